@@ -1,4 +1,4 @@
-"""Where a dense block of the matrix begins: in a band, or in compressed columns.
+"""Compute the addresses of dense matrix blocks in band storage or in compressed columns.
 
 In both, the block of the unknowns from i on and those from j on has its entry (k, l) at `base + k + l * stride[J]`, J the
 vertex of j.
@@ -14,23 +14,21 @@ import numpy as np
 from discretization.linear.coupled import Far, far_blocks
 from rigid.system import Ints
 
-Base = Callable[
-    [Ints, Ints, Ints, Ints], Ints
-]  # unknowns i, j and their vertices -> where their block begins
+Base = Callable[[Ints, Ints, Ints, Ints], Ints]  # unknowns i, j and their vertices -> address of their block
 
 
 class Storage(NamedTuple):
-    """How the entries are stored."""
+    """Layout of the stored matrix entries."""
 
     base: Base
-    stride: Ints  # (v + 1,) from column to column in those of a vertex; the last entry serves fixed frames
+    stride: Ints  # (v + 1,) column stride of each vertex; the last entry serves fixed frames
     n_values: int
-    indptr: Ints  # of compressed columns, else empty
+    indptr: Ints  # column pointers of compressed columns, else empty
     indices: Ints
 
 
 def band_storage(size: int, half: int, n_vertices: int) -> Storage:
-    """As LAPACK wants a band: `half` the half bandwidth, `size` columns."""
+    """Return LAPACK band storage; `half`: half bandwidth, `size`: number of columns."""
     width = 3 * half + 1
 
     def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
@@ -42,9 +40,9 @@ def band_storage(size: int, half: int, n_vertices: int) -> Storage:
 
 
 def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
-    """Compressed columns: those of one vertex share their pattern, a run of blocks sorted by row.
+    """Return compressed-column storage: the columns of one vertex share their pattern, a run of blocks sorted by row.
 
-    pairs (e, 2): vertices that share a block; start, weight (v,): their first unknowns and how many they have.
+    `pairs` (e, 2): vertices that share a block. `start`, `weight` (v,): first unknown and number of unknowns of each vertex.
     """
     n_vertices = len(weight)
     by_column = np.lexsort((start[pairs[:, 0]], start[pairs[:, 1]]))
@@ -80,7 +78,7 @@ def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
 def with_far_blocks(
     storage: Storage, pairs: Ints, start: Ints, weight: Ints, half: int
 ) -> tuple[Storage, Far]:
-    """The band with blocks of pairs of frames (e, 2), vertices, that lie outside of it behind it."""
+    """Append to band storage the blocks of vertex pairs (e, 2) that lie outside the band; return it and these blocks."""
     stride = int(storage.stride[0])
     outside = pairs[_outside(start, weight, half, pairs[:, 0], pairs[:, 1])]
     rows = start[outside]
@@ -102,38 +100,38 @@ def with_far_blocks(
 
 
 def _outside(start: Ints, weight: Ints, half: int, vi: Ints, vj: Ints) -> np.ndarray:
-    """Whether the block of two vertices has entries outside of a band."""
+    """Return whether the blocks of vertex pairs have entries outside a band of this half bandwidth."""
     last = np.maximum(start[vi] + weight[vi], start[vj] + weight[vj]) - 1
     found: np.ndarray = last - np.minimum(start[vi], start[vj]) > half
     return found
 
 
 class Blocks(NamedTuple):
-    """Places of blocks in a storage; those of fixed frames are all in the dump."""
+    """Addresses of blocks in a storage; all blocks of fixed frames are in the trash entries."""
 
     storage: Storage
-    dump: int  # where it begins: behind all entries
-    frame: Ints  # (n,) first unknown
-    vertex: Ints  # (n,) -1: fixed
+    dump: int  # address of the trash entries: behind all others
+    frame: Ints  # (n,) first unknown of a frame
+    vertex: Ints  # (n,) vertex of a frame, -1: fixed
 
     def place(self, i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-        """(k,) of the unknowns i and j of the vertices vi and vj."""
+        """Return the addresses (k,) of the blocks of the unknowns i and j of the vertices vi and vj."""
         out = np.full(len(i), self.dump, dtype=np.int64)
         moving = (vi >= 0) & (vj >= 0)
         out[moving] = self.storage.base(i[moving], j[moving], vi[moving], vj[moving])
         return out
 
     def of_frames(self, f: Ints, g: Ints) -> Ints:
-        """(k,) of the unknowns of the frames f and g."""
+        """Return the addresses (k,) of the blocks of the unknowns of the frames f and g."""
         return self.place(self.frame[f], self.frame[g], self.vertex[f], self.vertex[g])
 
     def of_pairs(self, pairs: Ints) -> Ints:
-        """(k, 4) aa, ab, ba, bb of pairs of frames (k, 2)."""
+        """Return the addresses (k, 4) of the blocks aa, ab, ba, bb of pairs of frames (k, 2)."""
         a, b = pairs.reshape(-1, 2).T
         return np.stack([self.of_frames(i, j) for i in (a, b) for j in (a, b)], axis=1)
 
     def of_groups(self, frames: Ints) -> Ints:
-        """(k, m, m) of groups of frames (k, m); -1: no frame."""
+        """Return the addresses (k, m, m) of the blocks of groups of frames (k, m); index -1: no frame."""
         out = np.full((*frames.shape, frames.shape[1]), self.dump, dtype=np.int64)
         for k in range(frames.shape[1]):
             for l in range(frames.shape[1]):

@@ -1,10 +1,13 @@
-"""What has no closed form in a Cayley energy-momentum step goes by its duals alone: constraints, energies, dissipations.
-Kinds with a loop of their own (`discretization.assembly.spring_forces`) are in the same arrays.
+"""Assemble interactions without a closed form from their duals (discrete gradients) alone in a Cayley energy-momentum step.
+
+These are constraints, energies and dissipations. Kinds that have a loop of their own (`discretization.assembly.spring_forces`)
+are stored in the same arrays.
 
 With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
 sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
 The tangent of the impulses is taken by complex steps along dr and eta of every frame, d_k1 -> d_k1 + i eps eta x d_k1.
-Energies have one dual, their discrete force; dissipations one of the change over the step, with lam = 1/h. One loop serves all.
+An energy has one dual, its discrete force; a dissipation has the dual of the change over the step, with lam = 1/h. One loop
+serves all of them.
 """
 
 from __future__ import annotations
@@ -42,51 +45,39 @@ from rigid.linear_algebra import load3
 from rigid.system import Constraints
 
 EPS = 2.220446049250313e-16
-NOT_FINITE = 4  # status of a step
+NOT_FINITE = 4  # status of a step with a derivative that is not finite
 
 
 DISSIPATES, WORKS, LOOPS_DISSIPATE, LOOPS_WORK = 1, 2, 4, 8
-DRIVES = DISSIPATES | WORKS  # by the step's length, as what dissipates, and what it does is work
+DRIVES = DISSIPATES | WORKS  # its dual is multiplied by 1/h like that of a dissipation, but it does work
 
 
 class ByDuals(NamedTuple):
-    """All that goes by its duals, kind by kind, constraints of their table first, and room for one."""
+    """All interactions assembled from their duals, kind by kind, constraints of the table first, and scratch arrays for one."""
 
-    interacting: (
-        Any  # `Interacting`; the row of one is its number among all that has multipliers, -1: it has none
-    )
-    at_end: (
-        np.ndarray
-    )  # its numbers at the end of the step: others, where a constraint is driven, than their means
-    rates: np.ndarray  # the same of the rates of what is driven
-    takes: (
-        np.ndarray
-    )  # (kinds,) uint8: DISSIPATES, WORKS, both; LOOPS_DISSIPATE, LOOPS_WORK; 0: an energy, or rows
-    loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
-    signals: (
-        np.ndarray
-    )  # (l, 4) of each load its place, that of its value among the numbers, its frame and its loop
-    base: (
-        np.ndarray
-    )  # (e, f, f) where the blocks of its frames stand; f: columns of `InteractionTable.frames`
-    row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
-    size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
-    own: np.ndarray  # (e,) where in `State.own` stands what it counts, or what settles
-    start: np.ndarray  # poses (f, 4, 3) complex
+    interacting: Any  # `Interacting`; `row`: number among all items with multipliers, -1: none
+    at_end: np.ndarray  # parameters at the end of the step; for driven constraints not the mean values
+    rates: np.ndarray  # parameters with the rates of driven quantities in their place
+    takes: np.ndarray  # (kinds,) uint8 flags DISSIPATES ... LOOPS_WORK, see above; 0: energy or constraint
+    loop: np.ndarray  # (e,) number of the loop that assembles the interaction, 0: from its duals
+    signals: np.ndarray  # (l, 4) per load: interaction, offset of its value in the parameters, frame, loop
+    base: np.ndarray  # (e, f, f) addresses of the frame blocks; f: columns of `InteractionTable.frames`
+    row_base: np.ndarray  # (e, f, 2) addresses of the blocks frame-multiplier, multiplier-frame
+    size: np.ndarray  # (e, 2) force and moment that determine the round-off, N and N m; 0: constraints
+    own: np.ndarray  # (e,) offset in `State.own` of internal variables, counted or updated at step end
+    start: np.ndarray  # (f, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
-    lam: np.ndarray  # (MOST_ROWS,) complex
-    g: np.ndarray  # (MOST_OWN,) complex, more than there are rows
-    block: np.ndarray  # (6 MOST_FRAMES, 6 MOST_FRAMES), of a tangent
-    sliding: np.ndarray  # (WITH_SEEN,) complex, lam of kinds that slide
-    expected: (
-        np.ndarray
-    )  # (e, WITH_SEEN), or none: of each at the last tangent in this step, `expected_forces`
-    acts: np.ndarray  # (e,) uint8 1: a contact that acted in this step: its round-off is in `Workspace.noise`
+    lam: np.ndarray  # (MOST_ROWS,) complex multipliers
+    g: np.ndarray  # (MOST_OWN,) complex constraint values or internal variables; MOST_OWN exceeds MOST_ROWS
+    block: np.ndarray  # (6 MOST_FRAMES, 6 MOST_FRAMES) tangent of one interaction
+    sliding: np.ndarray  # (WITH_SEEN,) complex, lam of kinds with set-valued forces (`slides`)
+    expected: np.ndarray  # (e or 0, WITH_SEEN) values at the last tangent in this step, `expected_forces`
+    acts: np.ndarray  # (e,) uint8, 1: contact acted in this step, its round-off is in `Workspace.noise`
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
-    """Those constraints `which` (c,), by kind; the row of one is its number."""
+    """Return the constraints `which` (c,) of the table, grouped by kind; their `row` is their number in the table."""
     groups = []
     for number, kind in enumerate(CONSTRAINTS):
         use = np.flatnonzero(which & (constraints.kind == number))
@@ -96,7 +87,7 @@ def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
 
 
 def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
-    """Those constraints `which` (c,), and all of `System.others`."""
+    """Build the arrays of the constraints `which` (c,) and of all interactions in `System.others`."""
     table = system.others
     more = groups_of(table, np.arange(len(table.kind)))
     first = len(system.constraints.kind)
@@ -124,7 +115,7 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     interacting = gathered(groups)
     for place, own in enumerate(groups):
         if own.kind.rows and own.kind.bend is no_bend and not own.kind.constant:
-            interacting.kinds.bend[place] = 0  # its author wrote none: see `rigid.interactions.hidden_rates`
+            interacting.kinds.bend[place] = 0  # the kind has no `bend`: see `rigid.interactions.hidden_rates`
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)
@@ -154,12 +145,15 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
 
 
 def numbers_of(duals: ByDuals, system: Any) -> ByDuals:
-    """The same arrays with the numbers of a system of the same structure; no constraints of their table are among them."""
+    """Return arrays with the parameters of a system of the same structure.
+
+    `duals` must not contain constraints of the table.
+    """
     table, interacting = system.others, duals.interacting
     if not len(table.kind):
         return duals
     width = np.diff(table.first)
-    order = np.lexsort((width, table.kind))  # kind by kind, as `groups_of` has them
+    order = np.lexsort((width, table.kind))  # sorted by kind, as `groups_of` returns them
     width, last = width[order], np.cumsum(width[order])
     numbers = table.numbers[np.repeat(table.first[order] - last + width, width) + np.arange(last[-1])]
     kinds, each, takes = interacting.kinds, interacting.each, duals.takes.copy()
@@ -178,6 +172,7 @@ def numbers_of(duals: ByDuals, system: Any) -> ByDuals:
 
 
 def _taken(own: Group) -> int:
+    """Return the entry of a group in `ByDuals.takes`."""
     if beside := own.kind.beside:
         return LOOPS_DISSIPATE * bool(own.numbers[:, beside[1]].any())
     if own.kind.loop:
@@ -186,7 +181,7 @@ def _taken(own: Group) -> int:
 
 
 def _signals(place: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
-    """`ByDuals.signals`; place (l,): of each load among all."""
+    """Return `ByDuals.signals`; `place` (l,): index of each load among all interactions."""
     each = interacting.each[place]
     at = np.array([own.kind.signal for own in groups for _ in own.row], np.int64)[place]
     return np.column_stack([place, each.first + at, each.frames[:, 0], loop[place]]).astype(np.int64)
@@ -194,7 +189,7 @@ def _signals(place: np.ndarray, interacting: Any, groups: list[Group], loop: np.
 
 @inner_kernel
 def kind_of(interacting, e):
-    """The kind of interaction e."""
+    """Return the kind of interaction e."""
     which = 0
     while not interacting.kinds[which].first <= e < interacting.kinds[which].last:
         which += 1
@@ -202,18 +197,18 @@ def kind_of(interacting, e):
 
 
 def in_loops(duals: ByDuals) -> bool:
-    """Whether loops of their own assemble all that there is."""
+    """Return whether all interactions are assembled by loops of their own."""
     return bool(np.all(duals.loop))
 
 
 def _numbers(groups: list[Group]) -> np.ndarray:
-    """Rows of the groups, one after the other."""
+    """Return the rows of all groups, concatenated."""
     return np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)])
 
 
 @small_kernel
 def _add_pulled(dual, y0, y1, k, out, at, stride):
-    """out[at + i stride] += force and torque on frame k."""
+    """Add force and torque on frame k to out[at + i stride], i = 0 ... 5."""
     force, torque = pulled(dual, y0, y1, k)
     for i in range(3):
         out[at + i * stride] += force[i].real
@@ -221,22 +216,20 @@ def _add_pulled(dual, y0, y1, k, out, at, stride):
 
 
 class EnergyDuals(NamedTuple):
-    """Energies, and dissipations between the same frames, of interactions that are told apart by their row."""
+    """Energies, and dissipations between the same frames, of interactions identified by their row."""
 
-    energies: Any  # `Interacting`
-    dissipations: Any
-    kind: (
-        np.ndarray
-    )  # (e, 2) kind of interaction e among the energies and among the dissipations, -1: it has none
-    place: np.ndarray  # (e, 2) its place among all of them
-    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    energies: Any  # `Interacting` of the energies
+    dissipations: Any  # `Interacting` of the dissipations
+    kind: np.ndarray  # (e, 2) kind of interaction e among energies and among dissipations, -1: none
+    place: np.ndarray  # (e, 2) index of interaction e in `energies.each` and in `dissipations.each`
+    start: np.ndarray  # (MOST_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
-    lam: np.ndarray  # (1,) complex
+    lam: np.ndarray  # (1,) complex multiplier
 
 
 def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -> EnergyDuals:
-    """Of interactions 0 .. count - 1."""
+    """Build the arrays of the interactions 0 .. count - 1."""
     kind, place = np.full((2, count, 2), -1, np.int64)
     both = [gathered(energies), gathered(dissipations)]
     for column, interacting in enumerate(both):
@@ -250,7 +243,9 @@ def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -
 
 @inner_kernel
 def fill_by_duals(own, r, work, e, h, tangent, K):
-    """Forces of interaction e and, on demand, their derivatives, as `discretization.space.closed_spans` wants them."""
+    """Write the forces of interaction e and, if `tangent`, their derivatives in the layout of
+    `discretization.space.closed_spans`.
+    """
     rows = K.shape[1]
     for i in range(rows if tangent else 0):
         for j in range(rows):
@@ -264,7 +259,10 @@ def fill_by_duals(own, r, work, e, h, tangent, K):
 
 @inner_kernel
 def put_ends(own, entry, arity, r, work):
-    """Poses of the frames of an interaction at both ends of the step, from the place of the first at the start."""
+    """Write the poses of the frames of an interaction at both ends of the step.
+
+    Positions are relative to that of the first frame at the start.
+    """
     origin = load3(r[entry.frames[0]])
     for k in range(arity):
         f = entry.frames[k]
@@ -276,6 +274,9 @@ def put_ends(own, entry, arity, r, work):
 
 @inner_kernel
 def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
+    """Add forces of the energy (`column` 0) or dissipation (1) of interaction e and, if `tangent`, their derivatives to K.
+    `factor`: lam of the dual.
+    """
     y0, y1, dual, lam = own.start, own.end, own.dual, own.lam
     kind, entry = interacting.kinds[own.kind[e, column]], interacting.each[own.place[e, column]]
     dual_of_kind, X = dual_at(kind.dual), interacting.numbers[entry.first : entry.last]
@@ -298,7 +299,7 @@ def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
 
 @small_kernel
 def _work(dual, y0, y1, arity):
-    """dual . (y1 - y0)."""
+    """Return the work dual . (y1 - y0), J."""
     done = 0.0
     for k in range(arity):
         for i in range(4):
@@ -309,7 +310,7 @@ def _work(dual, y0, y1, arity):
 
 @inner_kernel
 def begin_by_duals(own, e, h, kept):
-    """Condensed own variables, the first of `kept`, at the start of a step of length h."""
+    """Set condensed internal variables, the first of `kept`, for a step of length h."""
     interacting, which = own.dissipations, own.kind[e, 1]
     if which >= 0 and interacting.kinds[which].begin != 0:
         kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
@@ -318,7 +319,7 @@ def begin_by_duals(own, e, h, kept):
 
 @inner_kernel
 def lost_by_duals(own, r, work, e, h, kept):
-    """What interaction e has dissipated in the step, J; its condensed own variables at the end of it."""
+    """Return the energy dissipated by interaction e in the step, J; update its condensed internal variables in `kept`."""
     interacting, which = own.dissipations, own.kind[e, 1]
     if which < 0:
         return 0.0
@@ -336,7 +337,11 @@ def lost_by_duals(own, r, work, e, h, kept):
 
 @inner_kernel
 def begin_counted(numbering, state, work):
-    """What is counted is what is nearest to that at the start, what settles is as there; its rounding in rows."""
+    """Copy the internal variables at the start of the step into the parameters; add their round-off to the rows.
+
+    During the step, counted variables (winding numbers) are taken nearest to these values; those updated at its end stay
+    constant.
+    """
     own = work.by_duals
     interacting = own.interacting
     for which in range(interacting.kinds.size):
@@ -350,7 +355,7 @@ def begin_counted(numbering, state, work):
                 interacting.numbers[place], own.at_end[place] = value, value
                 most = max(most, abs(value))
             for i in range(kind.rows):
-                gradient = work.facts.size[entry.row] * work.facts.arm[entry.row]  # to a turn
+                gradient = work.facts.size[entry.row] * work.facts.arm[entry.row]  # to a rotation
                 work.noise[numbering.row[entry.row] + i] += (
                     2.0 * EPS * work.scale[entry.row] * gradient * most
                 )
@@ -358,7 +363,10 @@ def begin_counted(numbering, state, work):
 
 @inner_kernel
 def end_counted(state, work):
-    """The same at r1, R1: not sums of changes, so that no rounding piles up."""
+    """Recompute the counted internal variables from r1, R1 and store them in the state.
+
+    They are not sums of changes, so that no round-off accumulates.
+    """
     own = work.by_duals
     interacting = own.interacting
     for which in range(interacting.kinds.size):
@@ -375,8 +383,10 @@ def end_counted(state, work):
 
 @inner_kernel
 def add_noise_by_duals(numbering, state, work, h):
-    """Round-off of the forces of what has no rows; of what is counted it grows with that. That of a contact counts from where
-    it first acts in the step (`add_by_duals`): its usual force is far above those on a body that is still in the air.
+    """Add the round-off of the forces of interactions without rows; it grows with their counted variables.
+
+    The round-off of a contact is added when it first acts in the step (`add_by_duals`): its usual force is far above the forces
+    on a body that does not touch anything yet.
     """
     own = work.by_duals
     interacting = own.interacting
@@ -390,7 +400,7 @@ def add_noise_by_duals(numbering, state, work, h):
 
 @inner_kernel
 def _add_noise_of(own, kind, e, numbering, state, work, h):
-    """Round-off of the forces of interaction e."""
+    """Add the round-off of the forces of interaction e."""
     grown = EPS * abs(h)
     for i in range(kind.own if kind.count != 0 else 0):
         grown *= 1.0 + abs(state.own[own.own[e] + i])
@@ -403,7 +413,7 @@ def _add_noise_of(own, kind, e, numbering, state, work, h):
 
 @inner_kernel
 def add_forces_of(own, entry, arity, numbering, h, residual):
-    """h times the dual of one interaction, on its frames."""
+    """Add h times the dual of one interaction to the residual of its frames."""
     dual, y0, y1 = own.dual.real, own.start.real, own.end.real
     for k in range(arity):
         force, torque = pulled(dual, y0, y1, k)
@@ -415,7 +425,10 @@ def add_forces_of(own, entry, arity, numbering, h, residual):
 
 @inner_kernel
 def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
-    """Its derivative along coordinate j of frame k, from the imaginary parts; base: of its blocks. Whether it is finite."""
+    """Add the derivative of the forces along coordinate j of frame k, taken from the imaginary parts.
+
+    `base`: addresses of the blocks of the interaction. Return whether the derivative is finite.
+    """
     stride, total = numbering.frame_stride[entry.frames[k]], 0.0
     for l in range(arity):
         force, torque = pulled(own.dual, own.start, own.end, l)
@@ -430,7 +443,10 @@ def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
 
 @inner_kernel
 def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
-    """g at the end of the step, and on demand rows and columns of its multipliers, which are put in their place."""
+    """Add g at the end of the step and, if `tangent`, rows and columns of the multipliers of a constraint.
+
+    Then write its current multipliers to `own.lam`.
+    """
     entry, y0, y1, dual, lam = own.interacting.each[e], own.start, own.end, own.dual, own.lam
     X, X1 = own.interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
     value_of_kind, dual_of_kind = functions
@@ -455,11 +471,15 @@ def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
 
 @inner_kernel
 def _add_block_of(own, base, entry, kind, numbering, h, values):
-    """The derivative that `block` has: of forces to places, and of torques and to turns if these count; whether it is finite."""
+    """Add the derivative stored in `own.block` to the matrix; return whether it is finite.
+
+    It is that of forces with respect to positions or, if rotations matter (`kind.turning`), of forces and torques with respect to
+    positions and rotations.
+    """
     each, total = 3 if kind.turning == 0 else 6, 0.0
     for k in range(kind.arity):
         if own.dual[k, 3, 0] == 0.0 or numbering.frame[entry.frames[k]] >= numbering.size:
-            continue  # it has no part in it, or no unknowns
+            continue  # the frame does not contribute, or has no unknowns
         stride = numbering.frame_stride[entry.frames[k]]
         for l in range(kind.arity):
             if own.dual[l, 3, 0] == 0.0:
@@ -475,7 +495,10 @@ def _add_block_of(own, base, entry, kind, numbering, h, values):
 
 @inner_kernel
 def add_by_duals(numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix; 0, or NOT_FINITE where a derivative is not, as of a function that raised an exception."""
+    """Add residual and, if `tangent`, matrix of all interactions assembled from their duals.
+
+    Return 0, or NOT_FINITE if a derivative is not finite, for example because a user function raised an exception.
+    """
     own, finite = work.by_duals, True
     interacting, y0, y1, dual = own.interacting, own.start, own.end, own.dual
     for which in range(interacting.kinds.size):
@@ -512,7 +535,7 @@ def add_by_duals(numbering, state, work, h, tangent):
                 continue
             for k in range(kind.arity if tangent else 0):
                 if numbering.frame[entry.frames[k]] >= numbering.size:
-                    continue  # it has no unknowns
+                    continue  # the frame has no unknowns
                 for j in range(6 if k < kind.turning else 3):
                     move_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
@@ -525,7 +548,10 @@ def add_by_duals(numbering, state, work, h, tangent):
 
 @inner_kernel
 def taken_by_duals(what, state, work, h):
-    """What those that dissipate, or those that do work, have taken from the energy in the step, J; what settles, at its end."""
+    """Return the energy taken from the system in the step by interactions with `takes` equal to `what`, J.
+
+    `what`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here.
+    """
     own, lost = work.by_duals, 0.0
     interacting = own.interacting
     own.lam[0] = 1.0 / h if what & DISSIPATES else 1.0

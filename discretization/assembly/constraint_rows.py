@@ -1,8 +1,8 @@
-"""Constraints in a Cayley energy-momentum step: rows g(1) = 0, their impulses, noise levels.
+"""Assemble constraints in a Cayley energy-momentum step: rows g(1) = 0, their impulses, round-off levels.
 
-With the closed forms of a kind of constraint (`rigid.interactions.kinds.ClosedForms`), whatever it is: rows and columns of
-the matrix are its dual for unit multipliers, pulled back at the end of the step and in the mean. Every kind has a loop
-of its own, made from its forms.
+The module uses the closed forms of any kind of constraint (`rigid.interactions.kinds.ClosedForms`). Rows and columns of the
+matrix are the dual of a constraint for unit multipliers, pulled back at the end of the step (rows) and in the mean (columns).
+One loop per kind is generated from its closed forms.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
 from rigid.system import COINCIDENT, PERPENDICULAR
 
-DELTA = 1e-8  # of the scale of a constraint; with 1e-10 Newton takes an iteration less, and rounding piles up in lam
+DELTA = 1e-8  # fraction of the scale of a constraint; 1e-10 saves a Newton iteration, but round-off accumulates in lam
 
 
 @inner_kernel
 def begin_constraints(numbering, state, work, h, extent):
-    """Scale and noise level of the rows; extent: of the model, m."""
+    """Compute scale and round-off level of the constraint rows; `extent`: size of the model, m."""
     facts, frames = work.facts, numbering.row_frames
     for c in range(numbering.row.shape[0]):
         scale = 2.0 / abs(h) * facts.lightest[c]
@@ -49,8 +49,10 @@ def begin_constraints(numbering, state, work, h, extent):
 
 @inner_kernel
 def soften(numbering, work):
-    """matrix -= DELTA on the diagonal of multipliers that others repeat: unique, at no cost of the residual, which decides
-    what is solved. The part of them that does no work stays what it was at the start.
+    """Subtract DELTA (times the scale) from the diagonal of the multipliers of redundant constraints.
+
+    This makes the solution unique. The residual, which decides convergence, is not changed. The part of these multipliers that
+    does no work keeps its initial value.
     """
     for k in range(numbering.repeating.shape[0]):
         c, base = numbering.repeating[k], numbering.repeating_base[k]
@@ -60,7 +62,7 @@ def soften(numbering, work):
 
 @inner_kernel
 def add_constraint_noise(numbering, work):
-    """Raise the noise levels by the rounding of the present constraint impulses."""
+    """Raise the round-off levels of the frames by the round-off of the current constraint impulses."""
     facts, frames = work.facts, numbering.row_frames
     for c in range(numbering.row.shape[0]):
         impulse = 0.0
@@ -77,7 +79,7 @@ def add_constraint_noise(numbering, work):
 
 
 def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:
-    """Rows and columns of the multipliers: duals of unit multipliers at the end and in the mean."""
+    """Generate the kernel that adds rows and columns of the multipliers: duals of unit multipliers at the end and in the mean."""
 
     def add_rows(scale: Any, mean: Any, end: Any, block: Any) -> None:
         values, base, sa, sb, sc = block
@@ -99,7 +101,7 @@ def _rows_by_pull(number: int, pull: Any, rows: int) -> Any:
 
 
 def _loop(number: int, kind: Kind) -> Any:
-    """The loop over all constraints of one kind, with its closed forms compiled into it."""
+    """Generate the loop over all constraints of one kind, with its closed forms compiled into it."""
     closed = kind.closed
     assert closed is not None
     value, pull, add_tangent = closed.value, closed.pull, closed.add_tangent
@@ -138,6 +140,7 @@ def _loop(number: int, kind: Kind) -> Any:
 
 
 def _after(name: str, number: int, add: Any, others: Any) -> Any:
+    """Generate a kernel that calls `add` if there are constraints of kind `number`, and then `others`."""
     def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
         if work.facts.first[number] < work.facts.first[number + 1]:
             add(system, numbering, state, work, tangent)
@@ -151,16 +154,19 @@ def _add_none(system, numbering, state, work, tangent):
     pass
 
 
-COMMON = (COINCIDENT, PERPENDICULAR)  # of ball joints, hinges, universal joints, welds and clamps
+COMMON = (COINCIDENT, PERPENDICULAR)  # kinds of ball joints, hinges, universal joints, welds, clamps
 
 
 def common_alone(system: Any) -> bool:
-    """Whether nothing acts but rods and joints of these kinds."""
+    """Return whether only rods and joints with `COMMON` constraints act."""
     return not len(system.others.kind) and set(COMMON).issuperset(system.constraints.kind.tolist())
 
 
 def _adding(name: str, numbers: Sequence[int]) -> Any:
-    """(system, numbering, state, work, tangent) of these kinds: residual and, on demand, matrix."""
+    """Generate a kernel that adds residual and, if `tangent`, matrix of the constraints of these kinds.
+
+    Its arguments are system, numbering, state, work, tangent.
+    """
     add: Any = _add_none
     for number in reversed(numbers):
         add = _after(name, number, _LOOPS[number], add)

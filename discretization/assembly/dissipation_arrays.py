@@ -1,11 +1,11 @@
-"""What a step of `em-d(rho)` works with besides `em`: coefficients, what frames hang together, the masses they share."""
+"""Arrays that `em-d(rho)` needs in addition to those of `em`: coefficients, connected groups of frames, shared masses."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.assembly.stress_dissipation import StrainWork, strain_work, strained_of
 from discretization.groups import groups_of, held_from_outside, pairs_of
@@ -18,38 +18,38 @@ from rigid.system import Floats, Ints
 class Shares(NamedTuple):
     """Masses that neighbours share, row by row of the mass matrix: p_f = own v_f + sum of mass v_other."""
 
-    own: Floats  # (n,) kg, diagonal
-    first: Ints  # (n + 1,) of a frame among those below
-    other: Ints  # (k,)
-    mass: Floats  # (k,) kg
-    base: Ints  # (k,) where the block of a frame's rows and the other's columns stands in the matrix
-    stride: Ints  # (k,)
+    own: Floats  # (n,) diagonal of the mass matrix, kg
+    first: Ints  # (n + 1,) first entry of a frame in the arrays below
+    other: Ints  # (k,) neighbouring frame
+    mass: Floats  # (k,) off-diagonal mass, kg
+    base: Ints  # (k,) address of the matrix block with the rows of the frame and the columns of the other
+    stride: Ints  # (k,) column stride of that block
 
 
 class Dissipation(NamedTuple):
-    """Allocated once for a model; all empty for the other integrators."""
+    """Arrays of the numerical dissipation, allocated once for a model; all empty for the other integrators."""
 
-    law: Floats  # (2,) gamma, nu
-    gamma: Floats  # (n,) of the velocities of a frame; 0: they are left alone
-    group: Ints  # (n,) which frames hang together, -1: with the ground
-    total: Floats  # (k,) kg, of such a group
-    before: Floats  # (k, 3) m/s, velocity of its centre of mass at the start of a step
-    after: Floats  # (k, 3) at its end
-    shift: Floats  # (k, 3)
-    start: Floats  # (n, 3) R0^T (p0 - m c0)/m + memory
-    end: Floats  # (n, 6) v1, Omega1
-    slopes: Floats  # (n, 18) dv1/d dr, dv1/d eta
+    law: Floats  # (2,) coefficients gamma, nu
+    gamma: Floats  # (n,) coefficient gamma of the velocities of a frame; 0: not damped
+    group: Ints  # (n,) connected group of a frame, -1: connected to the ground
+    total: Floats  # (k,) mass of a group, kg
+    before: Floats  # (k, 3) velocity of its centre of mass at the start of a step, m/s
+    after: Floats  # (k, 3) velocity of its centre of mass at the end of a step, m/s
+    shift: Floats  # (k, 3) displacement of a group after the step, m
+    start: Floats  # (n, 3) R0^T (p0 - m c0)/m + memory, m/s
+    end: Floats  # (n, 6) velocities v1, Omega1 at the end of a step
+    slopes: Floats  # (n, 18) derivatives dv1/d dr, dv1/d eta
     shares: Shares
     strained: StrainWork
 
 
 def coefficients(rho: float) -> tuple[float, float]:
-    """gamma, nu of a spectral radius rho at infinity."""
+    """Return gamma, nu for a spectral radius rho at infinity."""
     return (1.0 - rho) ** 2 / (2.0 * (3.0 - rho) * (1.0 + rho)), 2.0 * (1.0 + rho) / (3.0 - rho)
 
 
 def no_dissipation() -> Dissipation:
-    """Of an integrator that has none."""
+    """Return the arrays of an integrator without numerical dissipation."""
     none, vectors, numbers = np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int64)
     shares = Shares(none, numbers, numbers, none, numbers, numbers)
     return Dissipation(
@@ -69,7 +69,7 @@ def no_dissipation() -> Dissipation:
 
 
 def check_elements(system: Any) -> None:
-    """Raise ModelError where a rod element does not tell its strains."""
+    """Raise ModelError if a rod element does not provide its strains."""
     for number in np.unique(system.spans.kind):
         if not BY_NUMBER[number].closed:
             raise ModelError(
@@ -79,7 +79,10 @@ def check_elements(system: Any) -> None:
 
 
 def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None = None) -> Dissipation:
-    """Of a system with the spectral radius rho; spared: frames whose velocities are left alone."""
+    """Build the arrays of a system with the spectral radius rho.
+
+    `spared`: frames whose velocities are not damped.
+    """
     n, mass = len(system.frames.mass), system.frames.mass
     gamma, nu = coefficients(rho)
     each = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
@@ -106,7 +109,10 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
 
 
 def _groups(system: Any) -> Ints:
-    """Which frames hang together by anything (n,), -1 for those that hang on the ground, a given motion or the air."""
+    """Return the connected group of each frame (n,), joined by any interaction.
+
+    The value is -1 for groups connected to the ground, to a prescribed motion or to the surroundings.
+    """
     n, acting = len(system.frames.mass), groups_of(system)
     pairs = pairs_of(acting)
     joined = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
@@ -120,6 +126,7 @@ def _groups(system: Any) -> Ints:
 
 
 def _shares(system: Any, numbering: Any) -> Shares:
+    """Build the mass matrix: diagonal masses, and off-diagonal ones of elements and spans with a consistent mass."""
     n, elements, spans = len(system.frames.mass), system.elements, system.spans
     rows: list[Any] = [np.zeros((0, 4), np.int64)]
     masses: list[Any] = [np.zeros(0)]
@@ -145,6 +152,9 @@ def _shares(system: Any, numbering: Any) -> Shares:
 
 
 def remembered(system: Any) -> int:
-    """Rows of what `em-d` remembers: of every frame, then of every place of the stresses; see `dissipation_assembly`."""
+    """Return the number of rows that `em-d` remembers: frames, element and span points, springs and other strain energies.
+
+    See `discretization.assembly.step_dissipation`.
+    """
     count = len(system.frames.mass) + system.rods.n_points
     return count + sum(len(own.row) for own in (*strained_of(system, True), *strained_of(system)))

@@ -1,4 +1,4 @@
-"""Where a step of `em` finds the drives of a model, allocated once for it."""
+"""Arrays that tell a step of `em` where the drives of a model are stored, allocated once for a model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rigid.system import Floats, Ints
 
 
 class DriveWork(NamedTuple):
-    """Driven constraints and frames of a model."""
+    """Addresses of the driven constraints and frames of a model."""
 
-    rows: Ints  # (d,) numbers of the constraints
-    frames: Ints  # (f,)
-    entry: Ints  # (d,) place among the constraints that go by their duals
-    direction: Ints  # (d,) where U_a stands in their numbers
-    value: Ints  # (d,) where the value stands
-    change: Floats  # numbers like those, with the changes of a step in the place of what is driven
+    rows: Ints  # (d,) indices of the driven constraints
+    frames: Ints  # (f,) indices of the driven frames
+    entry: Ints  # (d,) index among the interactions assembled from their duals
+    direction: Ints  # (d,) offset of U_a in the parameters of these interactions
+    value: Ints  # (d,) offset of the value in these parameters
+    change: Floats  # parameters, with the changes over a step in place of the driven ones
 
 
 def drive_work(system: Any, duals: Any) -> DriveWork:
-    """Of a system whose constraints by duals are `duals`."""
+    """Build the arrays of a system; `duals`: its `ByDuals`, which contain all driven constraints."""
     constraints, interacting = system.constraints, duals.interacting
     rows = driven_rows(constraints)
     entry, direction, value = np.zeros((3, len(rows)), np.int64)

@@ -1,12 +1,13 @@
-"""SE(3) elements of a step of `em`, eight at a time in the lanes of `rigid.lanes`: forces, tangent, residual and matrix.
+"""Assemble two-node SE(3) beam elements in a step of `em`, eight at a time in SIMD lanes (`rigid.lanes`).
 
-An element's numbers are read where those of its frames stand, and its blocks are added where `discretization.assembly.numbering`
-puts them, by 8 x 8 transposes: neither the order of the elements nor that of the frames matters. What stays the same in a step is
-kept number by number, eight elements side by side. The lanes of a group that has fewer elements repeat its last one and add
-to the dump.
+The module computes forces and tangents and adds them to residual and matrix. Element data are gathered from the tables of the
+frames, and blocks are scattered to the addresses of `discretization.assembly.numbering`, by 8 x 8 transposes. The order of the
+elements and of the frames is therefore arbitrary. Data that are constant in a step are stored number by number, eight elements
+next to each other. If a group has fewer than eight elements, its remaining lanes repeat the last one and are added to the trash
+entry.
 
-Of models that are solved by fronts groups go in parts without a frame in common, for threads (`discretization.assembly.team`);
-behind these come those of the elements that lie between. Which parts there are does not hang on the number of threads.
+In models solved by fronts, groups are split into parts without a common frame, for threads (`discretization.assembly.team`).
+The groups of the elements between these parts come last. The parts do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ from rigid.linear_algebra import (
 )
 from rigid.system import Floats, Ints
 
-# Of an element in a step: y, k, s, u, scalar of the half rotation, constant part of w (4), strains, e, A, B at the start, length,
-# blocks of dw/d(strains at the end), 2 coupling/h, v_b - v_a.
+# Offsets in `ElementLanes.start`: y, k, s, u, scalar of the half rotation, constant part of w (4), strains, e, A, B at the start,
+# length, blocks of dw/d(strains at the end), 2 coupling/h, v_b - v_a.
 Y0, K0, S0, U0, HALF0, STRESS0, E0, POSITION0, A0, B0, LENGTH, C = 0, 3, 6, 7, 8, 9, 15, 21, 24, 33, 42, 43
 COUPLING, RATE0, START = 79, 80, 83
 # rows of `ElementLanes.places`
@@ -58,27 +59,27 @@ FRAME_A, FRAME_B, ITEM, FORCES_A, FORCES_B = range(5)
 AA, AB, BA, BB, STRIDE_A, STRIDE_B, NO_STRIDE, N_PLACES = range(5, 13)
 
 APART, A_FIRST, B_FIRST = range(3)
-_MOST_PARTS, _LEAST = 16, 64  # parts, and elements of one
+_MOST_PARTS, _LEAST = 16, 64  # maximum number of parts, minimum number of elements of a part
 
 
 class ElementLanes(NamedTuple):
-    """Eight elements after eight."""
+    """Groups of eight elements."""
 
-    places: Ints  # (N_PLACES, 8 groups) of frames, elements, forces and blocks, and strides of columns
-    diagonal: np.ndarray  # (groups,) bool: stiffness and damping of all are diagonal
-    lane: Ints  # (m,) of an element
-    parts: Ints  # (parts + 1,) first groups of parts without a frame in common; from the last one on what lies between
-    rows: Ints  # (groups,) A_FIRST, B_FIRST where the rows of both frames of each element are one block, or APART
-    couples: bool  # some element has coupling inertia
-    length: Floats  # (8 groups,) m
-    scale: Floats  # (groups, 4, 8) of `largest_entries`
-    start: Floats  # (groups, START, 8)
+    places: Ints  # (N_PLACES, 8 groups) indices of frames and elements, addresses of forces and blocks, column strides
+    diagonal: np.ndarray  # (groups,) bool: stiffness and damping of all its elements are diagonal
+    lane: Ints  # (m,) 8 group + lane of each element
+    parts: Ints  # (parts + 1,) first groups of parts without a common frame; the last entry begins the elements between them
+    rows: Ints  # (groups,) A_FIRST or B_FIRST if the rows of both frames of each element are adjacent, else APART
+    couples: bool  # True if some element has coupling inertia
+    length: Floats  # (8 groups,) element lengths, m
+    scale: Floats  # (groups, 4, 8) result of `largest_entries`
+    start: Floats  # (groups, START, 8) data constant in a step
     strain1: Floats  # (groups, 6, 8) strains at the end of the step
-    columns: Floats  # (12, 12, 8) scratch: those of the tangent, of frames a and b
+    columns: Floats  # (12, 12, 8) scratch: tangent columns of frames a and b
 
 
 def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
-    """Of `discretization.space.elements`, with arrays for a step."""
+    """Build the lane arrays of the elements `discretization.space.elements`, with scratch arrays for a step."""
     n = len(elements.length)
     item, real, parts = _in_lanes(elements.frames, numbering)
     places = np.zeros((N_PLACES, len(item)), np.int64)
@@ -94,7 +95,7 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
         places[AA : BB + 1, ~real] = numbering.n_values
         for low, high, wanted in ((AA, BA, A_FIRST), (BA, AA, B_FIRST)):
             beside = (places[high] == places[low] + 6) & (places[high + 1] == places[low + 1] + 6)
-            beside[~real] = True  # in the dump
+            beside[~real] = True  # repetitions go to the trash entry
             rows[beside.reshape(-1, WIDTH).all(axis=1)] = wanted
         places[STRIDE_A : STRIDE_B + 1, ~real] = 0
     room = ElementLanes(
@@ -114,7 +115,7 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
 
 
 def in_lanes(lanes: ElementLanes, elements: Any) -> ElementLanes:
-    """The same arrays with the numbers of these elements, which have the same frames."""
+    """Return lane arrays with the material data of `elements`, which must have the same frames."""
     item = lanes.places[ITEM]
     if not len(item):
         return lanes
@@ -129,10 +130,10 @@ def in_lanes(lanes: ElementLanes, elements: Any) -> ElementLanes:
 
 
 def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
-    """Elements of the lanes, whether a lane is no repetition, first groups of the parts."""
+    """Return the element of each lane, whether a lane is not a repetition, and the first groups of the parts."""
     n = len(frames)
     count = min(_MOST_PARTS, n // _LEAST) if numbering.fronts.inner.size else 0
-    of = np.arange(n) * count // max(n, 1)  # elements that follow each other have a frame in common
+    of = np.arange(n) * count // max(n, 1)  # part of each element: consecutive elements share a frame
     unknown = numbering.frame[frames]
     least, most = np.full(numbering.size + 1, count), np.full(numbering.size + 1, -1)
     for side in (0, 1):
@@ -140,7 +141,7 @@ def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
         np.minimum.at(least, at, of)
         np.maximum.at(most, at, of)
     common = least < most
-    common[numbering.size] = False  # fixed
+    common[numbering.size] = False  # entry of fixed frames
     of[common[np.minimum(unknown, numbering.size)].any(axis=1)] = count
     lists = [np.flatnonzero(of == part) for part in range(count + 1)]
     groups = np.array([-(-len(own) // WIDTH) for own in lists])
@@ -150,7 +151,7 @@ def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
 
 
 def no_elements() -> ElementLanes:
-    """None."""
+    """Return lane arrays without elements."""
     none, rows = np.zeros(0, np.int64), np.zeros((0, 6, WIDTH))
     return ElementLanes(
         places=np.zeros((N_PLACES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none, couples=False,
@@ -159,12 +160,12 @@ def no_elements() -> ElementLanes:
 
 
 def _side_by_side(numbers: Floats) -> Floats:
-    """(8 groups, k) -> (groups, k, 8)."""
+    """Rearrange an array (8 groups, k) to (groups, k, 8)."""
     return np.ascontiguousarray(numbers.reshape(-1, WIDTH, numbers.shape[1]).transpose(0, 2, 1))
 
 
 def _diagonal(matrices: Floats) -> np.ndarray:
-    """Which of the matrices (m, 6, 6) are."""
+    """Return which of the matrices (m, 6, 6) are diagonal ((m,) bool)."""
     return np.logical_not((matrices * _OFF_DIAGONAL).any(axis=(1, 2)))
 
 
@@ -210,7 +211,7 @@ def _store_diagonal(A, x, place):
 
 @small_kernel
 def _load_diagonal(x, place):
-    """A diagonal matrix, of which nothing else is read."""
+    """Load a diagonal matrix; off-diagonal entries are not read."""
     a, b, c = load(x, place), load(x, place + 4 * WIDTH), load(x, place + 8 * WIDTH)
     none = 0.0 * a
     return a, none, none, none, b, none, none, none, c
@@ -218,13 +219,13 @@ def _load_diagonal(x, place):
 
 @small_kernel
 def _corner(S, i):
-    """3 x 3 block of a matrix (36,) with its first number at i."""
+    """Return the 3 x 3 block of a matrix (36,) whose first number has index i."""
     return S[i], S[i + 1], S[i + 2], S[i + 6], S[i + 7], S[i + 8], S[i + 12], S[i + 13], S[i + 14]
 
 
 @inner_kernel
 def begin_elements(system, state, work, h):
-    """What the Newton iterations of a step share, and the round-off of the forces into `work.noise`."""
+    """Compute what the Newton iterations of a step share; add the round-off of the forces to `work.noise`."""
     own, elements = work.elements, system.elements
     places, start = own.places, own.start
     lanes, viscous = places.shape[1], work.viscous or work.dissipation.law.size > 0
@@ -287,7 +288,7 @@ def begin_elements(system, state, work, h):
 
 @flat_kernel
 def _put(columns, column, row, factor, A):
-    """3 x 3 part of the tangent with its corner in this column and row."""
+    """Store factor times a 3 x 3 block of the tangent whose corner is in this column and row."""
     at, step = (12 * column + row) * WIDTH, 12 * WIDTH
     _store3((factor * A[0], factor * A[3], factor * A[6]), columns, at)
     _store3((factor * A[1], factor * A[4], factor * A[7]), columns, at + step)
@@ -296,7 +297,7 @@ def _put(columns, column, row, factor, A):
 
 @small_kernel
 def _stiffness(start, s):
-    """dw/d(strains at the end), block by block."""
+    """Load dw/d(strains at the end), block by block."""
     return (
         _load9(start, s + C * WIDTH),
         _load9(start, s + (C + 9) * WIDTH),
@@ -307,7 +308,7 @@ def _stiffness(start, s):
 
 @small_kernel
 def _diagonal_stiffness(start, s):
-    """The same where it is diagonal."""
+    """Load dw/d(strains at the end), block by block, if it is diagonal."""
     none = 0.0 * load(start, s + C * WIDTH)
     nothing = (none, none, none, none, none, none, none, none, none)
     first, last = _load_diagonal(start, s + C * WIDTH), _load_diagonal(start, s + (C + 27) * WIDTH)
@@ -316,14 +317,21 @@ def _diagonal_stiffness(start, s):
 
 @inner_kernel
 def add_elements(work, h, tangent):
-    """Residual and, on demand, matrix; 0, or 1 where the relative rotation of two frames passed pi."""
+    """Add residual and, if `tangent`, matrix of all elements.
+
+    Return 0, or 1 if the relative rotation of the two frames of an element passed pi.
+    """
     own = work.elements
     return add_groups(work, 0, own.diagonal.shape[0], own.columns, h, tangent)
 
 
 @inner_kernel
 def add_groups(work, begin, end, columns, h, tangent):
-    """The same of the groups from `begin` to `end`; work: what has `elements`, ends of the step and room for the sums."""
+    """Add residual and, if `tangent`, matrix of the groups from `begin` to `end` (exclusive).
+
+    `work`: object with `elements`, poses at the end of the step, and the arrays to add to. `columns`: scratch.
+    Return 0, or 1 if the relative rotation of the two frames of an element passed pi.
+    """
     own = work.elements
     places, start = own.places, own.start
     residual, values = work.residual, work.values
@@ -332,7 +340,7 @@ def add_groups(work, begin, end, columns, h, tangent):
         first, s = group * WIDTH, group * START * WIDTH
         a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
         e0 = _load3(start, s + POSITION0 * WIDTH)
-        # not r1_b - r1_a: far from the origin that would lose the digits Newton needs
+        # not r1_b - r1_a: far from the origin that difference would lose the digits that Newton needs
         moved = minus(rows3(work.dr, places, b), rows3(work.dr, places, a))
         e1 = plus(e0, moved)
         poses0 = _load9(start, s + A0 * WIDTH), _load9(start, s + B0 * WIDTH), e0
@@ -372,7 +380,7 @@ def add_groups(work, begin, end, columns, h, tangent):
         add_rows6(on_b, residual, places, places, FORCES_B * lanes + first, none, 0)
         if not tangent:
             continue
-        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (minus that on a), torques
+        # columns e1 = r_b - r_a, eta_a, eta_b; rows n (force on b, opposite on a), torques
         ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, L, stiffness, diagonal)
         if own.couples:
             ne = plus_identity(ne, load(start, s + COUPLING * WIDTH) * (-1.0 / h))
@@ -400,7 +408,7 @@ def add_groups(work, begin, end, columns, h, tangent):
 
 @small_kernel
 def _add_columns(own, group, columns, values):
-    """Columns of the tangents of eight elements, to where their blocks stand."""
+    """Add the tangent columns of eight elements to their matrix blocks."""
     places, rows = own.places, own.rows[group]
     lanes, first = places.shape[1], group * WIDTH
     for column in range(12):
@@ -421,7 +429,10 @@ def _add_columns(own, group, columns, values):
 
 @inner_kernel
 def put_end_strains(work):
-    """Those at the end of the step, where frames have moved since the forces were asked for."""
+    """Recompute the strains at the end of the step.
+
+    Needed if frames have moved since the forces were evaluated, as by the final correction of Newton's method.
+    """
     own = work.elements
     places, start = own.places, own.start
     lanes = places.shape[1]
@@ -440,6 +451,6 @@ def put_end_strains(work):
 
 @inner_kernel
 def strain_change(own, m, i):
-    """Of strain i of element m over the step."""
+    """Return the change of strain i of element m over the step."""
     group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH
     return own.strain1[group, i, lane] - own.start[group, E0 + i, lane]

@@ -1,20 +1,20 @@
-"""What Newton's method expects of forces that are nearly a sign: of friction, of a restitution where contacts close and open, and
-of moments against drilling and rolling.
+"""Regularise the tangent of nearly discontinuous forces, which are close to a sign function.
+
+These are friction, restitution as contacts close and open, and moments against drilling and rolling.
 
 Such a force is T = f(w), in units of its limit, with f = w/sqrt(w^2 + v^2) of the rate w at which a gap closes, or f = P/|P| of
-the force P that would hold a contact, where |P| is above the limit; of a moment w is the rate of a turn, a vector. It is steep
-next to rest alone. Elsewhere its tangent is next to nothing: a contact that should come to rest is moved past it, to the other
-sign, and from there back, for ever, and where many contacts share a heap some always do. So T is an unknown of its own, of the
-equation that has no corner,
+the force P that would hold a contact, if |P| is above the limit; for a moment w is a rotation rate, a vector. It is steep near
+rest only. Elsewhere its tangent almost vanishes: a contact that should come to rest is moved past it, to the other sign, and back
+again, forever. If many contacts form a heap, some always do this. So T is treated as an unknown of the smooth equation
 
     T sqrt(w^2 + v^2) = w,   T |P| = P                                                                                (1)
 
-Newton's method on (1) gives for a change of w or P, with the T that was expected at the place where it stands,
+Newton's method on (1) gives for a change of w or P, with the T that was expected at the previous iterate,
 
     dT = (dw - T (f . dw))/sqrt(w^2 + v^2),   dT = (dP - T (f . dP))/|P|,   expected next: f + dT, at most of length 1       (2)
 
-T is eliminated: the equations stay what they are, with f itself; their tangent alone takes (2). Where T = f it is that of f, and
-so it is when the iteration ends. Where the sign has just turned, T = -f, it is a secant, 2/|w|, which leads to rest.
+T is eliminated: the equations are unchanged and use f itself; only their tangent uses (2). If T = f it is the derivative of f, as
+it is when the iteration ends. If the sign has just changed, T = -f, it is a secant, 2/|w|, which leads to rest.
 
 Source: a step of Newton's method for a dual and a primal unknown: Chan, Golub and Mulet, SIAM Journal on Scientific Computing 20
 (1999) 1964; for Coulomb's friction: Hueeber, Stadler and Wohlmuth, ibid. 30 (2008) 572.
@@ -26,20 +26,21 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.kinds import EXPECTED, RATE, SEEN, WITH_SEEN
 from rigid.linear_algebra import dot, minus, plus, times
 
-NEAR = 0.2  # |T - f| of friction below which the derivative is taken as it is: a heap at rest needs fewer iterations so
-KNOWN = 0  # place of a row: whether something was seen in this step
+NEAR = 0.2  # |T - f| of friction below which the exact derivative is used: this saves iterations for a heap at rest
+KNOWN = 0  # index in a row: 1 if a tangent was evaluated in this step
 WAY, OVER, HOLDING, LIMIT, TURNING = SEEN + 1, SEEN + 2, SEEN + 3, SEEN + 6, SEEN + 7
 MOMENTS = EXPECTED + 4
 
 
 @small_kernel
 def _three(x, at):
+    """Return the real parts of three numbers of x as a vector."""
     return x[at].real, x[at + 1].real, x[at + 2].real
 
 
 @inner_kernel
 def expect_moment(row, lam, which):
-    """The same of a moment, whose rates w/v begin TURNING + which."""
+    """Write the expected T of a moment by (2) to `lam`; its rates w/v begin at TURNING + which."""
     w = _three(lam, TURNING + which)
     T = times(1.0 / (1.0 + dot(w, w)) ** 0.5, w)
     if row[KNOWN] > 0.5:
@@ -54,7 +55,11 @@ def expect_moment(row, lam, which):
 
 @inner_kernel
 def expect(row, lam):
-    """(2), into `lam`, of what its dual sees there (`rigid.interactions.kinds.Condensed`) and of the row of the last tangent."""
+    """Write the expected T by (2) to `lam`, and the new data of the interaction to `row`.
+
+    `lam`: rates, forces and limits that the dual has written (`rigid.interactions.kinds.Condensed`). `row`: data of the last
+    tangent.
+    """
     P, limit = _three(lam, HOLDING), lam[LIMIT].real
     s, T = lam[WAY].real, times(1.0 / max(dot(P, P) ** 0.5, limit, 1e-300), P)
     if row[KNOWN] > 0.5:

@@ -1,4 +1,4 @@
-"""Where Newton's method of `em` begins: accelerations and multipliers of the last steps, extrapolated to the next one.
+"""Predict where Newton's method of `em` starts: extrapolate accelerations and multipliers of the last steps to the next one.
 
 With D_j the divided differences of what is known at the middles t_1, t_2 ... of the last steps, the latest first, a polynomial
 through k of them is
@@ -6,11 +6,12 @@ through k of them is
     x(t) = D_0 + (t - t_1) D_1 + ... + (t - t_1) ... (t - t_{k-1}) D_{k-1}                                       (1)
 
 which misses x at t by about (t - t_1) ... (t - t_k) D_k (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
-III.5). Taken is the k, up to six, that misses accelerations least: six where motions are smooth, one where what is stiff rings
-or something starts at once. D_0 is `acc` of `State.memory`, and of multipliers `State.lam`; behind it stand `differences`, and
-`nodes`: the largest numbers in D_1 to D_6, and the times t_1 to t_6, s from the end of the last step on.
+III.5). The predictor uses the k, at most six, with the smallest estimated error of the accelerations: six if the motion is
+smooth, one if stiff modes oscillate or something starts suddenly.
+D_0 is `acc` of `State.memory`; for multipliers it is `State.lam`. The memory stores `differences` after `acc`, and then `nodes`:
+the largest numbers in D_1 to D_6, and the times t_1 to t_6, s from the end of the last step on.
 
-Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`).
+Multipliers need no prediction if joint forces follow from the motion (`discretization.trees.elimination`).
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ NONE = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 @by_reference
 class Foreseen(NamedTuple):
-    """Of the next step, for scratch; of eight runs lane by lane."""
+    """Predicted values of the next step, and scratch arrays; for eight runs each number is one per lane."""
 
-    rates: Floats  # (6 n,) accelerations
-    lam: Floats  # (m,) multipliers
-    before: Floats  # (m,) those of the last step
-    terms: Floats  # (6,)
-    velocities: Floats  # (6 n,) of some frames in substeps, (v, spatial angular velocity); else (0,)
-    weights: Floats  # (k, 8) of `mean_velocities`; steps that are not composed: (0, 8)
+    rates: Floats  # (6 n,) predicted accelerations
+    lam: Floats  # (m,) predicted multipliers
+    before: Floats  # (m,) multipliers of the last step
+    terms: Floats  # (6,) scratch
+    velocities: Floats  # (6 n,) (v, spatial angular velocity) of some frames in substeps, else (0,)
+    weights: Floats  # (k, 8) weights of `mean_velocities`; (0, 8) if steps are not composed
 
 
 def foreseen_of(sizes: Sizes, fractions: Floats) -> Foreseen:
-    """Of one run; fractions: of the substeps of which means are remembered."""
+    """Allocate the arrays of one run; `fractions`: substep lengths of a composition whose mean velocities are remembered."""
     m, n = sizes.multipliers, WIDTH * sizes.frames
     weights = weights_of(fractions) if sizes.memory.means else np.zeros((0, MEANS))
     return Foreseen(
@@ -56,20 +57,20 @@ def foreseen_of(sizes: Sizes, fractions: Floats) -> Foreseen:
 
 
 def foreseen_of_runs(sizes: Sizes) -> Foreseen:
-    """Of eight, side by side."""
+    """Allocate the arrays of eight runs in SIMD lanes."""
     m = sizes.multipliers
     return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(6), room(0), np.zeros((0, MEANS)))
 
 
 @small_kernel
 def _seen_from(t, node):
-    """The node in times from t on; 0 where it is none."""
+    """Return the time of a node measured from t, s; 0 if there is no such node."""
     return node - t if node != 0.0 else 0.0
 
 
 @small_kernel
 def distances(nodes, h):
-    """From the nodes that there are to the middle of a step that begins now; 0 of those that there are not."""
+    """Return the times from the known nodes to the middle of a step that begins now, s; 0 for missing nodes."""
     t = 0.5 * h
     return (
         -_seen_from(t, nodes[0]), -_seen_from(t, nodes[1]), -_seen_from(t, nodes[2]),
@@ -79,7 +80,7 @@ def distances(nodes, h):
 
 @small_kernel
 def moved_on(nodes, h):
-    """The nodes, and that of a step, as they are seen from its end."""
+    """Return the nodes after a step of length h, its middle first, measured from its end, s."""
     return (
         -0.5 * h, _seen_from(h, nodes[0]), _seen_from(h, nodes[1]),
         _seen_from(h, nodes[2]), _seen_from(h, nodes[3]), _seen_from(h, nodes[4]),
@@ -88,13 +89,16 @@ def moved_on(nodes, h):
 
 @small_kernel
 def over(x):
-    """1/x, 0 of 0."""
+    """Return 1/x, or 0 if x is 0."""
     return 1.0 / x if x != 0.0 else 0.0
 
 
 @small_kernel
 def factors(sizes, distance):
-    """Of D_1 ... D_5 in (1) with the best k; sizes: of the largest numbers in D_1 ... D_6."""
+    """Return the factors of D_1 ... D_5 in (1) for the k with the smallest estimated error.
+
+    `sizes`: the largest numbers in D_1 ... D_6. `distance`: the times returned by `distances`, s.
+    """
     one = distance[0]
     two = one * distance[1]
     three = two * distance[2]
@@ -120,19 +124,19 @@ def factors(sizes, distance):
 
 @small_kernel
 def known(size, by):
-    """The size of a difference; of one that there is none of more than any."""
+    """Return the size of a difference, or UNKNOWN (larger than any size) if its node does not exist (`by` is 0)."""
     return size if by != 0.0 else UNKNOWN
 
 
 @small_kernel
 def at_next(D0, D, by):
-    """(1)."""
+    """Evaluate the polynomial (1) with the factors `by`."""
     return D0 + by[0] * D[0] + by[1] * D[1] + by[2] * D[2] + by[3] * D[3] + by[4] * D[4]
 
 
 @small_kernel
 def renewed(x, D0, D, by):
-    """D_1 ... D_6 with x behind what these are of; by: one over its distances to their nodes."""
+    """Return D_1 ... D_6 after x is added as the newest value; `by`: reciprocal distances from the nodes to that of x, 1/s."""
     one = (x - D0) * by[0]
     two = (one - D[0]) * by[1]
     three = (two - D[1]) * by[2]
@@ -143,7 +147,7 @@ def renewed(x, D0, D, by):
 
 @small_kernel
 def differences_at(memory, i, count):
-    """D_1 ... D_5 of eight numbers, or of a number of eight runs."""
+    """Load D_1 ... D_5 of eight numbers, or of one number of eight runs."""
     return (
         load(memory, i), load(memory, i + count), load(memory, i + 2 * count),
         load(memory, i + 3 * count), load(memory, i + 4 * count),
@@ -152,7 +156,7 @@ def differences_at(memory, i, count):
 
 @small_kernel
 def put_differences(D, memory, i, count):
-    """The same to where they stand."""
+    """Store D_1 ... D_5 of eight numbers, or of one number of eight runs."""
     store(D[0], memory, i)
     store(D[1], memory, i + count)
     store(D[2], memory, i + 2 * count)
@@ -162,7 +166,7 @@ def put_differences(D, memory, i, count):
 
 @small_kernel
 def _few_at(memory, i, count):
-    """D_1 ... D_5 of a number."""
+    """Load D_1 ... D_5 of one number."""
     return (
         memory[i], memory[i + count], memory[i + 2 * count], memory[i + 3 * count], memory[i + 4 * count]
     )  # fmt: skip
@@ -170,7 +174,7 @@ def _few_at(memory, i, count):
 
 @small_kernel
 def all_larger(e, D):
-    """e and sizes of D, the larger ones."""
+    """Return the larger of e_j and |D_j| for each of the six differences."""
     return (
         most(e[0], abs(D[0])), most(e[1], abs(D[1])), most(e[2], abs(D[2])),
         most(e[3], abs(D[3])), most(e[4], abs(D[4])), most(e[5], abs(D[5])),
@@ -179,7 +183,7 @@ def all_larger(e, D):
 
 @small_kernel
 def largest_of_each(e):
-    """Of lanes of numbers."""
+    """Return the largest lane of each of the six numbers."""
     return (
         largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3]), largest(e[4]), largest(e[5])
     )  # fmt: skip
@@ -187,7 +191,7 @@ def largest_of_each(e):
 
 @inner_kernel
 def _foresee(D0, memory, first, count, by, found):
-    """(1) of all numbers of D0, whose differences begin at `first` of memory."""
+    """Evaluate (1) for all numbers of D0, whose differences begin at offset `first` of the memory; write them to `found`."""
     n = D0.shape[0]
     if n < LANES:
         for i in range(n):
@@ -202,7 +206,7 @@ def _foresee(D0, memory, first, count, by, found):
 
 @inner_kernel
 def _renew(now, D0, memory, first, count, by):
-    """The differences with `now` behind D0."""
+    """Update the stored differences with the newest values `now`, which follow the values D0."""
     n = now.shape[0]
     if n < LANES:
         _renew_few(now, D0, memory, first, count, by, NONE)
@@ -211,7 +215,7 @@ def _renew(now, D0, memory, first, count, by):
         D = renewed(load(now, i), load(D0, i), differences_at(memory, first + i, count), by)
         put_differences(D, memory, first + i, count)
     left = n % LANES
-    if left > 0:  # the last eight, of which the first are done
+    if left > 0:  # the last eight numbers, the first k of which are already updated
         i, k = n - LANES, LANES - left
         old = differences_at(memory, first + i, count)
         D = renewed(load(now, i), load(D0, i), old, by)
@@ -224,7 +228,7 @@ def _renew(now, D0, memory, first, count, by):
 
 @inner_kernel
 def _renew_few(now, D0, memory, first, count, by, e):
-    """The same one by one; the larger of e and the sizes of D_1 ... D_6."""
+    """Update the stored differences one number at a time; return the larger of e and the sizes of D_1 ... D_6."""
     for i in range(now.shape[0]):
         at = first + i
         D = renewed(now[i], D0[i], _few_at(memory, at, count), by)
@@ -236,6 +240,7 @@ def _renew_few(now, D0, memory, first, count, by, e):
 
 @small_kernel
 def _nodes(memory, at):
+    """Return the six stored node times, s from the end of the last step."""
     return (
         memory[at + 6], memory[at + 7], memory[at + 8], memory[at + 9], memory[at + 10], memory[at + 11]
     )  # fmt: skip
@@ -243,19 +248,20 @@ def _nodes(memory, at):
 
 @small_kernel
 def _sizes(memory, at):
+    """Return the stored largest numbers in D_1 ... D_6."""
     return memory[at], memory[at + 1], memory[at + 2], memory[at + 3], memory[at + 4], memory[at + 5]
 
 
 @small_kernel
 def factors_of(memory, h):
-    """Of D_1 ... D_5 in (1) for the next step."""
+    """Return the factors of D_1 ... D_5 in (1) for the next step, of length h."""
     at = memory.shape[0] - NODES
     return factors(_sizes(memory, at), distances(_nodes(memory, at), h))
 
 
 @small_kernel
 def over_distances_of(memory, h):
-    """One over the distances of nodes to the middle of a step, before this is one."""
+    """Return the reciprocal distances from the nodes to the middle of a step of length h that is not yet stored, 1/s."""
     distance = distances(_nodes(memory, memory.shape[0] - NODES), h)
     return (
         over(distance[0]), over(distance[1]), over(distance[2]),
@@ -265,7 +271,10 @@ def over_distances_of(memory, h):
 
 @inner_kernel
 def put_nodes(memory, h, by, e):
-    """The nodes with a step of length h; by: `over_distances_of`; e: the largest numbers in differences."""
+    """Store the node of a step of length h and the sizes of the differences.
+
+    `by`: result of `over_distances_of`. `e`: the largest numbers in D_1 ... D_6.
+    """
     at = memory.shape[0] - NODES
     nodes = moved_on(_nodes(memory, at), h)
     memory[at], memory[at + 1] = known(e[0], by[0]), known(e[1], by[1])
@@ -277,20 +286,25 @@ def put_nodes(memory, h, by, e):
 
 @small_kernel
 def differences_of(memory, n):
-    """How many numbers there are differences of, of n accelerations and what else; 0 where none are remembered."""
+    """Return how many numbers have stored differences: n accelerations and, if stored, the multipliers.
+
+    Return 0 if no differences are stored.
+    """
     return max(0, (memory.shape[0] - NODES - n) // DIFFERENCES)
 
 
 @small_kernel
 def of_means(foreseen):
-    """Whether mean velocities of substeps are foretold in place of accelerations."""
+    """Return whether mean velocities of substeps are predicted instead of accelerations."""
     return foreseen.weights.shape[0] > 0
 
 
 @inner_kernel
 def extrapolate(alone, memory, lam, h, foreseen):
-    """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
-    remembered what was in the last one. What D_1 ... D_5 count, for others.
+    """Predict accelerations of the frames `alone` and the multipliers at the middle of the next step by (1).
+
+    If no differences are stored, the accelerations of the last step are used. Return the factors of D_1 ... D_5, which other code
+    needs to predict the remaining frames.
     """
     rates = foreseen.rates
     n = rates.shape[0]
@@ -310,13 +324,13 @@ def extrapolate(alone, memory, lam, h, foreseen):
 
 @small_kernel
 def foretells_forces(memory, foreseen):
-    """Whether foreseen.lam has the multipliers of the next step."""
+    """Return whether `foreseen.lam` holds predicted multipliers of the next step."""
     return memory.shape[0] - NODES > (1 + DIFFERENCES) * foreseen.rates.shape[0]
 
 
 @inner_kernel
 def over_distances(memory, h, foreseen):
-    """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
+    """Return the reciprocal distances of `over_distances_of`, 1/s, or zeros if no differences are stored."""
     if differences_of(memory, foreseen.rates.shape[0]) == 0:
         return NONE
     return over_distances_of(memory, h)
@@ -324,8 +338,10 @@ def over_distances(memory, h, foreseen):
 
 @inner_kernel
 def remember(alone, memory, lam, h, foreseen, by, e):
-    """The accelerations of a step, of frames as of `extrapolate` in foreseen.rates, its multipliers, and what goes with them; by:
-    `over_distances`; e: the largest numbers in differences of other frames, which have theirs.
+    """Store the accelerations of a step for the frames `alone`, its multipliers, their differences and the nodes.
+
+    The accelerations of these frames are read from `foreseen.rates`. `by`: result of `over_distances`. `e`: the largest numbers
+    in the differences of the other frames, which other code has already stored.
     """
     rates = foreseen.rates
     n = rates.shape[0]
@@ -344,6 +360,7 @@ def remember(alone, memory, lam, h, foreseen, by, e):
 
 @small_kernel
 def _nodes_of(memory, at, run):
+    """Return the six stored node times of one of eight runs, s."""
     return (
         memory[at + 6, run], memory[at + 7, run], memory[at + 8, run],
         memory[at + 9, run], memory[at + 10, run], memory[at + 11, run],
@@ -352,6 +369,7 @@ def _nodes_of(memory, at, run):
 
 @inner_kernel
 def _foresee_runs(D0, n, memory, first, count, by, found):
+    """Evaluate (1) for n numbers of eight runs; write them to `found`."""
     for i in range(n):
         D = differences_at(memory, (first + i) * LANES, count * LANES)
         store(at_next(load(D0, i * LANES), D, by), found, i * LANES)
@@ -359,6 +377,7 @@ def _foresee_runs(D0, n, memory, first, count, by, found):
 
 @inner_kernel
 def _renew_runs(now, D0, memory, first, count, by):
+    """Update the stored differences of eight runs; return the sizes of D_1 ... D_6, lane by lane."""
     none = 0.0 * by[0]
     e = none, none, none, none, none, none
     for i in range(now.shape[0]):
@@ -371,7 +390,7 @@ def _renew_runs(now, D0, memory, first, count, by):
 
 @small_kernel
 def _lanes_of(terms):
-    """Six numbers of eight runs."""
+    """Load six numbers of eight runs."""
     return (
         load(terms, 0), load(terms, LANES), load(terms, 2 * LANES),
         load(terms, 3 * LANES), load(terms, 4 * LANES), load(terms, 5 * LANES),
@@ -380,7 +399,7 @@ def _lanes_of(terms):
 
 @inner_kernel
 def factors_of_runs(memory, h, terms):
-    """As `factors_of`, of eight runs; terms (6,) of them: scratch."""
+    """Return the factors of D_1 ... D_5 in (1) for eight runs; `terms` (6,) of lanes: scratch."""
     at = memory.shape[0] - NODES
     for run in range(LANES):
         by = factors(_sizes(memory[:, run], at), distances(_nodes_of(memory, at, run), h))
@@ -390,7 +409,7 @@ def factors_of_runs(memory, h, terms):
 
 @inner_kernel
 def over_distances_of_runs(memory, h, terms):
-    """As `over_distances_of`, into `terms` too; the nodes with the step."""
+    """Return the reciprocal node distances of eight runs, also written to `terms`, and store the node of the step."""
     at = memory.shape[0] - NODES
     for run in range(LANES):
         nodes = _nodes_of(memory, at, run)
@@ -402,7 +421,7 @@ def over_distances_of_runs(memory, h, terms):
 
 @inner_kernel
 def put_sizes_of_runs(memory, e, terms):
-    """The largest numbers in differences; terms: of `over_distances_of_runs`."""
+    """Store the sizes `e` of the differences of eight runs; `terms`: as written by `over_distances_of_runs`."""
     at = memory.shape[0] - NODES
     for k in range(6):
         store(e[k], memory, (at + k) * LANES)
@@ -413,7 +432,10 @@ def put_sizes_of_runs(memory, e, terms):
 
 @inner_kernel
 def extrapolate_runs(memory, lam, h, foreseen):
-    """As `extrapolate`, of eight runs that all remember differences: each to the bit as alone."""
+    """Predict accelerations and multipliers of eight runs that all store differences.
+
+    Each run gets bit-identical results to those of `extrapolate` for a single run.
+    """
     rates, at = foreseen.rates, memory.shape[0] - NODES
     n, m = rates.shape[0], lam.shape[0]
     count = (at - n) // DIFFERENCES
@@ -427,7 +449,7 @@ def extrapolate_runs(memory, lam, h, foreseen):
 
 @inner_kernel
 def remember_runs(memory, lam, h, foreseen):
-    """As `remember`, of eight runs."""
+    """Store accelerations, multipliers, differences and nodes of a step of eight runs, as `remember` does for one run."""
     rates, terms, at = foreseen.rates, foreseen.terms, memory.shape[0] - NODES
     n = rates.shape[0]
     count = (at - n) // DIFFERENCES

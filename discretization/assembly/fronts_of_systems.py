@@ -1,14 +1,15 @@
-"""Which models are solved by fronts, and what goes together in one: a joint with a frame that it holds.
+"""Choose which models are solved by fronts (multifrontal LU), and assign each joint to a frame it constrains.
 
-The multipliers of a joint have zeros on the diagonal; with the inertia of a frame of their own they can be eliminated before
-anything else is. A hinge and its motor hold the same frames and share one. Where this cannot be had (bodies without inertia,
-more joints than frames, joints that repeat others), and where a band takes about as few operations, the matrix stays a band.
+The multipliers of a joint have zeros on the diagonal; together with the inertia of a frame of their own they can be eliminated
+before anything else is. A hinge and its motor constrain the same frames and share one. The matrix remains a band if no such
+assignment exists (bodies without inertia, more joints than frames, redundant joints), and if a band takes about as few
+operations.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.assembly.incidence import incidence
 from discretization.assembly.kept_numberings import has_inertia, keeping
@@ -20,16 +21,19 @@ from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.system import Ints
 
-_LOOSE = 32  # half bandwidth of parts that meet, up to which contacts between them are left out of the band
-_WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
-_PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
-_NARROW_HEAP = 36  # half bandwidth with these contacts, up to which they stay in the band all the same
-_SLOWER = 3.0  # operations of a band in the time of one in fronts
+_LOOSE = 32  # half bandwidth of parts that meet up to which contacts between them are left out of the band
+_WIDE = 36  # half bandwidth up to which fronts are not considered: no chain or branched rod is wider
+_PARTS = 8  # number of rods, bodies, mechanisms that meet from which contacts between them are left to an iteration
+_NARROW_HEAP = 36  # half bandwidth including these contacts up to which they stay in the band nevertheless
+_SLOWER = 3.0  # operations of a band in the time of one operation of fronts
 
 
 @keeping
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
-    """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
+    """Number the unknowns as `numbering.number` does, with fronts if they are faster.
+
+    Use it for matrices that contain inertia. If many parts meet in contact, the blocks of contacts are stored behind the band.
+    """
     if not hidden and parts_that_meet(system) >= _PARTS and half_bandwidth(system) > _NARROW_HEAP:
         loose = number(system, _LOOSE, loose=True)
         if loose.band >= 0:
@@ -49,7 +53,10 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
 
 
 def parts_that_meet(system: System) -> int:
-    """How many parts of the system, each held together by all but contacts, have contacts with others in its list."""
+    """Return the number of parts of the system that have contacts with other parts in the contact list.
+
+    A part is everything connected by interactions other than contacts.
+    """
     others = system.others
     if not one_sided(others).any():
         return 0
@@ -62,7 +69,10 @@ def parts_that_meet(system: System) -> int:
 
 
 def _joints(system: System) -> tuple[Ints, Ints]:
-    """Joints that bring equations, each by the first of its constraints that does; all others that bring some are one too."""
+    """Return the joints that bring equations, and for each its first item that does.
+
+    Every other interaction that brings equations counts as a joint.
+    """
     held = multipliers_of(system)
     brings = held.of_joint > 0
     joints, at = np.unique(held.joint[brings], return_index=True)
@@ -70,8 +80,9 @@ def _joints(system: System) -> tuple[Ints, Ints]:
 
 
 def _companions(system: System, numbering: Numbering) -> Ints | None:
-    """A moving frame for every joint, with as few neighbours as can be, and one for both where two joints hold the same frames;
-    None where there are none.
+    """Assign each joint a moving frame with as few neighbours as possible; return None if this is impossible.
+
+    Two joints that constrain the same frames share one.
     """
     frames, held = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
@@ -91,15 +102,16 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
     graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(count, len(frames.mass))).tocsr()
     try:
         of, found = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
-    except ValueError:  # there is none
+    except ValueError:  # no full matching exists
         return None
     return found[np.argsort(of)][together] if len(of) == count else None
 
 
 def _together(edges: Ints, rows: Ints) -> Ints:
-    """Number joints (j,) so that those that hold the same moving frames, by six rows at most, have one number.
+    """Number the joints (j,) so that joints with the same moving frames, and at most six rows together, share a number.
 
-    edges (2, e): a joint and a moving frame that it holds, in the order of joints, then of frames; rows (j,) of each joint.
+    `edges` (2, e): a joint and a moving frame that it constrains, sorted by joint, then by frame. `rows` (j,): rows of each
+    joint.
     """
     joints, at = np.unique(edges[0], return_index=True)
     held = dict(zip(joints.tolist(), np.split(edges[1], at[1:]), strict=True))
@@ -116,13 +128,15 @@ def _together(edges: Ints, rows: Ints) -> Ints:
 
 
 def _all_frames(system: System) -> Ints:
-    """The frames of all interactions, one after the other."""
+    """Return the frames of all interactions, concatenated."""
     every = np.concatenate([frames.ravel() for frames in incidence(system)])
     return every[every >= 0]
 
 
 def _groups(system: System, numbering: Numbering, companions: Ints) -> tuple[Ints, np.ndarray]:
-    """(N,) number of the frame of every unknown, for multipliers that of their companion; and whether it is a multiplier."""
+    """Return (N,) the group of each unknown, and whether it is a multiplier; multipliers belong to the group of their companion
+    frame.
+    """
     _, constraints = _joints(system)
     moving = np.flatnonzero(system.frames.fixed == 0)
     start = np.concatenate([numbering.frame[moving], numbering.row[constraints]])

@@ -1,14 +1,14 @@
-"""Prescribed motion in a Cayley energy-momentum step: given ends of the step, hidden rates, the work of every drive.
+"""Apply prescribed motion in a Cayley energy-momentum step: given end poses, velocity constraints, work of every drive.
 
-Driven frames have their increments dr, psi given; what acts on them is assembled behind the equations, so that their drive does
-the work  force . dr + torque . psi  of all of it. A driven constraint has the numbers Xbar in its dual and X1 in its row, and
-(`rigid.interactions.driven`)
+The increments dr, psi of driven frames are given. The forces on them are assembled in rows behind the equations, so that their
+drive does the work  force . dr + torque . psi  of the total force. A driven constraint has the numbers Xbar in its dual and X1
+in its row, and (`rigid.interactions.driven`)
 
     work of its drive = lam (g(y0, dX) + g(y1, dX))/2                                                       (1)
 
-With hidden constraints the velocities at the end satisfy  g_v(1; X1) + g(y1, dX1/dt) = 0, and the discrete derivative of
-A = gam . g_v is taken with Xbar. Since A changes along the motion of all frames by gam . (g_v(1; Xbar) - g_v(0; Xbar)), which is
-zero where nothing is driven, the balance of energy holds with
+With hidden (velocity-level) constraints the velocities at the end satisfy  g_v(1; X1) + g(y1, dX1/dt) = 0, and the discrete
+derivative of A = gam . g_v is taken with Xbar. Since A changes along the motion of all frames by
+gam . (g_v(1; Xbar) - g_v(0; Xbar)), which is zero if nothing is driven, the balance of energy holds with
 
     work += D A . (dv, dOmega, dr, psi) of a driven frame,
     work -= gam . (g_v(1; Xbar) - g_v(0; Xbar)) of a driven constraint                                      (2)
@@ -27,18 +27,22 @@ from rigid.interactions.kinds import dual_at, value_at
 from rigid.kinematics.rotations import load4
 from rigid.linear_algebra import apply_transposed, cross, dot, load3, minus, plus, store3, times
 
-WORK = 8  # of a row of drives in `State.own`
+WORK = 8  # column of the work in a row of drives in `State.own`
 
 
 @inner_kernel
 def drive_at(work, k):
-    """Where in `State.own` are the numbers (9,) of drive k."""
+    """Return the offset of the numbers (9,) of drive k in `State.own`."""
     return work.own.drive + DRIVE * k
 
 
 @inner_kernel
 def begin_drives(system, hidden, state, work, h, signals):
-    """What is given of the step; signals: rows of three behind the loads, see `discretization.drives`."""
+    """Set what is prescribed in the step: parameters of driven constraints, increments of driven frames.
+
+    `signals`: rows of three values that follow those of the loads, see `discretization.drives`.
+    `hidden`: arrays of the velocity-level constraints, or None.
+    """
     drives, at = work.drives, work.by_duals.signals.shape[0]
     mean, end, rates = work.by_duals.interacting.numbers, work.by_duals.at_end, work.by_duals.rates
     for k in range(drives.rows.shape[0]):
@@ -67,7 +71,7 @@ def begin_drives(system, hidden, state, work, h, signals):
         axial = minus(axial, cross(p[1], q[1:]))
         store3(times(2.0 / scalar, axial), work.psi[f])
         if hidden is not None:
-            # so that the velocities after the step are those given: `hidden_assembly` (2)
+            # W such that the velocities after the step are the prescribed ones: `discretization.assembly.hidden_rows` (2)
             v = plus(load3(state.v[f]), load3(signals[at + 1]))
             Omega = plus(load3(state.Omega[f]), load3(signals[at + 2]))
             turn = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f]))
@@ -78,7 +82,7 @@ def begin_drives(system, hidden, state, work, h, signals):
 
 @inner_kernel
 def end_drives(system, state, work, signals):
-    """Take the end of the step over into the state; after the work has been counted."""
+    """Copy the prescribed end of the step into the state; call it after the work has been accumulated."""
     drives, at = work.drives, work.by_duals.signals.shape[0]
     for k in range(drives.rows.shape[0]):
         first = drive_at(work, k)
@@ -99,7 +103,7 @@ def end_drives(system, state, work, signals):
 
 @inner_kernel
 def _explicit(own, e, numbers, y, kind):
-    """g(y, numbers) of a driven constraint with rates or changes in the place of what is driven."""
+    """Return g(y, numbers) of a driven constraint; `numbers` hold rates or changes in place of the driven quantities."""
     entry = own.interacting.each[e]
     value_of_kind = value_at(kind.value)
     value_of_kind(y, numbers[entry.first : entry.last], own.g)
@@ -108,6 +112,7 @@ def _explicit(own, e, numbers, y, kind):
 
 @inner_kernel
 def _put_pair(r, R, own, e, y):
+    """Write the poses (r, R) of both frames of driven constraint e to y, relative to the position of the first."""
     frames = own.interacting.each[e].frames
     for k in range(2):
         put_pose(r, R, frames[k], load3(r[frames[0]]), y, k)
@@ -115,7 +120,7 @@ def _put_pair(r, R, own, e, y):
 
 @inner_kernel
 def add_hidden_drives(system, numbering, hidden, state, work, h, tangent):
-    """g(y1, dX1/dt) in the hidden rows of driven constraints, and its gradient in the matrix."""
+    """Add g(y1, dX1/dt) to the velocity-level rows of driven constraints and, if `tangent`, its gradient to the matrix."""
     own, drives = work.by_duals, work.drives
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
@@ -137,7 +142,7 @@ def add_hidden_drives(system, numbering, hidden, state, work, h, tangent):
 
 @inner_kernel
 def account_drives(system, numbering, hidden, state, work, h):
-    """Count the work of the step into the drives' numbers; all of it, J."""
+    """Add the work of the step to the record of each drive in `State.own`; return the total work, J."""
     own, drives, done = work.by_duals, work.drives, 0.0
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
@@ -169,7 +174,7 @@ def account_drives(system, numbering, hidden, state, work, h):
 
 @inner_kernel
 def _hidden_change(system, numbering, hidden, state, work, h, c):
-    """gam (g_v(1; Xbar) - g_v(0; Xbar))."""
+    """Return gam (g_v(1; Xbar) - g_v(0; Xbar)) of driven constraint c."""
     a, b = system.constraints.frames[c, 0], system.constraints.frames[c, 1]
     places, kind = places_of(system, hidden, c, hidden.Ua_mean), system.constraints.kind[c]
     start, end = hidden_ends(state, work, hidden, h, a, b)
@@ -179,7 +184,7 @@ def _hidden_change(system, numbering, hidden, state, work, h, c):
 
 @inner_kernel
 def _hidden_work(system, numbering, hidden, state, work, h, c, f):
-    """D A . (dv, dOmega, dr, psi) of the driven frame f at constraint c."""
+    """Return D A . (dv, dOmega, dr, psi) of the driven frame f at constraint c."""
     a, b = system.constraints.frames[c, 0], system.constraints.frames[c, 1]
     start, end = hidden_ends(state, work, hidden, h, a, b)
     gam = three(hidden.gam, numbering.lam[c], numbering.rows[c], 0.5 * work.scale[c])
@@ -198,6 +203,6 @@ def _hidden_work(system, numbering, hidden, state, work, h, c, f):
 
 @inner_kernel
 def _change_of_velocity(state, hidden, work, h, f):
-    """v1 - v0 = 2 ((dr - W)/h - v0)."""
+    """Return v1 - v0 = 2 ((dr - W)/h - v0)."""
     mean = times(1.0 / h, minus(load3(work.dr[f]), load3(hidden.W[f, 0:3])))
     return times(2.0, minus(mean, load3(state.v[f])))

@@ -1,8 +1,9 @@
-"""Hidden constraints of interactions that go by their duals, in a Cayley energy-momentum step.
+"""Assemble velocity-level (hidden) constraints of interactions without closed forms in a Cayley energy-momentum step.
 
-Equations (1), (3) and (4) of `hidden_rows`, with the derivatives of A = gam . dg/dt that `rigid.interactions.hidden_rates` makes
-of the dual of a kind, whatever its frames: of interactions with rows, and of constraints of the table without hidden forms, as
-those that a joint brings. With both ends alike they are the gradient of dg/dt, which is linear in velocities.
+The equations are (1), (3) and (4) of `hidden_rows`. The derivatives of A = gam . dg/dt are those that
+`rigid.interactions.hidden_rates` computes from the dual of a kind, for any number of frames. The module treats interactions with
+rows, and constraints of the table without hidden forms, such as those of a joint. With both ends alike these derivatives are the
+gradient of dg/dt, which is linear in velocities.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _real(x):
 
 @inner_kernel
 def _put_ends(entry, arity, hidden, state, work, h):
-    """Poses, velocities and angular velocities at both ends of the step."""
+    """Write poses, velocities and angular velocities of the frames of an interaction at both ends of the step."""
     S, origin = hidden.scratch, load3(state.r[entry.frames[0]])
     for k in range(arity):
         f = entry.frames[k]
@@ -47,7 +48,7 @@ def _put_ends(entry, arity, hidden, state, work, h):
 
 @inner_kernel
 def _stand_at_end(arity, S):
-    """The start is the end."""
+    """Copy the end of the step to its start, so that discrete derivatives become gradients at the end."""
     for k in range(arity):
         for j in range(4):
             for i in range(3):
@@ -57,7 +58,7 @@ def _stand_at_end(arity, S):
 
 @inner_kernel
 def _parts(S, k):
-    """Derivatives to v, Omega, r and a turn of frame k."""
+    """Return the derivatives of A with respect to v, Omega, r and a rotation of frame k."""
     on, moving = frame(S[ON_FRAMES], k), frame(S[ON_MOVING], k)
     mean = mean_pose(frame(S[FRAMES_START], k), frame(S[FRAMES_END], k))
     return _real(moving[0]), _real(moving[1]), _real(on[0]), _real(torque_of(on, mean))
@@ -65,13 +66,14 @@ def _parts(S, k):
 
 @inner_kernel
 def _choose(k, rows, size, gam):
+    """Set `gam` to a multiplier of this size for row k and zero for the other rows."""
     for i in range(rows):
         gam[i] = size if i == k else 0.0
 
 
 @inner_kernel
 def add_hidden_groups(numbering, hidden, state, work, h, tangent):
-    """Add (1), (3) and (4) of what has rows and no hidden form to the residual and, on demand, to the matrix."""
+    """Add (1), (3) and (4) of constraints without hidden forms to the residual and, if `tangent`, to the matrix."""
     own, S, gam = work.by_duals, hidden.scratch, hidden.gradient
     interacting, residual, values = own.interacting, work.residual, work.values
     for which in range(interacting.kinds.size):

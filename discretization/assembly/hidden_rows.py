@@ -1,19 +1,20 @@
-"""What hidden constraints add to residual and tangent of a Cayley energy-momentum step.
+"""Assemble velocity-level (hidden) constraints of a Cayley energy-momentum step: residual and tangent.
 
 Unknowns besides those of `step_equations`: gam of every constraint, W = h w of the frames that carry joints.
-With A = sum of gam . g_v (`rigid.interactions.hidden_constraints`), D its discrete derivative and M the masses, also shared ones:
+With A = sum of gam . g_v (`rigid.interactions.hidden_constraints`), D its discrete derivative and M the masses, including shared
+ones:
 
     M w = D_v A,   J w = D_Omega A                                                                          (1)
     v1 = 2 (dr - W)/h - v0,   Omega1 = 2 (R0^T psi - W)/h - Omega0                                          (2)
-    (1), (2) of `assembly`  - 2 D_v A + h D_r A,   - 2 R1 D_Omega A + h D_psi A                             (3)
+    (1), (2) of `step_equations`  - 2 D_v A + h D_r A,   - 2 R1 D_Omega A + h D_psi A                       (3)
     g_v(1) = 0                                                                                              (4)
 
-w as an unknown keeps all blocks local: what a joint does to the velocities of its frames, and of those that share mass
+Taking w as an unknown keeps all blocks local: the effect of a joint on the velocities of its frames, and of those that share mass
 with them, is never multiplied out. With s the scale of the constraint's rows: gam = s/2 x unknown, rows (4) times
 s h/2, rows (1) times 2.
 
-The tangent leaves out what is proportional to gam, itself of second order in h: Newton's corrections then shrink by a
-factor of that size, and the residual is exact.
+The tangent omits terms proportional to gam, which is of second order in h. Newton's corrections then shrink by a factor of that
+size, and the residual is exact.
 """
 
 from __future__ import annotations
@@ -51,26 +52,22 @@ from rigid.system import Floats, Ints
 
 @by_reference
 class Hidden(NamedTuple):
-    """Unknowns of the hidden constraints and where they stand."""
+    """Unknowns of the velocity-level constraints and their addresses."""
 
-    carries: np.ndarray  # (n,) uint8 1: the frame has W, 6 places behind its dr
-    behind: Ints  # (c + e,) places from a constraint's row to that of its hidden one
-    Ua_mean: (
-        Floats  # (c, 3) U_a in the mean of a step and at its end; only those of driven constraints change
-    )
-    Ua_end: Floats
+    carries: np.ndarray  # (n,) uint8, 1: the frame has W, 6 unknowns behind its dr
+    behind: Ints  # (c + e,) offset from a constraint's row to its velocity-level row
+    Ua_mean: Floats  # (c, 3) mean U_a of a step; differs from `Ua_end` only for driven constraints
+    Ua_end: Floats  # (c, 3) U_a at the end of a step
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
-    second: Floats  # (c, 6) W_a, W_b of the constraints
-    closed: (
-        np.ndarray
-    )  # (c,) uint8 1: of a constraint with hidden forms; 0: by its dual, as `hidden_groups` has it
-    scratch: np.ndarray  # of one that goes by its dual
-    gradient: np.ndarray  # (MOST_ROWS,) complex: its multipliers
+    second: Floats  # (c, 6) vectors W_a, W_b of the constraints
+    closed: np.ndarray  # (c,) uint8, 1: closed velocity-level forms; 0: from its dual, in `hidden_groups`
+    scratch: np.ndarray  # scratch of one interaction assembled from its dual
+    gradient: np.ndarray  # (MOST_ROWS,) complex multipliers of this interaction
 
 
 def hidden_workspace(system: System, work: Workspace) -> Hidden:
-    """Allocate what hidden constraints need besides `work`."""
+    """Allocate what velocity-level constraints need in addition to `work`."""
     closed = [has_hidden_forms(CONSTRAINTS[number]) for number in system.constraints.kind]
     return Hidden(
         carries=carries_velocity(system).astype(np.uint8),
@@ -87,13 +84,13 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
 
 
 def _or_zero(column: Floats, system: System) -> Floats:
-    """A column (c, 3), zero where no constraint has it."""
+    """Return a column (c, 3), or zeros if no constraint has it."""
     return column if len(column) else np.zeros((len(system.constraints.kind), 3))
 
 
 @inner_kernel
 def velocities_after(state, work, hidden, h, f):
-    """v1, Omega1 of (2)."""
+    """Return v1, Omega1 of frame f by (2)."""
     dr, W_r = load3(work.dr[f]), load3(hidden.W[f, 0:3])
     turn, W_turn = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])), load3(hidden.W[f, 3:6])
     v1 = minus(times(2.0 / h, minus(dr, W_r)), load3(state.v[f]))
@@ -102,7 +99,10 @@ def velocities_after(state, work, hidden, h, f):
 
 @inner_kernel
 def places_of(system, hidden, c, Ua):
-    """U_a, U_b, X_a, X_b, W_a, W_b, value of constraint c; Ua: in the mean or at the end, where it is driven."""
+    """Return U_a, U_b, X_a, X_b, W_a, W_b and value of constraint c.
+
+    `Ua`: array of U_a in the mean or at the end of the step; they differ only for driven constraints.
+    """
     constraints, second = system.constraints, hidden.second
     return (
         load3(Ua[c]),
@@ -117,7 +117,7 @@ def places_of(system, hidden, c, Ua):
 
 @inner_kernel
 def hidden_ends(state, work, hidden, h, a, b):
-    """Start and end of the step as `rigid.interactions.hidden_constraints` wants them."""
+    """Return start and end of the step in the form that `rigid.interactions.hidden_constraints` expects."""
     va1, Omega_a1 = velocities_after(state, work, hidden, h, a)
     vb1, Omega_b1 = velocities_after(state, work, hidden, h, b)
     e0 = minus(load3(state.r[b]), load3(state.r[a]))
@@ -135,7 +135,7 @@ def hidden_ends(state, work, hidden, h, a, b):
 
 @inner_kernel
 def begin_hidden_step(system, numbering, hidden, state, work, h):
-    """Start of the hidden multipliers, zero, and the noise levels of (1) and (4)."""
+    """Set the velocity-level multipliers and W to zero, and the round-off levels of (1) and (4)."""
     mass, noise, frames = system.frames.mass, work.noise, numbering.row_frames
     for f in range(mass.shape[0]):
         for i in range(6):
@@ -152,13 +152,13 @@ def begin_hidden_step(system, numbering, hidden, state, work, h):
         row = numbering.row[c] + hidden.behind[c]
         for i in range(numbering.rows[c]):
             hidden.gam[first + i] = 0.0
-            # velocities are what is left of increments: as exact as these rows of positions, at least
+            # velocities are differences of increments: no more exact than the position rows
             noise[row + i] = EPS * work.scale[c] * abs(h) * speed + noise[numbering.row[c] + i] * 1e-2
 
 
 @inner_kernel
 def add_hidden_noise(numbering, hidden, work):
-    """Raise the noise levels by the rounding of the present hidden multipliers."""
+    """Raise the round-off levels by the round-off of the current velocity-level multipliers."""
     frames = numbering.row_frames
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
@@ -174,7 +174,7 @@ def add_hidden_noise(numbering, hidden, work):
 
 @small_kernel
 def add_to_frame(out, at, R1, h, D_v, D_Omega, D_r, D_psi):
-    """What a derivative of A adds to the rows (3) and (1) of a frame, the latter behind the former."""
+    """Add the terms of a derivative of A to the rows (3) of a frame and to its rows (1), which follow them."""
     add3(plus(times(-2.0, D_v), times(h, D_r)), out[at : at + 3])
     add3(plus(times(-2.0, apply(R1, D_Omega)), times(h, D_psi)), out[at + 3 : at + 6])
     add3(times(-2.0, D_v), out[at + 6 : at + 9])
@@ -183,7 +183,7 @@ def add_to_frame(out, at, R1, h, D_v, D_Omega, D_r, D_psi):
 
 @small_kernel
 def add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
-    """Row of the matrix: a gradient at the end of the step to dr, eta and W of a frame."""
+    """Add a matrix row: the gradient at the end of the step with respect to dr, eta and W of a frame."""
     by_turn = plus(D_psi, times(2.0 / h, apply_transposed(inverse_tangent(psi), apply(R0, D_Omega))))
     for i in range(3):
         values[at + i * stride] += D_r[i] + 2.0 / h * D_v[i]
@@ -194,7 +194,7 @@ def add_row(values, at, stride, R0, psi, h, D_v, D_Omega, D_r, D_psi):
 
 @inner_kernel
 def add_hidden(system, numbering, hidden, state, work, h, tangent):
-    """Add (1), (3) and (4) to the residual and, on demand, to the matrix."""
+    """Add (1), (3) and (4) to the residual and, if `tangent`, to the matrix."""
     _add_masses(system, numbering, hidden, work, h, tangent)
     if tangent:
         _soften_hidden(numbering, hidden, work)
@@ -243,7 +243,7 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
 
 @inner_kernel
 def _soften_hidden(numbering, hidden, work):
-    """`discretization.assembly.constraint_rows.soften`, of gam."""
+    """Make the multipliers gam of redundant constraints unique, as `discretization.assembly.constraint_rows.soften` does."""
     for k in range(numbering.repeating.shape[0]):
         c, base = numbering.repeating[k], numbering.repeating_base[k]
         for i in range(numbering.rows[c]):
@@ -253,7 +253,7 @@ def _soften_hidden(numbering, hidden, work):
 
 @inner_kernel
 def _add_masses(system, numbering, hidden, work, h, tangent):
-    """2 M W/h of (1)."""
+    """Add 2 M W/h of (1) to the residual and, if `tangent`, its derivative to the matrix."""
     frames, elements, residual, values = system.frames, system.elements, work.residual, work.values
     for f in range(frames.mass.shape[0]):
         if hidden.carries[f] == 0:
@@ -289,7 +289,7 @@ def _add_masses(system, numbering, hidden, work, h, tangent):
 
 @inner_kernel
 def correct_hidden(system, numbering, hidden, work, share):
-    """Add the correction in work.rhs to W and gam, the share of it that the frames have taken."""
+    """Add the correction in `work.rhs` to W and gam, times the step length `share` that the frames have used."""
     for f in range(system.frames.mass.shape[0]):
         if hidden.carries[f] != 0:
             for i in range(6):

@@ -1,4 +1,4 @@
-"""Which frames an interaction acts on: one list for whoever numbers unknowns, orders them or asks what hangs on what."""
+"""List the frames each interaction acts on: the connectivity used to number unknowns, order them and find connected parts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rigid.system import Ints
 
 
 def incidence(system: System, *, loose: bool = False, coupling: bool = False) -> list[Ints]:
-    """Frames (k, most) of all interactions but loads, table by table, -1: none.
+    """Return the frames (k, most) of all interactions but loads, table by table, -1: none.
 
-    loose: without those that act on contact alone; coupling: without constraints whose tangent couples no frames.
+    `loose`: True to leave out interactions that act in contact only.
+    `coupling`: True to leave out constraints whose tangent couples no frames.
     """
     others, constraints = without_loads(system.others), system.constraints.frames
     if loose:
@@ -25,11 +26,11 @@ def incidence(system: System, *, loose: bool = False, coupling: bool = False) ->
 
 
 def coupled(system: System, *, loose: bool = False) -> Ints:
-    """(e, 2) pairs of frames that share a block of the matrix."""
+    """Return the (e, 2) pairs of frames that share a block of the matrix; `loose`: as in `incidence`."""
     each = incidence(system, loose=loose, coupling=True)
     return np.concatenate([pairs_between(frames) for frames in each])
 
 
 def couples_frames(system: System) -> np.ndarray:
-    """Constraints (c,) whose tangent couples both of their frames."""
+    """Return the constraints (c,) whose tangent couples their two frames."""
     return ~facts(system.constraints.kind, "constant")

@@ -1,7 +1,8 @@
-"""Numberings of small systems are kept: a system of the same structure, with other numbers, has the same one.
+"""Cache numberings (`Numbering`) of small systems: systems of the same structure with other numbers share one.
 
-What a numbering is made of: which frames move, what joins which of them, whether all have inertia (a front needs a frame that has
-some), and which elements share masses. Masses themselves, stiffnesses, loads, gravity, places and velocities are no part of it.
+A numbering depends on four things: which frames move, which frames are connected, whether all of them have inertia (a front
+needs a frame with inertia), and which elements share masses. It does not depend on the values of masses, stiffnesses, loads,
+gravity, positions and velocities.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from discretization.interaction_table import one_sided
 from discretization.known_facts import structure_of
 from discretization.system import System
 
-MOST = 32  # numberings
-LARGEST = 3000  # unknowns
-_SHARING = "coupling"  # column of real numbers of which it counts where they are none
-_SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
+MOST = 32  # maximum number of cached numberings
+LARGEST = 3000  # maximum number of unknowns of a cached numbering
+_SHARING = "coupling"  # column of real numbers; only which of them are zero matters
+_SYMMETRIC = 1e-9  # moments of inertia below this fraction of the largest count as zero
 
 _DIAGONAL, _OFF_DIAGONAL = np.eye(3, dtype=bool), ~np.eye(3, dtype=bool)
 
@@ -30,11 +31,15 @@ _kept: OrderedDict[Any, Numbering] = OrderedDict()
 
 
 def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
-    """`make(system, ...)`, or what it made of a system with the same structure, with a handle of its own."""
+    """Decorate `make(system, ...)`: return the cached numbering of a system with the same structure, or make one.
+
+    A cached numbering gets a new handle, so that each has its own sparse factorisation. Systems above LARGEST unknowns and
+    systems with contacts, whose pairs change, are not cached.
+    """
 
     @functools.wraps(make)
     def kept_or_made(system: System, *arguments: Any, **named: Any) -> Numbering:
-        if 6 * len(system.frames.mass) > LARGEST or one_sided(system.others).any():  # contacts come and go
+        if 6 * len(system.frames.mass) > LARGEST or one_sided(system.others).any():  # pairs in contact change
             return make(system, *arguments, **named)
         key = _key_of(system, (make.__qualname__, arguments, *sorted(named.items())))
         found = _kept.pop(key, None)
@@ -48,10 +53,10 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
 
 
 def has_inertia(system: System) -> bool:
-    """Whether all frames that move have mass and inertia about all axes."""
+    """Return whether all moving frames have mass and inertia about all axes."""
     frames, moving = system.frames, system.frames.fixed == 0
     inertia = frames.inertia[moving]
-    if not inertia[:, _OFF_DIAGONAL].any():  # as of rods: the moments are there
+    if not inertia[:, _OFF_DIAGONAL].any():  # diagonal, as for rods: the entries are the principal moments
         moments = inertia[:, _DIAGONAL]
         least, largest = moments.min(axis=1), moments.max(axis=1)
     else:
@@ -61,6 +66,7 @@ def has_inertia(system: System) -> bool:
 
 
 def _key_of(system: System, asked: tuple[Any, ...]) -> Any:
+    """Return the cache key of a system and the requested arguments `asked`."""
     known = structure_of(system)
     if known is None:
         return structure(system, asked)
@@ -69,7 +75,7 @@ def _key_of(system: System, asked: tuple[Any, ...]) -> Any:
 
 
 def structure(system: System, asked: Any) -> bytes:
-    """A digest of all that a numbering depends on."""
+    """Return a hash of everything that a numbering depends on."""
     kinds = [(own.name, own.arity, own.rows, own.own) for own in system.kinds]
     digest = hashlib.blake2b(repr((asked, kinds, has_inertia(system))).encode())
     tables: Any = (table for table in system if isinstance(table, tuple) and table is not system.contacts)

@@ -1,7 +1,7 @@
-"""Loads in a Cayley energy-momentum step: their values in their place, their rounding, forces and work.
+"""Apply loads in a Cayley energy-momentum step: set their values, add round-off, forces and work.
 
-Those of `rigid.interactions.loads` have real closed forms here (`rigid.interactions.kinds.Kind.loop`); another kind whose numbers
-come from outside goes by its dual.
+The loads of `rigid.interactions.loads` have real closed forms here (`rigid.interactions.kinds.Kind.loop`). Another kind with
+external values is assembled from its dual.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLACE, _VALUE, _FRAME, _LOOP = range(4)
 
 @inner_kernel
 def put_signals(work, signals):
-    """Values (l, 3) of the loads among their numbers, at the start of a step."""
+    """Copy the values (l, 3) of the loads into their parameters, at the start of a step."""
     own = work.by_duals
     for l in range(own.signals.shape[0]):
         for i in range(3):
@@ -29,7 +29,7 @@ def put_signals(work, signals):
 
 @inner_kernel
 def add_load_noise(numbering, work, h):
-    """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
+    """Raise the round-off levels by the round-off of the loads, the only contribution on a body at rest."""
     own = work.by_duals
     X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
@@ -47,18 +47,18 @@ def add_load_noise(numbering, work, h):
 
 @inner_kernel
 def _is_force(loop):
-    return loop % 2 == FORCES % 2  # those of moments are even
+    return loop % 2 == FORCES % 2  # loop numbers of forces are odd, of moments even
 
 
 @inner_kernel
 def _point(X, at):
-    """Of a load whose value stands at `at`."""
+    """Return the point of application of a load whose value has offset `at`."""
     return vector(X, at - VALUE + POINT)
 
 
 @inner_kernel
 def _of_step(loop, f, X, at, work):
-    """Averaged force and torque over the step, then what the tangent needs: x1, x, value at the end, mean value."""
+    """Return mean force and torque over the step, then what the tangent needs: x1, x, value at the end, mean value."""
     F = F1 = vector(X, at)
     if loop >= FOLLOWING_FORCES:
         _, F1, F = turned(work, f, F)
@@ -70,7 +70,7 @@ def _of_step(loop, f, X, at, work):
 
 @inner_kernel
 def force_of_load(l, state, work):
-    """Force and torque of load l over the step, with the value that stands among its numbers."""
+    """Return force (N) and torque (N m) of load l over the step, with the value in its parameters."""
     own = work.by_duals
     X, loop = own.interacting.numbers, own.signals[l, _LOOP]
     if loop > 0:
@@ -87,7 +87,7 @@ def force_of_load(l, state, work):
 
 @inner_kernel
 def add_loads(numbering, work, h, tangent):
-    """Residual and, on demand, matrix."""
+    """Add residual and, if `tangent`, matrix of the loads with closed forms."""
     own, values, half = work.by_duals, work.values, 0.5 * h
     X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
@@ -113,7 +113,7 @@ def add_loads(numbering, work, h, tangent):
 
 @inner_kernel
 def work_of_loads(work):
-    """What loads with closed forms have done in the step, J; that of others is among `taken_by_duals`."""
+    """Return the work of the loads with closed forms in the step, J; `taken_by_duals` includes that of the others."""
     own, done = work.by_duals, 0.0
     for l in range(own.signals.shape[0]):
         if own.signals[l, _LOOP] == 0:
@@ -126,5 +126,5 @@ def work_of_loads(work):
 
 @inner_kernel
 def frame_of_load(work, l):
-    """The frame that it acts on."""
+    """Return the frame that load l acts on."""
     return work.by_duals.signals[l, _FRAME]

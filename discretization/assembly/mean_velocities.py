@@ -1,24 +1,25 @@
-"""Where Newton's method begins in substeps of compositions: with mean velocities that are foretold from those of eight before.
+"""Predict where Newton's method starts in substeps of compositions: mean velocities, extrapolated from the last eight.
 
-At the ends of substeps velocities alternate by what joints do not allow, and accelerations with them; their means over substeps
-do not. With m_0, m_1 ... of the last ones, the latest first, that of the next one is
+At the ends of substeps velocities alternate by a component that joints do not allow, and accelerations with them; their means
+over substeps do not. With m_0, m_1 ... the last means, the latest first, the mean of the next substep is
 
     m = sum_j w_j m_j                                                                                   (1)
 
 A step of order 2 and length g h ends off the motion by c (g h)^3 (Hairer, Lubich, Wanner, Geometric Numerical Integration, II.4):
-at the middle of a substep its mean velocity is that of the motion and h^2 g^2 times what is smooth, h^3 s times what is smooth,
-where s sums g^3 up to there, and more of higher order. (1) is exact for
+at the middle of a substep its mean velocity is that of the motion and h^2 g^2 times a smooth function, h^3 s times a smooth
+function, where s sums g^3 up to there, and terms of higher order. (1) is exact for
 
     1, t, t^2, t^3 at the middles and g^2                                                               (2)
 
-or, where eight substeps cannot tell all of these apart, for the first of 1, t ... that they can; of such w those are taken that
-miss t^4, 3 s and 3 t g^2 least, and are not large themselves. They are numbers of the composition alone: of the substeps of its
-first step, which know fewer means, and of those of all steps that follow (`weights_of`). A step of another length begins anew.
-Where (1) missed the last mean by more than the one before that would have, the next one begins with the last: steps are too long
-for (2).
+or, if eight substeps cannot distinguish all of these, for as many of the first, 1, t ..., as they can. Among these w the ones are
+chosen that miss t^4, 3 s and 3 t g^2 least, and are not large themselves. They depend on the composition alone: one set for each
+of the first eight substeps, which have fewer means, and one for each substep of all later steps (`weights_of`). If the step
+length changes, the record of means starts again.
+If the last mean was missed by (1) more than by simply using the mean before it, the next substep uses the last mean: steps are
+too long for (2).
 
-`State.memory` has, behind accelerations, eight means in a ring and what they are of: the length of the last substep, how many
-there are, where the latest stands, and by how much (1) and the one before it missed it.
+`State.memory` stores, after the accelerations, eight means in a ring buffer and their description: the length of the last
+substep, the number of means, the slot of the latest, and the errors of (1) and of the mean before it for the latest mean.
 """
 
 from __future__ import annotations
@@ -32,22 +33,25 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.system import Floats
 
 LENGTH, KNOWN, LATEST, MISSED, MISSED_BY_LAST, OF_SUBSTEP = range(6)
-_LARGEST = 60.0  # sum of |w|: by so much rounding grows
-_EXACT = 1e-7  # what is told apart
-_SIZE = 0.01  # of w beside what they miss
+_LARGEST = 60.0  # maximum sum of |w|, the factor by which round-off grows
+_EXACT = 1e-7  # tolerance of the exactness conditions (2)
+_SIZE = 0.01  # weight of the size of w compared with the errors they leave
 
 
 def weights_of(fractions: Floats) -> Floats:
-    """w (8 + k, 8) of a composition with k substeps: of its first eight substeps, and of each one with eight before it; nobody
-    changes them.
+    """Return the weights w (8 + k, 8) of a composition with k substeps.
+
+    The first eight rows are those of its first eight substeps, then follows one row per substep with eight means before it. The
+    array is cached and must not be modified.
     """
     return _weights_of(tuple(np.asarray(fractions).tolist()))
 
 
 @functools.lru_cache(maxsize=16)
 def _weights_of(fractions: tuple[float, ...]) -> Floats:
+    """Compute the weights of a composition with these substep fractions."""
     k = len(fractions)
-    whole = -(-MEANS // k) * k  # substeps of the steps that hold eight
+    whole = -(-MEANS // k) * k  # substeps of the first whole steps that contain eight means
     g = np.tile(fractions, whole // k + 1)
     middle, summed = np.cumsum(g) - 0.5 * g, np.cumsum(g**3) - 0.5 * g**3
     own = np.concatenate([np.arange(MEANS), whole + np.arange(k)])
@@ -55,11 +59,11 @@ def _weights_of(fractions: tuple[float, ...]) -> Floats:
 
 
 def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floats:
-    """w (8,) of substep i with so many before it."""
+    """Return the weights w (8,) of substep i with `count` means before it."""
     found = np.zeros(MEANS)
     if count == 0:
         return found
-    own = i - np.arange(count + 1)  # it, and those before
+    own = i - np.arange(count + 1)  # this substep, and those before it
     t = middle[own] - middle[i]
     exact = np.stack([np.ones_like(t), t, t**2, t**3, g[own] ** 2])
     least = np.stack([t**4, 3.0 * summed[own], 3.0 * t * g[own] ** 2])
@@ -85,7 +89,7 @@ NO_MEANS = -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @small_kernel
 def means_of(weights, memory, substeps, k):
-    """How many means are known in substep k of a march, below 0: none are remembered; their weights."""
+    """Return the number of means known in substep k of a run, and their weights; the number is -1 if means are not recorded."""
     if weights.shape[0] == 0:
         return NO_MEANS
     known = known_means(memory, substeps, k)
@@ -94,7 +98,7 @@ def means_of(weights, memory, substeps, k):
 
 @small_kernel
 def known_means(memory, substeps, k):
-    """How many there are for substep k of a march; of steps of another length none."""
+    """Return the number of means known for substep k of a run; 0 if the step length has changed."""
     at, n = memory.shape[0] - OF_SUBSTEP, substeps.shape[0]
     if k % n == 0 and memory[at + LENGTH] != substeps[n - 1]:
         return 0
@@ -103,41 +107,42 @@ def known_means(memory, substeps, k):
 
 @small_kernel
 def latest_of(memory):
-    """Where the latest stands among them."""
+    """Return the slot of the latest mean in the ring buffer."""
     return int(memory[memory.shape[0] - OF_SUBSTEP + LATEST])
 
 
 @small_kernel
 def too_long(memory):
-    """Whether (1) missed the last mean by more than the one before that."""
+    """Return whether (1) missed the last mean by more than the mean before it did."""
     at = memory.shape[0] - OF_SUBSTEP
     return memory[at + MISSED] > memory[at + MISSED_BY_LAST]
 
 
 @small_kernel
 def weights_at(weights, known, stage):
-    """w of a substep that knows so many means, at its place in the step."""
+    """Return w of a substep with this number of known means; `stage`: index of the substep in its step."""
     w = weights[known if known < MEANS else MEANS + stage]
     return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
 
 
 @small_kernel
 def place_of(latest, j):
-    """Of m_j among them."""
+    """Return the slot of m_j in the ring buffer."""
     return (latest + j) % MEANS
 
 
 @small_kernel
 def mean_of(w, m):
-    """(1) of eight numbers, or of eight lanes of numbers."""
+    """Evaluate (1) for eight numbers, or for eight lanes of numbers."""
     first = w[0] * m[0] + w[1] * m[1] + w[2] * m[2] + w[3] * m[3]
     return first + (w[4] * m[4] + w[5] * m[5] + w[6] * m[6] + w[7] * m[7])
 
 
 @small_kernel
 def put_substep(memory, h, known, missed):
-    """What the means are of, with one more, of length h, which stands before the latest; missed: by how much (1), where there
-    were means, and that one missed it.
+    """Update the description of the means for one more mean, of a substep of length h.
+
+    It is stored in the slot before that of the latest. `missed`: errors of (1), if there were means, and of the previous mean.
     """
     at = memory.shape[0] - OF_SUBSTEP
     memory[at + LENGTH], memory[at + KNOWN] = h, min(known + 1, MEANS)
@@ -147,7 +152,7 @@ def put_substep(memory, h, known, missed):
 
 @small_kernel
 def _means_at(memory, i, n, latest):
-    """m_0 ... m_7 of a number, from one mean to the next of which are n."""
+    """Return m_0 ... m_7 of one number; n: distance in the memory from one mean to the next."""
     return (
         memory[i + n * place_of(latest, 0)], memory[i + n * place_of(latest, 1)],
         memory[i + n * place_of(latest, 2)], memory[i + n * place_of(latest, 3)],
@@ -158,8 +163,9 @@ def _means_at(memory, i, n, latest):
 
 @inner_kernel
 def foretell_means(alone, memory, h, known, w, rates, velocities):
-    """Accelerations of the next substep, of some frames, from their velocities at its start: those of the last one where no mean
-    is known.
+    """Predict the accelerations of the next substep for the frames `alone`, from their velocities at its start.
+
+    If no mean is known, the accelerations of the last substep are used.
     """
     n, latest, last = rates.shape[0], latest_of(memory), too_long(memory)
     for f in alone:
@@ -172,8 +178,9 @@ def foretell_means(alone, memory, h, known, w, rates, velocities):
 
 @inner_kernel
 def remember_means(alone, memory, h, w, rates, velocities, missed):
-    """Means and accelerations of a substep, of some frames, from velocities at its end; missed: as of `put_substep`, of others;
-    of all.
+    """Store means and accelerations of a substep for the frames `alone`, from their velocities at its end.
+
+    `missed`: errors of other frames, as in `put_substep`. Return the largest errors of all frames.
     """
     n, latest = rates.shape[0], latest_of(memory)
     new = n * place_of(latest, MEANS - 1)

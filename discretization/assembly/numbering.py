@@ -1,15 +1,12 @@
-"""Where every block of the Newton matrix goes: unknowns in an order of small bandwidth, addresses of dense
-blocks.
+"""Assign addresses to all blocks of the Newton matrix: unknowns in an order of small bandwidth, addresses of dense blocks.
 
-The unknowns are 6 a moving frame (dr, eta) and one a scalar constraint; with hidden constraints 6 more (W) behind
-those of a frame that carries a joint or shares its mass, and one more for each constraint behind those of its joint.
-Frames and joints are the vertices of a graph, joined where they share a block; reverse Cuthill-McKee orders it, so
-that multipliers stand beside the frames they act on. Below a limit on the bandwidth the matrix is stored as LAPACK
-wants a band, above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
-stride[J]`, so one assembly serves both.
+There are 6 unknowns per moving frame (dr, eta) and one per scalar constraint. Velocity-level (hidden) constraints add 6 more (W)
+behind those of a frame that carries a joint or shares its mass, and one more per constraint behind those of its joint.
+Frames and joints are the vertices of a graph, joined if they share a block. Reverse Cuthill-McKee orders it, so that multipliers
+are next to the frames they act on. Below a limit of the bandwidth the matrix is stored as a LAPACK band, above it in compressed
+columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j * stride[J]`, so one assembly serves both.
 
-Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no
-branches.
+Fixed frames get the address of trash entries behind the matrix and behind the right-hand side: assembly needs no branches.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ _handles = count()
 
 
 def new_handle() -> int:
-    """A name for another sparse factorisation."""
+    """Return a new identifier of a sparse factorisation."""
     return next(_handles)
 
 
@@ -53,35 +50,35 @@ class Numbering(NamedTuple):
 
     size: int  # number of unknowns N
     band: int  # half bandwidth, or -1: compressed columns
-    runs: Ints  # (k, 2) first unknowns of runs of such blocks in it, and their blocks: `discretization.linear.runs_of_blocks`
-    n_values: int  # entries of the matrix; the dump begins there
-    n_dump: int
-    handle: int  # names the sparse factorisation
-    frame: Ints  # (n,) first unknown of a frame, N where it is fixed, behind that where it is driven
-    frame_stride: Ints  # (n,)
-    frame_base: Ints  # (n,) diagonal blocks
-    # of the c constraints of their table, and behind them of all other interactions with rows
-    rows: Ints  # (c + e,) scalar equations it brings
-    row: Ints  # (c + e,) unknown of its first multiplier
-    row_stride: Ints  # (c + e,)
-    lam: Ints  # (c + e,) place of that multiplier in State.lam
-    row_frames: Ints  # (c + e, columns of `InteractionTable.frames`) -1: none
-    constraint_base: Ints  # (c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
-    row_base: Ints  # (e, columns of `InteractionTable.frames`, 2) blocks of frame and lam, of lam and frame
-    repeating: Ints  # (k,) those that repeat others
-    repeating_base: Ints  # (k,) their blocks lam-lam
-    element_base: Ints  # (m, 4) aa, ab, ba, bb
-    span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
-    span_stride: Ints  # (k, MOST_FRAMES)
-    other_base: Ints  # (e, f, f) of those of other interactions, f columns of `InteractionTable.frames`
-    indptr: Ints  # compressed columns, else empty
-    indices: Ints
-    fronts: Fronts  # of compressed columns, or none: `discretization.assembly.fronts_of_systems`
-    far: Far  # blocks of contacts behind a band, or none: `discretization.linear.coupled`
+    runs: Ints  # (k, 2) first unknown and number of blocks of each block run: `discretization.linear.runs_of_blocks`
+    n_values: int  # number of matrix entries; the trash entries begin there
+    n_dump: int  # number of trash entries
+    handle: int  # identifies the sparse factorisation
+    frame: Ints  # (n,) first unknown of a frame; N if fixed, beyond N if driven
+    frame_stride: Ints  # (n,) column stride of a frame
+    frame_base: Ints  # (n,) addresses of diagonal blocks
+    # items with rows: the c constraints of their table, then the e other interactions with rows
+    rows: Ints  # (c + e,) number of scalar equations
+    row: Ints  # (c + e,) unknown of the first multiplier
+    row_stride: Ints  # (c + e,) column stride of the multipliers
+    lam: Ints  # (c + e,) index of the first multiplier in State.lam
+    row_frames: Ints  # (c + e, columns of `InteractionTable.frames`) frames, -1: none
+    constraint_base: Ints  # (c, 8) addresses of blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
+    row_base: Ints  # (e, columns of `InteractionTable.frames`, 2) addresses of blocks frame-lam, lam-frame
+    repeating: Ints  # (k,) redundant items, which repeat others
+    repeating_base: Ints  # (k,) addresses of their blocks lam-lam
+    element_base: Ints  # (m, 4) addresses of blocks aa, ab, ba, bb of elements
+    span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) addresses of the blocks of spans
+    span_stride: Ints  # (k, MOST_FRAMES) column strides of the frames of spans
+    other_base: Ints  # (e, f, f) blocks of `System.others`, f: columns of `InteractionTable.frames`
+    indptr: Ints  # column pointers of compressed columns, else empty
+    indices: Ints  # row indices of compressed columns, else empty
+    fronts: Fronts  # fronts of compressed columns, or none: `discretization.assembly.fronts_of_systems`
+    far: Far  # contact blocks behind the band, or none: `discretization.linear.coupled`
 
     @property
     def unwritten(self) -> bool:
-        """Nobody writes to it: systems of one structure share it."""
+        """Return True: a numbering is read-only, and systems of the same structure share it."""
         return True
 
 
@@ -91,10 +88,10 @@ def number(
     hidden: bool = False,
     loose: bool = False,
 ) -> Numbering:
-    """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
+    """Order the unknowns of `system` and assign addresses to its blocks; above `band_limit` the matrix is sparse.
 
-    hidden: with the unknowns of hidden constraints; loose: blocks of contacts stand behind the band of all others, where they do
-    not lie in it.
+    `hidden`: True to include the unknowns of velocity-level constraints.
+    `loose`: True to store blocks of contacts behind the band of all others if they do not lie in it.
     """
     vertices = vertices_of(system, hidden)
     pairs = joined(system, vertices, loose)
@@ -147,14 +144,14 @@ def number(
 
 
 def half_bandwidth(system: System) -> int:
-    """Half bandwidth of the matrix if all its blocks stand in the band, those of contacts among them."""
+    """Return the half bandwidth of the matrix if all its blocks, including those of contacts, are stored in the band."""
     vertices = vertices_of(system, False)
     none = np.zeros((0, 2), np.int64)
     return _ordered(system, vertices, joined(system, vertices), none).band
 
 
 class _Ordered(NamedTuple):
-    """The unknowns in their order."""
+    """Order of the unknowns."""
 
     size: int
     band: int  # half bandwidth
@@ -162,36 +159,37 @@ class _Ordered(NamedTuple):
 
 
 def _ordered(system: System, vertices: Vertices, pairs: Ints, met: Ints) -> _Ordered:
+    """Order the unknowns; `pairs`: vertices that share a block in the band, `met`: pairs in contact outside of it."""
     weight = vertices.weight
     inner = inner_vertices(system, vertices, np.concatenate([pairs, met]))
     order = narrow_order(pairs, len(weight), inner)
     start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
-    # from the first unknown of the upper vertex to the last one of the lower
+    # distance from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
     return _Ordered(int(weight.sum()), int(reach.max(initial=0)), start)
 
 
 def _vertices_of_spans(system: System, vertices: Vertices) -> Ints:
-    """(k, MOST_FRAMES) -1: fixed, or no frame."""
+    """Return the vertices (k, MOST_FRAMES) of the frames of spans, -1: fixed, or no frame."""
     frames = system.spans.frames
     return np.where(frames >= 0, vertices.of_frame[frames], -1)
 
 
 def _first_unknowns(system: System, vertices: Vertices, ordered: _Ordered) -> Ints:
-    """(n,) of frames: in the matrix, or behind it."""
+    """Return the first unknown (n,) of each frame: in the matrix, or behind it for fixed and driven frames."""
     moving = vertices.of_frame >= 0
     frame = np.full(len(moving), ordered.size, dtype=np.int64)
     frame[moving] = ordered.start[vertices.of_frame[moving]]
     driven = driven_frames(system.frames.fixed)
     frame[driven] = (
         ordered.size + 6 + 6 * np.arange(len(driven))
-    )  # what acts on them is kept apart: it does work
+    )  # the forces on driven frames are stored separately: they do work
     return frame
 
 
 def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
-    """(c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b."""
+    """Return the addresses (c, 8) of the blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of the constraints."""
     frames = system.constraints.frames
     row, vc = row[: len(frames)], vertices.of_constraint[: len(frames)]
     full = couples_frames(system)
@@ -207,7 +205,10 @@ def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Int
 
 
 def _with_rows(held: Multipliers, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
-    """(e, most frames, 2) blocks of frame and lam, of lam and frame, of what is in no table of constraints."""
+    """Return the addresses (e, most frames, 2) of the blocks frame-lam and lam-frame.
+
+    The rows are those of interactions outside the table of constraints.
+    """
     e = len(held.other)
     frames = held.frames[len(held.frames) - e :]
     out = np.full((*frames.shape, 2), blocks.dump, dtype=np.int64)

@@ -1,9 +1,10 @@
-"""Spans in a Cayley energy-momentum step: rod elements between several frames, each a block of the residual and the matrix.
+"""Assemble spans in a Cayley energy-momentum step: rod elements between several frames, each a block of residual and matrix.
 
-A span gives its discrete forces F (6 a frame: force, torque) and, on demand, their derivatives to the ends of the step, dr
-and eta of every frame. They come from the closed form of its element, behind a pointer, so that what a model does not use is
-not compiled, eight spans at a time where it serves so many (`discretization.assembly.span_lanes`); or, without one, from its
-duals (`discretization.assembly.by_duals`).
+A span returns its discrete forces F (6 per frame: force, torque) and, if requested, their derivatives with respect to dr and eta
+of every frame at the end of the step. They come from the closed form of its element, called through a function pointer, so that
+elements a model does not use are not compiled. Closed forms that support it are evaluated for eight spans at a time
+(`discretization.assembly.span_lanes`). An element without a closed form is evaluated from its duals
+(`discretization.assembly.by_duals`).
 """
 
 from __future__ import annotations
@@ -57,31 +58,34 @@ from rigid.linear_algebra import load3, minus, plus, times
 from rigid.system import Floats, Ints
 
 IN_LANES = -1
-FOLDED = 1  # status of a span whose frames have turned by more than pi against its middle one
+FOLDED = 1  # status of a span with a frame rotated by more than pi relative to its middle frame
 
 
 class SpanWork(NamedTuple):
-    """What a step of spans works with; m spans."""
+    """Arrays of a step with m spans."""
 
-    forces: Ints  # (m,) address of the closed form, 0: by duals, IN_LANES: eight at a time
-    order: Ints  # (m,)
-    first: Ints  # (m + 1,) points
-    at: Ints  # (m + 1,) numbers of a span
-    numbers: Floats  # as the element takes them
-    viscosity: Floats  # the same with the damping in the place of the stiffness
-    viscous: np.ndarray  # (m,) uint8
-    scale: Floats  # (m, 4) of `largest_entries`, of the points of a span the largest
-    leading: Floats  # (MOST + 1, MOST_FRAMES)
-    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives, column by column, forces, strains: see `closed_spans`
+    forces: Ints  # (m,) address of the closed form; 0: from duals, IN_LANES: eight at a time
+    order: Ints  # (m,) order of the element
+    first: Ints  # (m + 1,) first point of a span
+    at: Ints  # (m + 1,) offset of the parameters of a span
+    numbers: Floats  # parameters in the layout of the elements
+    viscosity: Floats  # parameters with the damping in place of the stiffness
+    viscous: np.ndarray  # (m,) uint8, 1 if the span dissipates
+    scale: Floats  # (m, 4) result of `largest_entries`, maximum over the points of a span
+    leading: Floats  # (MOST + 1, MOST_FRAMES) weights of the shared mass, by order
+    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives by column, forces, strains: see `closed_spans`
     duals: EnergyDuals
     lanes: SpanLanes
-    lane: Ints  # (m,) place in the lanes, -1: the span goes alone
-    alone: Ints  # (k,) those that do
-    sequence: Ints  # (m,) all spans, those of a group one after the other
+    lane: Ints  # (m,) 8 group + lane of a span, -1: assembled alone
+    alone: Ints  # (k,) spans assembled alone
+    sequence: Ints  # (m,) all spans, ordered so that those of a lane group are consecutive
 
 
 def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = True) -> SpanWork:
-    """Allocate; closed: use the closed forms; eight: those of eight spans at a time where there are."""
+    """Allocate the arrays of the spans of a system.
+
+    `closed`: True to use closed forms. `eight`: True to use closed forms for eight spans at a time if available.
+    """
     if not len(system.spans.kind):
         none: SpanWork = copied(_without_spans())
         return none
@@ -90,10 +94,12 @@ def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = Tr
 
 @functools.cache
 def _without_spans() -> SpanWork:
+    """Return the cached arrays of a system without spans."""
     return _span_work(no_spans(), None, True, True)
 
 
 def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWork:
+    """Allocate the arrays of these spans."""
     m, order, first = len(spans.kind), spans.order, spans.first
     at = np.concatenate([[0], np.cumsum(FIRST + POINT * order)]).astype(np.int64)
     numbers, viscosity = np.zeros((2, at[-1]))
@@ -108,7 +114,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
         if closed and BY_NUMBER[kind].closed:
             addresses[(spans.kind == kind) & ~in_lanes] = address_of(BY_NUMBER[kind].forces())
     lanes, lane = span_lanes(spans, in_lanes, at, numbering), np.full(m, -1)
-    # the last lanes of a group repeat its last span, whose own one is the first of them
+    # the last lanes of a group repeat its last span; `np.unique` returns the first of them
     of_lanes, place = np.unique(lanes.places[:, SPAN].ravel(), return_index=True)
     lane[of_lanes] = place
     scale = np.zeros((m, 4))
@@ -141,7 +147,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
 
 @inner_kernel
 def add_span_noise(system, numbering, work, h):
-    """Round-off of the forces of the spans."""
+    """Add the round-off of the forces of the spans to the round-off levels."""
     spans, own, noise = system.spans, work.spans, work.noise
     for m in range(spans.kind.size):
         p = own.order[m]
@@ -158,7 +164,7 @@ def add_span_noise(system, numbering, work, h):
 
 @inner_kernel
 def begin_spans(system, state, work, h):
-    """The viscosity of a step of this length where branches relax."""
+    """Set the viscosities for a step of length h if there are relaxing (Maxwell) branches."""
     spans, own = system.spans, work.spans
     if work.own.branch == work.own.drive:
         return
@@ -177,7 +183,7 @@ def begin_spans(system, state, work, h):
 
 @inner_kernel
 def folded(state, work, frames, p):
-    """Whether a frame of a span passed pi against the middle one."""
+    """Return whether the rotation of a frame relative to the middle frame of its span passed pi in this step."""
     m = frames[p // 2]
     for a in range(p + 1):
         f = frames[a]
@@ -189,7 +195,7 @@ def folded(state, work, frames, p):
 
 @inner_kernel
 def add_spans(system, numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix; 0 or FOLDED."""
+    """Add residual and, if `tangent`, matrix of all spans; return 0 or FOLDED."""
     spans, own, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
     if own.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
@@ -227,7 +233,7 @@ def add_spans(system, numbering, state, work, h, tangent):
 
 @inner_kernel
 def _add_shared_mass(system, state, work, m, h, tangent):
-    """Rate of the momentum -coupling a_i sum a_j v_j of what a consistent mass shares, as a force."""
+    """Add the rate of the momentum -coupling a_i sum a_j v_j, shared by a consistent mass, as a force."""
     spans, own, K = system.spans, work.spans, work.spans.K
     p, frames = own.order[m], spans.frames[m]
     a = own.leading[p]
@@ -246,7 +252,7 @@ def _add_shared_mass(system, state, work, m, h, tangent):
 
 @inner_kernel
 def add_span_masses(system, numbering, hidden, work, h, tangent):
-    """What spans with a consistent mass add to 2 M W/h of `discretization.assembly.hidden_rows` (1)."""
+    """Add the terms of spans with a consistent mass to 2 M W/h in `discretization.assembly.hidden_rows` (1)."""
     spans, own = system.spans, work.spans
     for m in range(spans.kind.size):
         if spans.coupling[m] == 0.0:
@@ -272,9 +278,10 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
 
 @inner_kernel
 def strains_over_step(spans, own, poses, m, ratio):
-    """Strains of span m at both ends of a step into `own.K`; where it has a closed form, and in the order of `own.sequence`.
+    """Write the strains of span m at both ends of a step to `own.K`.
 
-    poses: r, dr, R0, R1; ratio: of `closed_spans`.
+    The span must have a closed form, and spans must be visited in the order of `own.sequence`.
+    `poses`: r, dr, R0, R1. `ratio`: factor of the viscosities, see `closed_spans`.
     """
     if own.forces[m] == IN_LANES:
         strains_in_lanes(poses, own, m, ratio)
@@ -287,7 +294,7 @@ def strains_over_step(spans, own, poses, m, ratio):
 
 @inner_kernel
 def spans_dissipate(system, state, work, h):
-    """What viscous spans have dissipated in the step, J; branches relax to its end."""
+    """Return the energy dissipated by viscous spans in the step, J; update relaxing branches to its end."""
     spans, own, K = system.spans, work.spans, work.spans.K
     lost = 0.0
     for which in range(own.sequence.size):

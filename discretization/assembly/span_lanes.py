@@ -1,8 +1,9 @@
-"""Spans of a linear material in a step of `em`, eight at a time in the lanes of `rigid.lanes`.
+"""Assemble spans (higher-order beam elements) of a linear material in `em`, eight at a time in SIMD lanes (`rigid.lanes`).
 
-Their element has a closed form for eight (`discretization.space.closed_spans`), behind a pointer. Numbers of frames and spans
-are read where they stand, forces and blocks are added where `discretization.assembly.numbering` puts them, by 8 x 8 transposes.
-The lanes of a last group that has fewer spans repeat the last one and add to the dump.
+The closed form of an element for eight spans (`discretization.space.closed_spans`) is called through a function pointer. Data of
+frames and spans are gathered from their tables. Forces and matrix blocks are scattered to the addresses that
+`discretization.assembly.numbering` assigns. Gather and scatter use 8 x 8 transposes.
+If the last group has fewer than eight spans, its remaining lanes repeat the last span and are added to the trash entry.
 """
 
 from __future__ import annotations
@@ -41,28 +42,32 @@ from rigid.lanes import (
 from rigid.linear_algebra import minus, plus, times
 from rigid.system import Floats, Ints
 
-# rows of places behind those of `closed_spans`: of forces, strides of columns and blocks, frame by frame
+# rows of `SpanLanes.places` after those of `closed_spans`: addresses of forces, column strides and blocks, frame by frame
 FORCES = FULL + 1
 STRIDES = FORCES + MOST_FRAMES
 BLOCKS = STRIDES + MOST_FRAMES
 NO_STRIDE = BLOCKS + MOST_FRAMES**2
 N_PLACES = NO_STRIDE + 1
-PLACES = N_PLACES * WIDTH  # of a group
-FEWEST = 4  # spans of an element: eight lanes take as long as three spans alone
+PLACES = N_PLACES * WIDTH  # numbers of a group
+FEWEST = 4  # minimum number of spans of an element type: eight lanes take as long as three single spans
 
 
 class SpanLanes(NamedTuple):
-    """Eight spans after eight of one element."""
+    """Groups of eight spans with the same element type."""
 
-    forces: Ints  # (groups,) address of the closed form
-    order: Ints  # (groups,)
-    couples: np.ndarray  # (groups,) uint8 some span shares a consistent mass
-    places: Ints  # (groups, N_PLACES, 8)
-    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8), see `closed_spans`
+    forces: Ints  # (groups,) addresses of the closed forms
+    order: Ints  # (groups,) order of the element
+    couples: np.ndarray  # (groups,) uint8, 1 if some span has a consistent mass
+    places: Ints  # (groups, N_PLACES, 8) addresses
+    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8) output of the closed form, see `closed_spans`
 
 
 def for_lanes(spans: Any) -> np.ndarray:
-    """(m,) which spans go eight at a time: those of an element that can, whose material is linear, where there are FEWEST."""
+    """Return which spans are assembled eight at a time ((m,) bool).
+
+    A span qualifies if its element has a closed form for eight lanes and its material is linear and not relaxing. Its element
+    type must have at least FEWEST such spans.
+    """
     known = np.array([element.in_lanes for element in BY_NUMBER])
     found: np.ndarray = known[spans.kind]
     if not found.any():
@@ -74,7 +79,7 @@ def for_lanes(spans: Any) -> np.ndarray:
 
 
 def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanLanes:
-    """Of the spans `which` (m,), whose numbers begin `at` (m + 1,), with room for a step."""
+    """Build the lane arrays of the spans selected by `which` (m,), whose parameters begin at the offsets `at` (m + 1,)."""
     kinds = np.unique(spans.kind[which])
     groups = [_group(spans, np.flatnonzero(which & (spans.kind == kind)), at, numbering) for kind in kinds]
     places = np.concatenate([np.zeros((0, N_PLACES, WIDTH), np.int64), *groups])
@@ -93,12 +98,13 @@ def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanL
 
 
 def _none(places: Ints) -> SpanLanes:
+    """Return lane arrays without any group."""
     number, flag = np.zeros(0, np.int64), np.zeros(0, np.uint8)
     return SpanLanes(number, number, flag, places, np.zeros((0, 6 * MOST_FRAMES, WIDTH)))
 
 
 def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
-    """Places (groups, N_PLACES, 8) of the spans `use`, all of one element."""
+    """Return the addresses (groups, N_PLACES, 8) of the spans `use`, which all have the same element type."""
     n, p = len(use), int(spans.order[use[0]])
     span = use[np.minimum(np.arange(-(-n // WIDTH) * WIDTH), n - 1)]
     places = np.zeros((N_PLACES, len(span)), np.int64)
@@ -119,7 +125,7 @@ def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
 
 @small_kernel
 def _folded(state, work, places, first, p):
-    """Whether a frame of a span of a group passed pi against the middle one."""
+    """Return whether the rotation of a frame relative to the middle frame of its span passed pi in this step, in any lane."""
     m = first + (FRAMES + p // 2) * WIDTH
     before, after = rows4(state.quat, places, m), rows4(work.q1, places, m)
     for a in range(p + 1):
@@ -133,7 +139,7 @@ def _folded(state, work, places, first, p):
 
 @inner_kernel
 def _ratio(own, group, h):
-    """What viscosities count times: 1/h, or 0 where none of a group has one."""
+    """Return the factor of the viscosities, 1/h; 0 if no span of the group is viscous."""
     for lane in range(WIDTH):
         if own.viscous[own.lanes.places[group, SPAN, lane]] != 0:
             return 1.0 / h
@@ -142,7 +148,10 @@ def _ratio(own, group, h):
 
 @inner_kernel
 def add_span_lanes(system, state, work, h, tangent):
-    """Residual and, on demand, matrix of all groups; 0, or 1 where frames of a span passed pi against the middle one."""
+    """Add residual and, if `tangent`, matrix of all groups.
+
+    Return 0, or 1 if the rotation of a frame relative to the middle frame of its span passed pi.
+    """
     own = work.spans.lanes
     places, K = own.places, own.K
     for group in range(own.order.size):
@@ -166,14 +175,14 @@ def add_span_lanes(system, state, work, h, tangent):
 
 @small_kernel
 def _six(K, row, i, h):
-    """h K[row, i:i + 6]."""
+    """Return the six numbers h K[row, i:i + 6]."""
     a, b = vector_at(K, row, i), vector_at(K, row, i + 3)
     return h * a[0], h * a[1], h * a[2], h * b[0], h * b[1], h * b[2]
 
 
 @inner_kernel
 def _add_matrix(own, group, h, values):
-    """Columns of the tangents of eight spans, to where their blocks stand."""
+    """Add the tangent columns of eight spans to their matrix blocks."""
     places, K, p, first = own.places, own.K, own.order[group], group * PLACES
     for column in range(6 * (p + 1)):
         b = column // 6
@@ -185,7 +194,10 @@ def _add_matrix(own, group, h, values):
 
 @inner_kernel
 def _add_shared_mass(system, state, work, group, h, tangent):
-    """As of `discretization.assembly.rod_spans`, of eight."""
+    """Add the inertial forces of the consistent mass shared by the frames of a span, for eight spans.
+
+    `discretization.assembly.rod_spans._add_shared_mass` computes the same forces for one span.
+    """
     own, first = work.spans.lanes, group * PLACES
     places, K, p = own.places, own.K, own.order[group]
     a = work.spans.leading[p]
@@ -208,9 +220,10 @@ def _add_shared_mass(system, state, work, group, h, tangent):
 
 @inner_kernel
 def strains_in_lanes(poses, own, m, ratio):
-    """Strains of span m of the lanes at both ends of a step into the rows of `own.K`; spans of a group in their order.
+    """Write the strains of span m at both ends of a step to the rows STRAINS_START and STRAINS_END of `own.K`.
 
-    poses: r, dr, R0, R1.
+    The closed form is evaluated at the first span of a group (lane 0), so the spans of a group must be visited in their order.
+    `poses`: r, dr, R0, R1. `ratio`: factor of the viscosities.
     """
     lanes, (r, dr, R0, R1) = own.lanes, poses
     group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH

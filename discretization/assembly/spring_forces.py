@@ -1,5 +1,6 @@
-"""Springs and torsion springs, with the dampers beside them, in a Cayley energy-momentum step: kinds whose real closed forms
-are compiled into loops over their interactions (`rigid.interactions.kinds.Kind.loop`).
+"""Assemble springs and torsion springs with parallel dampers in a Cayley energy-momentum step.
+
+Real closed forms of these kinds are compiled into loops over their interactions (`rigid.interactions.kinds.Kind.loop`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from rigid.linear_algebra import add3, add_at, average, dot, load3, minus, outer
 
 _pull, _add_tangent = distance.pull, distance.add_tangent
 _NONE = (0.0, 0.0, 0.0)
-# where the stiffness of a kind with a loop stands among its numbers; behind it the strain without stress, then the damping
+# offset of the stiffness in the parameters, by loop number; the rest strain and the damping follow it
 _STIFFNESS = (0, 6, 9)
 assert _STIFFNESS[SPRINGS] + 2 == spring.DAMPING
 assert _STIFFNESS[TORSIONS] + 2 == torsion_spring.DAMPING
@@ -22,13 +23,16 @@ assert _STIFFNESS[TORSIONS] + 2 == torsion_spring.DAMPING
 
 @inner_kernel
 def is_spring(loop):
-    """Whether a loop is one of those here; 0: by its duals."""
+    """Return whether `loop` is the loop of a spring or torsion spring; 0 means assembly from duals."""
     return 0 < loop <= TORSIONS
 
 
 @inner_kernel
 def spring_ends(entry, X, state, work):
-    """d0 and the pairs of `rigid.interactions.kinds`, in the mean of the step and at its end."""
+    """Return d0, the vector between the two points at the start, and the pairs of `rigid.interactions.kinds`.
+
+    The pairs are those of the mean of the step and of its end.
+    """
     a, b = entry.frames[0], entry.frames[1]
     xa0, xa1, xa = turned(work, a, load3(X))
     xb0, xb1, xb = turned(work, b, load3(X[3:6]))
@@ -40,7 +44,7 @@ def spring_ends(entry, X, state, work):
 
 @inner_kernel
 def torsion_step(entry, X, work, h):
-    """`torque_of_step`."""
+    """Evaluate `torque_of_step` for a torsion spring: change of angle, dissipated energy, torque and its derivatives."""
     a, b = entry.frames[0], entry.frames[1]
     u0, u1, _ = turned(work, a, load3(X))
     w0, w1, _ = turned(work, a, load3(X[3:6]))
@@ -50,7 +54,7 @@ def torsion_step(entry, X, work, h):
 
 @inner_kernel
 def add_loops(numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix."""
+    """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
     own = work.by_duals
     for e in range(own.loop.size):
         entry = own.interacting.each[e]
@@ -63,6 +67,7 @@ def add_loops(numbering, state, work, h, tangent):
 
 @inner_kernel
 def _add_spring(entry, X, base, numbering, state, work, h, tangent):
+    """Add residual and, if `tangent`, matrix of one spring."""
     a, b, values = entry.frames[0], entry.frames[1], work.values
     d0, mean, end = spring_ends(entry, X, state, work)
     sigma, slope, _ = force_of_step((X[6], X[8], X[7]), h, d0, end[4])
@@ -88,6 +93,7 @@ def _add_spring(entry, X, base, numbering, state, work, h, tangent):
 
 @inner_kernel
 def _add_torsion(entry, X, base, numbering, work, h, tangent):
+    """Add residual and, if `tangent`, matrix of one torsion spring."""
     a, b, values = entry.frames[0], entry.frames[1], work.values
     _, _, torque, to_a, to_b = torsion_step(entry, X, work, h)
     at, bt = numbering.frame[a], numbering.frame[b]
@@ -103,7 +109,7 @@ def _add_torsion(entry, X, base, numbering, work, h, tangent):
 
 @inner_kernel
 def _strained(loop, entry, X, state, work, h):
-    """Change of the strain over the step, and what is dissipated."""
+    """Return the change of the strain of a spring over the step, and the energy its damper dissipates, J."""
     if loop == SPRINGS:
         d0, _, end = spring_ends(entry, X, state, work)
         length = norm(d0) + norm(end[4])
@@ -115,7 +121,7 @@ def _strained(loop, entry, X, state, work, h):
 
 @inner_kernel
 def lost_in_loops(state, work, h):
-    """What the dampers have taken from the energy in the step, J."""
+    """Return the energy taken by the dampers in the step, J."""
     own, lost = work.by_duals, 0.0
     for e in range(own.loop.size):
         entry = own.interacting.each[e]
@@ -126,8 +132,9 @@ def lost_in_loops(state, work, h):
 
 @inner_kernel
 def begin_remembered(at, state, work, h):
-    """Damping and strains without stress of a step of `em-d`, of what `State.memory` has from `at` on:
-    `discretization.assembly.step_dissipation`.
+    """Set damping and rest strains of the springs for a step of `em-d`; their memory begins at offset `at` of `State.memory`.
+
+    See `discretization.assembly.step_dissipation`.
     """
     own, gamma = work.by_duals, work.dissipation.law[0]
     X, plain = own.interacting.numbers, own.at_end
@@ -141,7 +148,7 @@ def begin_remembered(at, state, work, h):
 
 @inner_kernel
 def end_remembered(at, state, work, h):
-    """What is remembered at the end of the step: D and Y."""
+    """Update the memory of the springs at the end of a step of `em-d`; return D and Y, J."""
     own, law, lost, kept = work.by_duals, work.dissipation.law, 0.0, 0.0
     for e in range(own.loop.size):
         if is_spring(own.loop[e]):

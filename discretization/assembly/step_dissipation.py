@@ -1,7 +1,7 @@
-"""What `em-d(rho)` adds to a Cayley energy-momentum step: dissipation of what a step does not resolve, momenta exact.
+"""Add the numerical dissipation of `em-d(rho)` to a Cayley energy-momentum step: it damps what a step does not resolve.
 
-With gamma = (1 - rho)^2/(2 (3 - rho)(1 + rho)), nu = 2 (1 + rho)/(3 - rho), everything x that dissipates has a memory x~
-of its increments,
+Momenta stay exact. With gamma = (1 - rho)^2/(2 (3 - rho)(1 + rho)), nu = 2 (1 + rho)/(3 - rho), every damped quantity x has a
+memory x~ of its increments,
 
     dx = x1 - x0,   x~1 = x~0 + nu (dx - x~0)                                                               (1)
 
@@ -11,18 +11,18 @@ A stress gets the part gamma C (de - e~) along the increment of its strains e; v
     R0^T psi = h (Omegabar + gamma (dOmega - Omega~))                                                       (3)
     -a x (pbar - m cbar)/h as a torque on the frame                                                         (4)
 
-m: mass of the frame; M: with what rods share; c: velocity of the centre of mass of all that hangs together with it, zero
-where that is the ground. A group that is free is moved by -sum a/sum m after the step, so that its centre moves with c. Then
-P and L are those of `em`, and T + V changes by the work less  sum W(dx, gamma (dx - x~)) = change of Y + D,
+m: mass of the frame; M: mass matrix, including masses shared by rods; c: velocity of the centre of mass of the connected group of
+the frame, zero if the group is connected to the ground. A free group is moved by -sum a/sum m after the step, so that its centre
+moves with c. Then P and L are those of `em`, and T + V changes by the work less  sum W(dx, gamma (dx - x~)) = change of Y + D,
 
     Y = sum gamma/(2 nu) W(x~, x~),   D = sum gamma (1 - nu/2) W(dx - x~, dx - x~) >= 0                     (5)
 
-W: of the matrices L C, m, J, k. Where omega h -> inf both roots of a mode, of (q, q~) as of (v, v~), are -rho.
+W: quadratic form of the matrices L C, m, J, k. For omega h -> inf both roots of a mode, of (q, q~) as of (v, v~), are -rho.
 docs/numerics.md derives this.
 
-The memory holds, in this order, a row for each frame (u~, Omega~), each element and point of spans (e~), each spring and
-torsion spring (first column), each other energy of strains, whose part is in `stress_dissipation`. `plain` is the system as it
-is; that of the step has in the place of damping and stress-free strains what makes (1) of them:
+The memory stores, in this order, one row for each frame (u~, Omega~), each element and point of spans (e~), each spring and
+torsion spring (first column), each other strain energy, whose part is in `stress_dissipation`. `plain` is the unmodified system;
+the system of the step has damping and stress-free strains replaced such that the stress includes the part above:
 
     C (ebar - e0) + gamma C (de - e~) = C (ebar - (e0 + gamma e~)) + (gamma h C) de/h.
 """
@@ -67,18 +67,18 @@ from rigid.linear_algebra import (
     transposed_product,
 )
 
-_SWEEPS = 40  # over frames that share mass; each shrinks what is missing tenfold at least
+_SWEEPS = 40  # maximum number of sweeps over frames that share mass; each reduces the error at least tenfold
 
 
 @inner_kernel
 def memory_at(state, row):
-    """Where in `State.memory` is what `em-d` remembers (6,) of a frame or a place of strains."""
+    """Return the offset in `State.memory` of the row (6,) of a frame, or of a strain point behind the frames."""
     return WIDTH * (state.r.shape[0] + row)
 
 
 @inner_kernel
 def begin_stresses(system, plain, state, work, h):
-    """Damping and stress-free strains of the step; before `begin_step`."""
+    """Set damping and stress-free strains of elements and springs for the step; call it before `begin_step`."""
     gamma, row = work.dissipation.law[0], state.r.shape[0]
     elements, own = system.elements, plain.elements
     for m in range(own.length.shape[0]):
@@ -93,7 +93,10 @@ def begin_stresses(system, plain, state, work, h):
 
 @inner_kernel
 def _begin_spans(system, state, work, h):
-    """The same of spans: their viscosity of the step. Stress-free strains stay, laws see them."""
+    """Set the viscosities of spans for the step.
+
+    Their stress-free strains are not changed, because material laws depend on them.
+    """
     spans, own, gamma = system.spans, work.spans, work.dissipation.law[0]
     row = state.r.shape[0] + system.elements.length.shape[0]
     for m in range(spans.kind.size):
@@ -119,7 +122,7 @@ def _begin_spans(system, state, work, h):
 
 @inner_kernel
 def _momentum(own, v, f):
-    """p of frame f, from the velocities (n, 3 or more) of all."""
+    """Return the momentum p of frame f, kg m/s, from the velocities (n, 3 or more) of all frames."""
     shares = own.shares
     p = times(shares.own[f], load3(v[f]))
     for k in range(shares.first[f], shares.first[f + 1]):
@@ -129,13 +132,13 @@ def _momentum(own, v, f):
 
 @small_kernel
 def _reference(group, c, f):
-    """c of the group of frame f."""
+    """Return the velocity c of the group of frame f, zero if it is connected to the ground."""
     return load3(c[group[f]]) if group[f] >= 0 else (0.0, 0.0, 0.0)
 
 
 @inner_kernel
 def begin_dissipation(system, numbering, state, work, h):
-    """What the Newton iterations of a step share; after `begin_step`."""
+    """Compute what the Newton iterations of a step share; call it after `begin_step`."""
     frames, own, noise = system.frames, work.dissipation, work.noise
     _begin_spans(system, state, work, h)
     begin_strains(state, work)
@@ -160,7 +163,7 @@ def begin_dissipation(system, numbering, state, work, h):
 
 @inner_kernel
 def _move_references(system, state, work, h):
-    """c at the end of the step: weights and forces from outside act on it."""
+    """Compute the velocity c of each group at the end of the step; weights and external forces change it."""
     own, gravity = work.dissipation, load3(system.gravity)
     for k in range(own.total.shape[0]):
         store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
@@ -173,7 +176,7 @@ def _move_references(system, state, work, h):
 
 @inner_kernel
 def _end_velocity(system, state, work, h, f):
-    """v1 of (2) with those of the frames that share its mass."""
+    """Return v1 of frame f by (2), for given end velocities of the frames that share its mass."""
     own, mass = work.dissipation, system.frames.mass[f]
     before = minus(times(1.0 / h, load3(work.dr[f])), times(0.5, load3(state.v[f])))
     gamma = own.gamma[f]
@@ -194,7 +197,7 @@ def _end_velocity(system, state, work, h, f):
 
 @inner_kernel
 def _end_velocities(system, state, work, h):
-    """v1, Omega1 of all frames, by (2) and (3)."""
+    """Compute v1, Omega1 of all frames by (2) and (3); shared masses are solved by Gauss-Seidel sweeps."""
     frames, own = system.frames, work.dissipation
     for _ in range(_SWEEPS):
         change, speed = 0.0, 0.0
@@ -216,7 +219,7 @@ def _end_velocities(system, state, work, h):
 
 @inner_kernel
 def _relative_velocities(system, state, work, f):
-    """(p - m c)/m at both ends of the step."""
+    """Return (p - m c)/m of frame f at both ends of the step, m/s."""
     own, mass = work.dissipation, system.frames.mass[f]
     w0 = minus(times(1.0 / mass, _momentum(own, state.v, f)), _reference(own.group, own.before, f))
     w1 = minus(times(1.0 / mass, _momentum(own, own.end, f)), _reference(own.group, own.after, f))
@@ -225,7 +228,7 @@ def _relative_velocities(system, state, work, f):
 
 @inner_kernel
 def _extra(work, h, f, w1):
-    """a of (2)."""
+    """Return the displacement a of (2), m."""
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     unseen = minus(apply_transposed(R1, w1), load3(work.dissipation.start[f]))
     return times(0.5 * h * work.dissipation.gamma[f], plus(apply(R0, unseen), apply(R1, unseen)))
@@ -233,8 +236,9 @@ def _extra(work, h, f, w1):
 
 @inner_kernel
 def add_damped_inertia(system, numbering, state, work, h, tangent):
-    """Rates of momenta, weights and (4): residual and, on demand, matrix. It leaves out what v1 has of neighbours' turns,
-    and of the forces on c.
+    """Add rates of momenta, weights and the torque (4) to the residual and, if `tangent`, to the matrix.
+
+    The tangent omits how v1 depends on the rotations of neighbours and on the forces that act on c.
     """
     frames, own, gravity = system.frames, work.dissipation, load3(system.gravity)
     _move_references(system, state, work, h)
@@ -244,7 +248,7 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
             continue
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
         p0, p1 = _momentum(own, state.v, f), _momentum(own, own.end, f)
-        if frames.fixed[f] != 0:  # a given motion: its own mass is not counted, what it shares with others is
+        if frames.fixed[f] != 0:  # prescribed motion: its own mass does not count, the mass it shares does
             whole = times(mass, minus(load3(own.end[f, 0:3]), load3(state.v[f])))
             add3(minus(minus(p1, p0), whole), work.residual[at : at + 3])
             continue
@@ -285,14 +289,14 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
 
 @small_kernel
 def _keep(slopes, A, B):
-    """Two matrices into (18,)."""
+    """Store two 3 x 3 matrices in an array (18,)."""
     for i in range(9):
         slopes[i], slopes[9 + i] = A[i], B[i]
 
 
 @small_kernel
 def _kept(slopes, at):
-    """One of them."""
+    """Return one of the two stored 3 x 3 matrices; `at`: 0 or 9."""
     return (
         slopes[at], slopes[at + 1], slopes[at + 2], slopes[at + 3], slopes[at + 4],
         slopes[at + 5], slopes[at + 6], slopes[at + 7], slopes[at + 8],
@@ -301,13 +305,13 @@ def _kept(slopes, at):
 
 @inner_kernel
 def _add_shared(system, work, h):
-    """Derivatives of the momentum of a frame to the motion of those that share its mass."""
+    """Add the derivatives of the momentum of each frame with respect to the motion of the frames that share its mass."""
     frames, own, values = system.frames, work.dissipation, work.values
     shares = own.shares
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        # v1 itself has a part of theirs: -h dv1/dr gamma/m Rbar R1^T
+        # v1 also depends on the momenta of the neighbours: -h dv1/dr gamma/m Rbar R1^T
         turned = product_transposed(rotation_of(work.R0, f), rotation_of(work.R1, f))
         Rbar_R1 = matrix_times(0.5, plus_identity(turned, 1.0))
         part = -h * own.gamma[f] * shares.own[f] / frames.mass[f]
@@ -323,7 +327,7 @@ def _add_shared(system, work, h):
 
 @inner_kernel
 def _end_frames(system, state, work, h):
-    """Memories of the velocities: D and Y of (5)."""
+    """Update the memories of the velocities and compute the displacements of free groups; return D and Y of (5), J."""
     frames, own = system.frames, work.dissipation
     nu, lost, kept = own.law[1], 0.0, 0.0
     for k in range(own.total.shape[0]):
@@ -355,7 +359,7 @@ def _end_frames(system, state, work, h):
 
 @small_kernel
 def _remember(gamma, nu, C, change, memory):
-    """(1) and (5) of one place of strains: D and Y."""
+    """Update the memory (1) of one strain point; return its D and Y of (5), per length."""
     lost, kept = 0.0, 0.0
     for i in range(change.shape[0]):
         for j in range(change.shape[0]):
@@ -370,7 +374,7 @@ def _remember(gamma, nu, C, change, memory):
 
 @inner_kernel
 def _end_strains(system, state, work, h):
-    """The same of rods."""
+    """Update the memories of the strains of elements and spans; return D and Y of (5), J."""
     elements, spans, own = system.elements, system.spans, work.spans
     (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), own.K
     lost, kept, row = 0.0, 0.0, state.r.shape[0]
@@ -397,7 +401,7 @@ def _end_strains(system, state, work, h):
 
 @inner_kernel
 def end_dissipation(system, state, work, h):
-    """Memories at the end of the step, Y and D behind them; free groups are moved onto their centres."""
+    """Update all memories and the energies Y and D stored behind them; move free groups with their centres of mass."""
     frames, own = system.frames, work.dissipation
     of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
     row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]

@@ -1,4 +1,4 @@
-"""Residual and tangent of a Cayley energy-momentum step, assembled from frames and interactions.
+"""Assemble residual and tangent of a Cayley energy-momentum step from frames and interactions.
 
 Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends
 of the step, bars for averages, R1 = cay(psi) R0:
@@ -10,6 +10,8 @@ of the step, bars for averages, R1 = cay(psi) R0:
 f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3)
 and the multipliers are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x
 unknown.
+
+A step calls `begin_step` once; each Newton iteration calls `move` and `assemble`.
 """
 
 from __future__ import annotations
@@ -37,8 +39,10 @@ from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9, minus, 
 
 @inner_kernel
 def begin_step(system, numbering, state, work, h, general=True):
-    """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
-    noise levels; general: as of `assemble`.
+    """Compute what the Newton iterations of a step share.
+
+    These are initial rotations, the start of the elements, scales of the constraints and round-off levels of the residuals.
+    `general`: None for models without spans and generic interactions, as in `assemble`.
     """
     gravity, extent = load3(system.gravity), 0.0
     weight = np.sqrt(dot(gravity, gravity))
@@ -56,7 +60,7 @@ def begin_step(system, numbering, state, work, h, general=True):
 
 @inner_kernel
 def _begin_frame(system, numbering, state, work, f, weight, h):
-    """The same of one; its distance from the origin, m."""
+    """Compute initial rotation and round-off level of the residual of frame f; return its distance from the origin, m."""
     frames, noise = system.frames, work.noise
     store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
     at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
@@ -70,27 +74,28 @@ def _begin_frame(system, numbering, state, work, f, weight, h):
 
 @inner_kernel
 def move(system, state, work):
-    """r1, q1, R1 of the increments dr, psi; after `begin_step`."""
+    """Compute r1, q1, R1 of all frames from the increments dr, psi; call it after `begin_step`."""
     for f in range(state.r.shape[0]):
         _move_frame(state, work, f)
 
 
 @inner_kernel
 def move_alone(state, work):
-    """Put r1, q1, R1 of frames that are dealt with one by one."""
+    """Compute r1, q1, R1 of the moving frames that are treated one by one (`work.alone`)."""
     for f in work.alone:
         _move_frame(state, work, f)
 
 
 @inner_kernel
 def move_held(state, work):
-    """Put r1, q1, R1 of frames that do not move, or are driven."""
+    """Compute r1, q1, R1 of the frames that are fixed or whose motion is prescribed (`work.held`)."""
     for f in work.held:
         _move_frame(state, work, f)
 
 
 @inner_kernel
 def _move_frame(state, work, f):
+    """Compute r1, q1, R1 of frame f from its increments."""
     for i in range(3):
         work.r1[f, i] = state.r[f, i] + work.dr[f, i]
     q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
@@ -100,11 +105,11 @@ def _move_frame(state, work, f):
 
 @inner_kernel
 def assemble(system, numbering, state, work, h, tangent, general=True, acted=True):
-    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0, 1 where an element failed, or
-    NOT_FINITE where a derivative is not finite.
+    """Evaluate the residual (1)-(3) at the current dr, psi, lam and, if `tangent`, the matrix.
 
-    general: None for models without elements of order p and interactions that go by their duals, acted: None for models
-    without springs and loads whose constraints are `COMMON`: the compiler then leaves these out.
+    Return 0, 1 if an element failed, or NOT_FINITE if a derivative is not finite.
+    `general`: None for models without elements of order p (spans) and without interactions that are assembled from their duals.
+    `acted`: None for models without springs and loads whose constraints are all `COMMON`. The compiler then omits these terms.
     """
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
@@ -116,8 +121,9 @@ def assemble(system, numbering, state, work, h, tangent, general=True, acted=Tru
 
 @inner_kernel
 def add_forces(system, numbering, state, work, h, tangent, general=True, acted=True, rows=True):
-    """Add what is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`; general, acted: as
-    there; rows: None if no constraint is assembled.
+    """Add all terms but inertia and weight: elements, constraints, springs, loads.
+
+    Return the status, and interpret `general` and `acted`, as `assemble` does. `rows`: None if no constraint is assembled.
     """
     status = add_all_elements(work, h, tangent)
     if status != 0:
@@ -144,6 +150,7 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
 
 @inner_kernel
 def _inertia(system, numbering, state, work, h, tangent):
+    """Add inertia and weight of the frames `work.alone` to the residual (1), (2) and, if `tangent`, to the matrix."""
     frames, gravity = system.frames, load3(system.gravity)
     for f in work.alone:
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])

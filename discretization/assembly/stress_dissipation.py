@@ -1,17 +1,18 @@
-"""What `em-d(rho)` adds to energies of strains that go by their duals: bushings, springs with laws, limits.
+"""Add the dissipation of `em-d(rho)` to strain energies assembled from their duals: bushings, springs with laws, limits.
 
 With C the tangent stiffness at the start of a step and F F^T = C, an interaction has the stress
 
     gamma F (F^T de - z0),   z1 = z0 + nu (F^T de - z0)                                                     (1)
 
-more, on the discrete derivative of its strains e; gamma, nu are those of `dissipation_assembly`. Where C stays as it is,
-z = F^T e~ and this is gamma C (de - e~). Where it changes, an energy gamma/(2 nu) e~ . C e~ of remembered strains would
-change with it, and nothing does that work. So z, whose square is an energy, is what is remembered: whatever F is in each step,
+in addition, on the discrete derivative of its strains e; gamma, nu are those of
+`discretization.assembly.step_dissipation`. If C is constant, z = F^T e~ and the stress is gamma C (de - e~). If C changes, an
+energy gamma/(2 nu) e~ . C e~ of remembered strains would change with it, although no work is done. Therefore z is remembered,
+whose square is an energy: for any F of each step,
 
     de . gamma F (F^T de - z0) = gamma/(2 nu) (|z1|^2 - |z0|^2) + gamma (1 - nu/2) |F^T de - z0|^2          (2)
 
-exactly, the changes of Y and D. F is Cholesky's factor without what of C is not positive: a law that falls has none, and
-neither has a stop out of reach, where z decays by itself. F^T de - z is of second order where C changes smoothly.
+exactly, the changes of Y and D. F is the Cholesky factor of C without its non-positive pivots: a softening law has none, and
+neither has a stop that is not reached, where z decays by itself. F^T de - z is of second order if C changes smoothly.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.system import Floats
 
-_POSITIVE = 1e-12  # of a diagonal entry of C: a smaller pivot is the rounding of none
+_POSITIVE = 1e-12  # fraction of a diagonal entry of C: a smaller pivot is round-off of zero
 
 STRAINED = np.dtype(
     [
@@ -45,32 +46,35 @@ STRAINED = np.dtype(
         ("period", np.float64),
     ],
     align=True,
-)  # addresses of the functions of a kind; its interactions are first .. last - 1
+)  # function addresses of a kind; its interactions are first .. last - 1
 
 
 class StrainWork(NamedTuple):
-    """Interactions with strains, kind by kind, and room for one."""
+    """Interactions with strains, kind by kind, and scratch arrays for one interaction."""
 
-    kinds: Any  # (k,) STRAINED
-    each: Any  # (e,) of `gathered`; the row of one is its number in the table of the others
+    kinds: Any  # (k,) records of type STRAINED
+    each: Any  # (e,) entries of `gathered`; `row` is the number in `System.others`
     numbers: Floats
-    root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) F of the step
-    strain0: Floats  # (e, MOST_STRAINS) at its start
-    strain: np.ndarray  # (MOST_STRAINS,) complex
-    stress: np.ndarray  # (MOST_STRAINS,) complex
-    start: np.ndarray  # poses (MOST_FRAMES, 4, 3) complex
+    root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) factor F of the step
+    strain0: Floats  # (e, MOST_STRAINS) strains at the start of the step
+    strain: np.ndarray  # (MOST_STRAINS,) complex scratch
+    stress: np.ndarray  # (MOST_STRAINS,) complex scratch
+    start: np.ndarray  # (MOST_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
 
 
 def strained_of(system: Any, in_loops: bool = False) -> list[Group]:
-    """Energies that declare their strains and go by their duals, or have a loop in `em` with a closed form."""
+    """Return the energies that declare their strains, grouped by kind.
+
+    `in_loops`: True for those with a closed form in a loop of `em`, False for those assembled from their duals.
+    """
     acting = [own.group for own in groups_of(system, None, Role.ENERGY) if own.table == "others"]
     return [own for own in acting if own.kind.straining is not None and bool(own.kind.loop) == in_loops]
 
 
 def strain_work(groups: list[Group]) -> StrainWork:
-    """Allocate."""
+    """Allocate the arrays of these groups."""
     both = gathered(groups)
     kinds = np.zeros(len(groups), STRAINED)
     for k, own in enumerate(groups):
@@ -104,13 +108,13 @@ def strain_work(groups: list[Group]) -> StrainWork:
 
 @inner_kernel
 def memory_of(state, own, e):
-    """Where z of interaction e begins in `State.memory`: these rows are the last ones, before Y and D."""
+    """Return the offset of z of interaction e in `State.memory`; these are the last rows, before Y and D."""
     return state.memory.shape[0] - 2 - WIDTH * (own.each.size - e)
 
 
 @small_kernel
 def factorise(A, n):
-    """F of F F^T = A (n, n), in its place, below the diagonal and on it."""
+    """Replace A (n, n) by its Cholesky factor F, F F^T = A, on and below the diagonal; non-positive pivots give zero columns."""
     for j in range(n):
         pivot = A[j, j]
         for k in range(j):
@@ -126,7 +130,7 @@ def factorise(A, n):
 
 @inner_kernel
 def begin_strains(state, work):
-    """Strains at the start of the step, and F there."""
+    """Compute strains at the start of the step, and F from the tangent stiffness there."""
     own = work.dissipation.strained
     for which in range(own.kinds.size):
         kind = own.kinds[which]
@@ -149,7 +153,7 @@ def begin_strains(state, work):
 
 @small_kernel
 def _unseen(own, kind, e, j, z):
-    """Component j of F^T de - z0, of the strains in `own.strain`."""
+    """Return component j of F^T de - z0, with the strains `own.strain` at the end; de is wrapped if the strain has a period."""
     found = 0j - z[j]
     for i in range(j, kind.count):
         change = own.strain[i] - own.strain0[e, i]
@@ -161,7 +165,7 @@ def _unseen(own, kind, e, j, z):
 
 @inner_kernel
 def _put_dual(own, kind, e, X, gamma, z):
-    """The dual of (1), of the poses at both ends."""
+    """Compute the dual of the stress (1) for the poses at both ends of the step."""
     strains, dual = value_at(kind.strains), dual_at(kind.dual)
     strains(own.end, X, own.strain)
     for i in range(kind.count):
@@ -175,7 +179,7 @@ def _put_dual(own, kind, e, X, gamma, z):
 
 @inner_kernel
 def add_stresses(numbering, state, work, h, tangent):
-    """(1) in the residual and, on demand, the matrix."""
+    """Add the forces of (1) to the residual and, if `tangent`, their derivatives to the matrix."""
     own, gamma = work.dissipation.strained, work.dissipation.law[0]
     for which in range(own.kinds.size):
         kind = own.kinds[which]
@@ -197,7 +201,7 @@ def add_stresses(numbering, state, work, h, tangent):
 
 @inner_kernel
 def end_stresses(state, work):
-    """Memories at the end of the step: D and Y of (2)."""
+    """Update z at the end of the step; return D and Y of (2), J."""
     own, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
     lost, kept = 0.0, 0.0
     for which in range(own.kinds.size):

@@ -1,7 +1,7 @@
-"""Round-off of the stresses of rod elements, which Newton's method takes as solved.
+"""Estimate the round-off of the stresses of rod elements, below which Newton's method accepts the residual as solved.
 
-A stress C (e - strain0) has the round-off of C, since strains are differences of turns and places over the length; a viscous one
-D (e1 - e0)/h has twice that of D/h. The largest entries count.
+A stress C (e - strain0) has the round-off of C, since strains are differences of rotations and positions divided by the length.
+A viscous stress D (e1 - e0)/h has twice the round-off of D/h. The largest entries of C and D determine the estimate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ EPS = 2.220446049250313e-16
 
 
 def largest_entries(stiffness: Floats, damping: Floats) -> Floats:
-    """(m, 4) of matrices (m, 6, 6) the largest stiffness of force and of moment, N and N m2, and viscosity, N s and N m2 s."""
+    """Return the largest entries (m, 4) of stiffness and damping matrices (m, 6, 6).
+
+    The columns are stiffness of force and of moment, N and N m2, then viscosity of force and of moment, N s and N m2 s.
+    """
     rows = np.empty((len(stiffness), 2, 6, 6))
     np.abs(stiffness, out=rows[:, 0])
     np.abs(damping, out=rows[:, 1])
@@ -25,6 +28,9 @@ def largest_entries(stiffness: Floats, damping: Floats) -> Floats:
 
 @small_kernel
 def stress_rounding(scale, L, h):
-    """Round-off of h times force and moment of an element of the length L; scale: one of `largest_entries`."""
+    """Return the round-off of h times force (N s) and moment (N m s) of an element of length L.
+
+    `scale`: one row of `largest_entries`.
+    """
     force = EPS * (abs(h) * scale[0] + 2.0 * scale[2])
     return force, force * L + EPS * (abs(h) * scale[1] + 2.0 * scale[3]) / L

@@ -1,14 +1,15 @@
-"""Threads that share a step of a model that is solved by fronts: its matrix, its elements, its factors and solutions.
+"""Share a step of a model solved by fronts among threads: clear matrix, assemble elements, factorise, solve.
 
-A front is ready when its children are (`discretization.linear.fronts`), in the second half of a solution when its parent is.
-Each thread goes through those that are its own, in order, and waits where it needs another's. Which are its own is fixed
-beforehand: parts of the tree that do not hang on each other are dealt out by the time they take, what is above them goes with the
-part that takes longest. Elements are dealt out by parts that have no frame in common (`discretization.assembly.element_lanes`);
-those that lie between, and all else of the equations, is done by the thread of the march. Each sum is made by one thread, in the
-order in which one thread makes it alone: the number of threads changes no bit.
+A front is ready when its children are done (`discretization.linear.fronts`), in back substitution when its parent is done. Each
+thread processes its assigned fronts in order and waits if it needs a front of another thread. The assignment is fixed in advance.
+Independent subtrees of the elimination tree are assigned to threads by their estimated cost; a front above them goes to the
+thread of its most expensive child. Elements are assigned by parts that have no common frame
+(`discretization.assembly.element_lanes`). The elements between these parts, and all other terms of the equations, are processed
+by the thread of the time loop. Each sum is made by one thread, in the order in which a single thread makes it: results are
+bit-identical for any number of threads.
 
-The thread of a march has others beside it while it marches (`at_work`). It gives them work by a number, does its own share and
-waits until all are done. A share that fails ends all of them: a pivot that is too small, an element that folds.
+The other threads run while the time loop does (`at_work`). The thread of the time loop publishes a job by a number, does its own
+share and waits until all others are done. If one share fails, because of a too small pivot or an inverted element, all end.
 """
 
 from __future__ import annotations
@@ -44,20 +45,20 @@ from rigid.references import by_reference, place_of, reference_at
 from rigid.shared_words import APART, sleeping, tell, wait_for, word_at
 from rigid.system import Floats, Ints
 
-# kinds of work: the matrix to zero, of elements the residual alone or the matrix, too, factors, a solution
+# kinds of jobs: clear the matrix, elements (residual alone, or residual and matrix), factorise, solve
 CLEAR, RESIDUAL, TANGENT, FACTOR, SOLVE = range(5)
-# Words. AT_WORK: odd while there are others; LEADER: address of `_led`; PLACE: of the team; GIVEN: number of the work that was
-# given last, by twos, and its kind; FAILED: number of the last one that cannot be done; then for each thread the number of the
-# one that it has done, ABSENT before it is there.
+# Words, atomic integers shared by the threads. AT_WORK: odd while other threads run; LEADER: address of `_led`; PLACE: address of
+# the team; GIVEN: number of the last published job, in steps of two; KIND: kind of that job; FAILED: number of the last job that
+# failed; from DONE on, for each thread: number of the last job it has done, ABSENT before it runs.
 AT_WORK, LEADER, PLACE, GIVEN, KIND, FAILED, DONE = range(0, 7 * APART, APART)
 ABSENT = -1
-_FLOPS, _ENTRIES = 14.0, 1.0  # operations and entries of a panel in a nanosecond
-_MOST_PARTS = 16  # of the tree, a thread
+_FLOPS, _ENTRIES = 14.0, 1.0  # floating-point operations per ns, panel entries per ns
+_MOST_PARTS = 16  # maximum number of subtrees per thread
 
 
 @by_reference
 class Team(NamedTuple):
-    """Threads with what they work on: arrays of a workspace (`discretization.assembly.workspace`)."""
+    """Threads and the arrays they work on, which belong to a workspace (`discretization.assembly.workspace`)."""
 
     elements: ElementLanes
     fronts: Fronts
@@ -70,24 +71,24 @@ class Team(NamedTuple):
     pivots: np.ndarray
     rhs: Floats
     outer: Floats
-    owner: Ints  # (k,) thread of a front
+    owner: Ints  # (k,) thread a front is assigned to
     each: Ints  # (k,) fronts, thread by thread, in the order of elimination
-    first: Ints  # (threads + 1,) where those of a thread begin
-    reached: Ints  # (k,) number of the work that came as far as this front: of a solution, one more on the way back
-    words: Ints  # (DONE + threads APART,)
-    step: Floats  # (1,) h
-    sleep: Ints  # (2,) of `wait_for`
-    columns: Floats  # (threads, 12, 12, 8) scratch of elements
-    scratch: Floats  # (threads, `scratch_length` + 8)
+    first: Ints  # (threads + 1,) first entry of a thread in `each`
+    reached: Ints  # (k,) last job that has processed this front; plus one after back substitution
+    words: Ints  # (DONE + threads APART,) shared words, see above
+    step: Floats  # (1,) step h, s
+    sleep: Ints  # (2,) sleep settings of `wait_for`
+    columns: Floats  # (threads, 12, 12, 8) scratch of the elements
+    scratch: Floats  # (threads, `scratch_length` + 8) scratch of the fronts
 
 
 def alone() -> Ints:
-    """Words where there is but one thread."""
+    """Return the empty array of words that means a single thread."""
     return np.zeros(0, np.int64)
 
 
 def _nobody() -> Team:
-    """One that is never at work, as its type is asked for."""
+    """Return a team without threads, from which the numba type is inferred."""
     none, numbers, rows = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     return Team(
         elements=no_elements(), fronts=no_fronts(), dr=rows, R1=np.zeros((0, 3, 3)), q1=rows, residual=numbers, values=numbers,
@@ -97,7 +98,7 @@ def _nobody() -> Team:
 
 
 def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
-    """So many threads, two or more, for these fronts, on the arrays of a workspace."""
+    """Create a team of two or more threads for these fronts, on the arrays of a workspace."""
     owner = _owners(fronts, threads)
     shared = {name: getattr(work, name) for name in _SHARED}
     team = Team(
@@ -114,7 +115,7 @@ def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
         scratch=np.zeros((threads, scratch_length(fronts) + 8)),
     )
     team.words[LEADER] = address_of(_led)
-    _serve(team, 0, -1, 0)  # compiled here, not by a thread that others wait for
+    _serve(team, 0, -1, 0)  # compile here, not in a thread that others wait for
     return team
 
 
@@ -122,11 +123,11 @@ _SHARED = "elements", "dr", "R1", "q1", "residual", "values", "panels", "pivots"
 
 
 def _owners(fronts: Fronts, threads: int) -> Ints:
-    """(k,) thread of each front."""
+    """Return the thread (k,) that each front is assigned to."""
     height, inner = np.diff(fronts.first).astype(float), fronts.inner
-    flops = 2.0 / 3.0 * (height**3 - (height - inner) ** 3)  # of a panel, roughly
+    flops = 2.0 / 3.0 * (height**3 - (height - inner) ** 3)  # estimated operations of a panel
     cost = flops / _FLOPS + height**2 / _ENTRIES
-    whole = cost.copy()  # with all that is under it
+    whole = cost.copy()  # cost of the subtree
     for f, parent in enumerate(fronts.parent.tolist()):
         if parent >= 0:
             whole[parent] += whole[f]
@@ -136,7 +137,7 @@ def _owners(fronts: Fronts, threads: int) -> Ints:
         until, owner[f] = load[0]
         heapq.heapreplace(load, (until + whole[f], int(owner[f])))
     heaviest = np.zeros(len(cost))
-    for f, parent in enumerate(fronts.parent.tolist()):  # what is above them goes with the heaviest
+    for f, parent in enumerate(fronts.parent.tolist()):  # parents go to the thread of the costliest child
         if parent >= 0 and owner[f] >= 0 and whole[f] > heaviest[parent]:
             heaviest[parent], owner[parent] = whole[f], owner[f]
     for f in range(len(cost) - 1, -1, -1):
@@ -146,7 +147,7 @@ def _owners(fronts: Fronts, threads: int) -> Ints:
 
 
 def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[int]:
-    """Roots of the parts of the tree that are dealt out: those with which all is done first."""
+    """Return the roots of the subtrees assigned to threads: the split with the shortest estimated total time."""
     waiting = [(-whole[f], f) for f in np.flatnonzero(fronts.parent < 0).tolist()]
     heapq.heapify(waiting)
     above, best, found = 0.0, np.inf, []
@@ -165,7 +166,7 @@ def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[in
 
 
 def _longest(times: list[float], threads: int) -> float:
-    """Of the sums, where the longest goes to who has least so far."""
+    """Return the largest load, ns, if the longest remaining task always goes to the thread with the smallest load."""
     load = [0.0] * threads
     for own in sorted(times, reverse=True):
         heapq.heapreplace(load, load[0] + own)
@@ -174,7 +175,7 @@ def _longest(times: list[float], threads: int) -> float:
 
 @inner_kernel
 def _missing(team, f, thread, number):
-    """Wait for a front of another thread; whether it will not come."""
+    """Wait for a front of another thread; return whether it will not come because a share failed."""
     return (
         team.owner[f] != thread
         and wait_for(team.reached, f, number, team.words, FAILED, number, team.sleep) != 0
@@ -183,7 +184,7 @@ def _missing(team, f, thread, number):
 
 @inner_kernel
 def _factor_share(team, thread, number):
-    """Its fronts of a factorisation."""
+    """Factorise the fronts of this thread."""
     F, panels, scratch = team.fronts, team.panels, team.scratch[thread]
     for place in range(team.first[thread], team.first[thread + 1]):
         f = team.each[place]
@@ -200,7 +201,7 @@ def _factor_share(team, thread, number):
 
 @inner_kernel
 def _solve_share(team, thread, number):
-    """Its fronts of a solution, there and back."""
+    """Do forward and back substitution for the fronts of this thread."""
     F, panels, x = team.fronts, team.panels, team.scratch[thread]
     begin, end = team.first[thread], team.first[thread + 1]
     for place in range(begin, end):
@@ -222,7 +223,7 @@ def _solve_share(team, thread, number):
 
 @inner_kernel
 def _clear_share(team, thread):
-    """Its part of the matrix."""
+    """Clear the part of the matrix of this thread."""
     threads, n = team.scratch.shape[0], team.values.size
     for i in range(n * thread // threads, n * (thread + 1) // threads):
         team.values[np.uintp(i)] = 0.0
@@ -230,7 +231,7 @@ def _clear_share(team, thread):
 
 @inner_kernel
 def _element_share(team, tangent, thread, number):
-    """Its parts of the elements."""
+    """Assemble the element parts of this thread."""
     parts, threads = team.elements.parts, team.scratch.shape[0]
     count = parts.size - 1
     begin, end = parts[count * thread // threads], parts[count * (thread + 1) // threads]
@@ -240,6 +241,7 @@ def _element_share(team, tangent, thread, number):
 
 @inner_kernel
 def _share(team, kind, thread, number):
+    """Do the share of this thread in a job of this kind."""
     if kind == CLEAR:
         _clear_share(team, thread)
     elif kind in (RESIDUAL, TANGENT):
@@ -251,7 +253,7 @@ def _share(team, kind, thread, number):
 
 
 def _lead(place: Any, kind: Any, h: Any) -> Any:
-    """A work of all threads, of which this one is the first; 0, or 1 where it cannot be done."""
+    """Run a job on all threads, the calling one being the first; return 0, or 1 if the job failed."""
     team = _team_at(place)
     words, team.step[0] = team.words, h
     number = words[GIVEN] + 2
@@ -265,9 +267,9 @@ def _lead(place: Any, kind: Any, h: Any) -> Any:
 
 @released_kernel
 def _serve(team, thread, hired, number):
-    """Do the share of each work that comes behind this number, as long as the team is that which was hired then."""
+    """Do the share of each job after `number`, until `words[AT_WORK]` exceeds `hired`."""
     words = team.words
-    words[PLACE] = place_of(team)  # any of them will do
+    words[PLACE] = place_of(team)  # the address as seen by any thread will do
     tell(words, DONE + thread * APART, number)
     while wait_for(words, GIVEN, number + 2, words, AT_WORK, hired + 1, team.sleep) == 0:
         number += 2
@@ -284,8 +286,9 @@ _lead_at = function_at(_LEAD)
 
 @contextlib.contextmanager
 def at_work(team: Team | None) -> Iterator[None]:
-    """Context of a march: the other threads of the team are there, and gone behind it, whatever ended it. Where not all of them
-    can be had, it marches alone.
+    """Run the other threads of the team during a time loop; they have ended when the context ends, for whatever reason.
+
+    If some thread cannot be started, the time loop runs on a single thread.
     """
     if team is None:
         yield
@@ -310,11 +313,14 @@ def at_work(team: Team | None) -> Iterator[None]:
 
 
 def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
-    """Start them and wait until they serve, from where on nothing can end them early; False: one cannot be had."""
+    """Start the threads and wait until all serve; return False if one cannot be started.
+
+    Once they serve, nothing can end them early.
+    """
     try:
         for other in others:
             other.start()
-    except RuntimeError:  # the system has no more
+    except RuntimeError:  # the operating system has no more threads
         return False
     while np.any(words[DONE + APART :: APART] == ABSENT):
         if not all(other.is_alive() for other in others):
@@ -325,19 +331,19 @@ def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
 
 @inner_kernel
 def _in_threads(words):
-    """Whether they are there."""
+    """Return whether the other threads are running."""
     return words.size > 0 and words[AT_WORK] % 2 == 1
 
 
 @inner_kernel
 def _done(words, kind, h):
-    """What `_lead` says of a work of this kind."""
+    """Run a job of this kind on all threads and return the status of `_lead`."""
     return _lead_at(words[LEADER])(words[PLACE], kind, h)
 
 
 @inner_kernel
 def clear_matrix(numbering, work):
-    """All entries zero."""
+    """Set all matrix entries to zero, in threads if there are any."""
     if _in_threads(work.team):
         _done(work.team, CLEAR, 0.0)
         return
@@ -347,7 +353,7 @@ def clear_matrix(numbering, work):
 
 @inner_kernel
 def add_all_elements(work, h, tangent):
-    """As `add_elements`."""
+    """Add residual and, if `tangent`, matrix of all elements, in threads if there are any; return as `add_elements` does."""
     if not _in_threads(work.team):
         return add_elements(work, h, tangent)
     own = work.elements
@@ -359,7 +365,7 @@ def add_all_elements(work, h, tangent):
 
 @inner_kernel
 def factor_by_fronts(numbering, work):
-    """`fronts_factor` of a workspace."""
+    """Factorise the matrix of a workspace by fronts, in threads if there are any; return the status of `fronts_factor`."""
     if _in_threads(work.team):
         return _done(work.team, FACTOR, 0.0)
     return fronts_factor(work.values, numbering.fronts, work.panels, work.pivots, work.multipliers)
@@ -367,7 +373,7 @@ def factor_by_fronts(numbering, work):
 
 @inner_kernel
 def solve_by_fronts(numbering, work):
-    """`fronts_solve` in place of `work.rhs`."""
+    """Solve by fronts in place of `work.rhs`, in threads if there are any."""
     if _in_threads(work.team):
         _done(work.team, SOLVE, 0.0)
     else:

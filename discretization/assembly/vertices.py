@@ -1,11 +1,11 @@
-"""The graph behind the unknowns: moving frames and joints are its vertices, joined where they share a block of the matrix."""
+"""Build the graph behind the unknowns: its vertices are moving frames and joints, its edges are the matrix blocks they share."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.assembly.incidence import coupled
 from discretization.interaction_table import chosen, one_sided, pairs_of
@@ -15,17 +15,20 @@ from rigid.system import Ints
 
 
 class Vertices(NamedTuple):
-    """Moving frames, then joints."""
+    """Vertices of the graph: moving frames, then joints."""
 
-    moving: int  # how many of them are frames
-    of_frame: Ints  # (n,) -1: fixed
-    of_constraint: Ints  # (k,) of all that has multipliers (`discretization.multipliers`): that of its joint
-    weight: Ints  # (v,) unknowns
-    offset: Ints  # (k,) of its first row among those of its joint
+    moving: int  # number of vertices that are frames
+    of_frame: Ints  # (n,) vertex of each frame, -1: fixed
+    of_constraint: Ints  # (k,) vertex of the joint of each item of `discretization.multipliers`
+    weight: Ints  # (v,) number of unknowns
+    offset: Ints  # (k,) offset of its first row among the rows of its joint
 
 
 def carries_velocity(system: System) -> np.ndarray:
-    """Moving frames (n,) whose velocities hidden constraints correct: at joints, or of rods that share their mass."""
+    """Return which moving frames have velocities corrected by velocity-level constraints ((n,) bool).
+
+    These are the frames on which constraints act, and the frames of rods with a consistent (shared) mass.
+    """
     marked = np.zeros(len(system.frames.mass), dtype=bool)
     held = multipliers_of(system).frames
     marked[held[held >= 0]] = True
@@ -35,7 +38,7 @@ def carries_velocity(system: System) -> np.ndarray:
 
 
 def vertices_of(system: System, hidden: bool) -> Vertices:
-    """The vertices and what they weigh, with the unknowns of hidden constraints or without."""
+    """Return the vertices and their numbers of unknowns; `hidden`: True to include those of the velocity-level constraints."""
     fixed, held = system.frames.fixed.astype(bool), multipliers_of(system)
     rows = held.rows
     of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
@@ -57,9 +60,10 @@ def vertices_of(system: System, hidden: bool) -> Vertices:
 
 
 def joined(system: System, vertices: Vertices, loose: bool = False) -> Ints:
-    """(e, 2) pairs of vertices that share a block: both ways, each once, and every vertex that has one with itself.
+    """Return the (e, 2) pairs of vertices that share a block, in both directions, each once.
 
-    loose: without those that act on contact alone.
+    Every vertex that has a diagonal block is paired with itself. `loose`: True to leave out interactions that act in contact
+    only.
     """
     held, of_frames = multipliers_of(system), vertices.of_frame[coupled(system, loose=loose)]
     each, k = np.nonzero(held.frames >= 0)
@@ -73,19 +77,19 @@ def joined(system: System, vertices: Vertices, loose: bool = False) -> Ints:
 
 
 def joined_by_contact(system: System, vertices: Vertices) -> Ints:
-    """(e, 2) pairs of frames, as vertices, that contact joins: both ways, each once."""
+    """Return the (e, 2) pairs of frames, as vertices, that are joined by contact: in both directions, each once."""
     pairs = vertices.of_frame[pairs_of(chosen(system.others, one_sided(system.others)))]
     return _each_once(pairs[(pairs >= 0).all(axis=1)], len(vertices.weight))
 
 
 def _each_once(pairs: Ints, count: int) -> Ints:
-    """In the order of the first, then of the second."""
+    """Return the unique pairs, sorted by the first vertex, then by the second."""
     keys = np.unique(pairs @ (np.int64(count), np.int64(1)))
     return np.stack(np.divmod(keys, max(count, 1)), axis=1)
 
 
 def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
-    """(k, 3) inner vertices of spans that nothing else acts on, and the vertices at both ends of their spans."""
+    """Return (k, 3) the inner vertices of spans on which nothing else acts, each with the end vertices of its span."""
     neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
     for p in np.unique(system.spans.order):
         of_span = vertices.of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
@@ -97,9 +101,10 @@ def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
 
 
 def narrow_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
-    """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
+    """Return the vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
 
-    With them it would begin at one of them, since they have the fewest neighbours, and go along the rod both ways.
+    Inner vertices are left out of the graph and inserted afterwards. With them the algorithm would start at one of them, since
+    they have the fewest neighbours, and proceed along the rod in both directions.
     """
     kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
     place = np.full(n_vertices, -1, dtype=np.int64)
@@ -109,7 +114,7 @@ def narrow_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     shape = (len(kept), len(kept))
     graph = scipy.sparse.coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
     order = np.asarray(scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
-    position = np.full(n_vertices + 1, -1.0)  # the last entry: of fixed frames
+    position = np.full(n_vertices + 1, -1.0)  # the last entry serves fixed frames (index -1)
     position[kept[order]] = np.arange(len(kept))
     position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
     return np.argsort(position[:-1], kind="stable")

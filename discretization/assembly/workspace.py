@@ -1,4 +1,4 @@
-"""What a step of `em` works with: its arrays, allocated once for a model, and the helpers that read and fill them."""
+"""Arrays of a step of `em`, allocated once for a model, and the helpers that read and fill them."""
 
 from __future__ import annotations
 
@@ -32,48 +32,50 @@ from rigid.system import Floats, Ints
 from rigid.vectors import lengths
 
 EPS = 2.220446049250313e-16
-AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
-NEAREST = 1e-9  # m, reach of joints whose frames and points are all at the origin: their rounding is not zero
+AT_NOISE = 4.0  # residual/noise of a step solved to round-off
+NEAREST = 1e-9  # m, reach of joints with all frames and points at the origin: their round-off is not zero
 
 
 class ConstraintFacts(NamedTuple):
-    """Facts of the constraints that no formula needs, by constraint; behind those of their table all others with rows."""
+    """Data of the constraints apart from their formulas, by constraint; the other interactions with rows follow those of the
+    table.
+    """
 
-    closed: Ints  # (k,) constraints whose kind has closed forms, kind by kind; the others go by their duals
-    first: Ints  # (kinds + 1,) where a kind begins among them
-    turns: np.ndarray  # (c + e,) uint8 1: of directions alone
-    lightest: Floats  # (c + e,) mass, or inertia where only directors are held, of the lighter moving frame
-    reach: Floats  # (c + e,) m, |Xa| + |Xb|
-    arm: Floats  # (c + e,) m, lever of its force
-    size: Floats  # (c + e,) of its gradient to positions
+    closed: Ints  # (k,) constraints with closed forms, kind by kind; the others use their duals
+    first: Ints  # (kinds + 1,) first entry of a kind in `closed`
+    turns: np.ndarray  # (c + e,) uint8, 1: constrains directions alone
+    lightest: Floats  # (c + e,) mass (inertia if only directions are constrained) of the lighter moving frame
+    reach: Floats  # (c + e,) |Xa| + |Xb|, m
+    arm: Floats  # (c + e,) lever arm of the constraint force, m
+    size: Floats  # (c + e,) size of the gradient with respect to positions
 
 
 class Impulses(NamedTuple):
-    """Multipliers of a step, those of a constraint one after the other."""
+    """Addresses of the multipliers of a step; those of a constraint are consecutive."""
 
-    unknown: Ints  # (m,)
-    constraint: Ints  # (m,) whose scale theirs is
+    unknown: Ints  # (m,) index of the unknown
+    constraint: Ints  # (m,) constraint, whose scale applies
 
 
 @by_reference
 class Workspace(NamedTuple):
     """All arrays a step needs, allocated once for a model."""
 
-    dr: Floats  # (n, 3)
-    psi: Floats  # (n, 3)
+    dr: Floats  # (n, 3) displacements of the step, m
+    psi: Floats  # (n, 3) Cayley vectors of the step
     lam: Floats  # (m,) scaled multipliers
-    r1: Floats  # (n, 3)
-    q1: Floats  # (n, 4)
-    R0: Floats  # (n, 3, 3)
-    R1: Floats  # (n, 3, 3)
-    solution: Floats  # (2, n, 3) dr and psi without the last correction
-    alone: Ints  # (k,) frames that move and are dealt with one by one: of trees all but those of `BodyLanes`
-    held: Ints  # (k,) frames that do not move, or whose motion is prescribed
+    r1: Floats  # (n, 3) positions at the end, m
+    q1: Floats  # (n, 4) quaternions at the end
+    R0: Floats  # (n, 3, 3) rotation matrices at the start
+    R1: Floats  # (n, 3, 3) rotation matrices at the end
+    solution: Floats  # (2, n, 3) dr and psi without the final correction
+    alone: Ints  # (k,) moving frames treated one by one; of trees all but those of `BodyLanes`
+    held: Ints  # (k,) frames that are fixed, or whose motion is prescribed
     elements: ElementLanes
-    viscous: bool  # some element dissipates
-    accounts: bool  # something does work, dissipates or counts its angle
-    loses: bool  # something dissipates
-    solved: float  # residual/noise that counts as solved
+    viscous: bool  # True if some element dissipates
+    accounts: bool  # True if something does work, dissipates or counts its angle
+    loses: bool  # True if something dissipates
+    solved: float  # convergence tolerance of residual/noise
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
     impulses: Impulses
@@ -83,22 +85,22 @@ class Workspace(NamedTuple):
     spans: SpanWork
     turns: TurnWork
     dissipation: Dissipation
-    residual: Floats  # (N + 6 + 6 d,) behind the equations those of fixed frames, then of each driven one
-    noise: Floats  # the same, round-off level of each residual
-    rhs: Floats  # (N,)
-    values: Floats  # (n_values + n_dump,)
-    panels: Floats  # of fronts; where there are far blocks the band before it is factored
-    outer: Floats  # what fronts leave to others in a solution
-    team: Ints  # words of the threads that share a step, or none
-    blocks: Ints  # far blocks that act
-    rows: Ints  # first unknowns of their rows
-    counts: Ints  # (2,) how many
-    pivots: np.ndarray  # (N,) int32
-    integers: np.ndarray  # (1,) int32: 1 if fronts have the factors
-    done: Ints  # (k, 2) of every run of blocks, what was eliminated by blocks: first unknown, blocks
-    rested: Ints  # (1,) whether the last solve needed no matrix
-    first: np.ndarray  # (N,) int32 first rows of the columns of U
-    multipliers: Floats  # (narrow_scratch(band),) or, where it is larger, what fronts need
+    residual: Floats  # (N + 6 + 6 d,) equations, then rows of fixed frames, then of each driven frame
+    noise: Floats  # (N + 6 + 6 d,) round-off level of each residual
+    rhs: Floats  # (N,) right-hand side, then solution
+    values: Floats  # (n_values + n_dump,) matrix entries, then trash entries
+    panels: Floats  # panels of fronts; if there are far blocks, the band before factorisation
+    outer: Floats  # contributions of fronts to other fronts in a solution
+    team: Ints  # words of the threads that share a step; empty: single thread
+    blocks: Ints  # far blocks that are not zero
+    rows: Ints  # first unknowns of the rows of these far blocks
+    counts: Ints  # (2,) numbers of entries used in `blocks` and `rows`
+    pivots: np.ndarray  # (N,) int32 pivot rows
+    integers: np.ndarray  # (1,) int32, 1 if the factors are those of fronts
+    done: Ints  # (k, 2) part of each block run eliminated by blocks: first unknown, number of blocks
+    rested: Ints  # (1,) 1 if the last solve needed no matrix
+    first: np.ndarray  # (N,) int32 first row of each column of U
+    multipliers: Floats  # (narrow_scratch(band),) or, if larger, the scratch of fronts
 
 
 def workspace(
@@ -109,10 +111,12 @@ def workspace(
     *,
     digest: Digest | None = None,
 ) -> Workspace:
-    """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
-    relative, of the step's equations, 0: round-off. digest: of the system, where it is known.
+    """Return the arrays of a step for `system`; for small systems they are copies of a cached workspace.
+
+    `closed`: True to use closed forms of constraints if available. `tolerance`: relative tolerance of the equations of the step,
+    0: round-off. `digest`: content hash of the system, if known.
     """
-    numbering = numbering._replace(handle=0)  # it works with any handle
+    numbering = numbering._replace(handle=0)  # a workspace does not depend on the handle
     return _kept_workspace(system, numbering, closed, tolerance, digest=digest)
 
 
@@ -122,14 +126,14 @@ def workspace_anew(
     closed: bool,
     tolerance: float,
 ) -> Workspace:
-    """Allocate a workspace that no other caller shares; arguments as of `workspace`."""
+    """Allocate a workspace that no other caller shares; arguments as in `workspace`."""
     return with_numbers(_room(system, numbering, closed), system, numbering, closed, tolerance)
 
 
 def with_numbers(
     room: Workspace, system: System, numbering: Numbering, closed: bool, tolerance: float
 ) -> Workspace:
-    """The arrays of a system of the same structure, with the numbers of this one."""
+    """Return `room`, the workspace of a system of the same structure, with the numerical data of `system`."""
     viscous, which = system.rods.viscous, _by_duals(system, closed)
     duals = by_duals(system, numbering, which) if which.any() else numbers_of(room.by_duals, system)
     return room._replace(
@@ -147,19 +151,19 @@ def with_numbers(
 
 
 def _by_duals(system: System, closed: bool) -> np.ndarray:
-    """(c,) bool: constraints that go by their duals."""
+    """Return which constraints of the table are assembled from their duals ((c,) bool)."""
     which: np.ndarray = _kinds_by_duals(closed, len(CONSTRAINTS))[system.constraints.kind]
     return which
 
 
 @functools.cache
 def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
-    """Of all kinds of constraints there are."""
+    """Return which kinds of constraints are assembled from their duals ((kinds,) bool)."""
     return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
 
 
 def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
-    """Of the structure of a system; what depends on other numbers of it is to be put there."""
+    """Allocate the workspace of the structure of a system; `with_numbers` sets what depends on numerical data."""
     n, which = len(system.frames.mass), _by_duals(system, closed)
     duals = by_duals(system, numbering, which)
     n_driven = int((system.frames.fixed == DRIVEN).sum())
@@ -214,30 +218,33 @@ def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
 
 @known_anew
 def _kept_room(system: System, numbering: Numbering, closed: bool) -> Workspace:
+    """Return the cached workspace of a structure."""
     return _room(system, numbering, closed)
 
 
 @known_anew
 def _kept_workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
+    """Return the cached workspace of a system."""
     room: Workspace = _kept_room(system, numbering, closed, digest=structure_of(system))
     return with_numbers(room, system, numbering, closed, tolerance)
 
 
 def impulses_of(numbering: Numbering) -> Impulses:
-    """Where the multipliers of all constraints stand."""
+    """Return the addresses of the multipliers of all constraints."""
     constraint = np.repeat(np.arange(len(numbering.rows)), numbering.rows)
     within = np.arange(len(constraint)) - numbering.lam[constraint]
     return Impulses(unknown=numbering.row[constraint] + within, constraint=constraint)
 
 
 def _panels(numbering: Numbering) -> int:
+    """Return the length of `Workspace.panels`."""
     if len(numbering.far.row):
         return numbering.size * (3 * numbering.band + 1)
     return int(numbering.fronts.start[-1]) + 8
 
 
 def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintFacts:
-    """What hangs on kinds alone."""
+    """Return the constraint data that depend on kinds alone; the other arrays are zero."""
     kind, held = system.constraints.kind, multipliers_of(system)
     by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
     turns = np.concatenate([facts(kind, "turns"), held.size[:, 0] == 0.0])
@@ -254,13 +261,14 @@ def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintFacts:
 
 
 def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
+    """Return the constraint data with the numbers of a system."""
     constraints, held = system.constraints, multipliers_of(system)
     kind = constraints.kind
     reach = lengths(constraints.Xa) + lengths(constraints.Xb)
     arm = reach + np.where(facts(kind, "constant"), 0.0, 1.0)
     size = np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0)
     if len(held.size):
-        # of the others the gradient to places and to turns; an arm is how much larger this is
+        # sizes of the other gradients with respect to positions and rotations; the arm is their ratio
         to_place, to_turn = held.size.T
         larger = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
         reach, arm = np.concatenate([reach, larger]), np.concatenate([arm, larger])
@@ -272,7 +280,10 @@ def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
 
 
 def lightest(system: System, turns: np.ndarray) -> Floats:
-    """(c + e,) mass, or inertia where it is of directions alone, of the lightest moving frame of all that has multipliers."""
+    """Return the inertia (c + e,) of the lightest moving frame of each item with multipliers.
+
+    It is the mass, kg, or the trace of the inertia tensor, kg m2, if the constraint is of directions alone (`turns`).
+    """
     frames, ends = system.frames, multipliers_of(system).frames
     inertia = np.add.reduce(np.diagonal(frames.inertia, axis1=1, axis2=2), axis=1)
     size = np.where(turns[:, None], inertia[ends], frames.mass[ends])
@@ -281,7 +292,7 @@ def lightest(system: System, turns: np.ndarray) -> Floats:
 
 
 def balanced(system: System, sizes: Floats) -> Floats:
-    """Masses or stiffnesses (c + e,) as multipliers see them: by the squares of their gradients."""
+    """Return masses or stiffnesses (c + e,) as multipliers see them: divided by the squares of the constraint gradients."""
     held = multipliers_of(system)
     if not len(held.size):
         return sizes
@@ -292,13 +303,13 @@ def balanced(system: System, sizes: Floats) -> Floats:
 
 @small_kernel
 def norm(x):
-    """|x|."""
+    """Return |x|."""
     return root(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
 @small_kernel
 def three(x, first, rows, factor):
-    """Up to three numbers of an array as a vector."""
+    """Return up to three numbers of an array, times a factor, as a vector."""
     if rows == 3:
         return factor * x[first], factor * x[first + 1], factor * x[first + 2]
     return factor * x[first], 0.0, 0.0
@@ -306,13 +317,13 @@ def three(x, first, rows, factor):
 
 @small_kernel
 def unit_vector(i, size):
-    """`size` along axis i."""
+    """Return the vector of length `size` along axis i."""
     return (size if i == 0 else 0.0), (size if i == 1 else 0.0), (size if i == 2 else 0.0)
 
 
 @small_kernel
 def rotation_of(R, f):
-    """Rotation matrix of frame f as a tuple, from an array (n, 3, 3)."""
+    """Return the rotation matrix of frame f as a tuple (9), from an array (n, 3, 3)."""
     return (
         R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
     )  # fmt: skip
@@ -320,7 +331,7 @@ def rotation_of(R, f):
 
 @small_kernel
 def store_rotation(R, f, A):
-    """Rotation matrix of frame f."""
+    """Store the rotation matrix of frame f."""
     R[f, 0, 0], R[f, 0, 1], R[f, 0, 2] = A[0], A[1], A[2]
     R[f, 1, 0], R[f, 1, 1], R[f, 1, 2] = A[3], A[4], A[5]
     R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
@@ -328,21 +339,21 @@ def store_rotation(R, f, A):
 
 @inner_kernel
 def copy(x, y):
-    """y = x, of as many numbers as x has; numpy's assignment would be compiled with its checks and messages."""
+    """Copy all numbers of x to the start of y; numpy's assignment would be compiled with its checks and messages."""
     for i in range(x.shape[0]):
         y[i] = x[i]
 
 
 @inner_kernel
 def turned(work, f, X):
-    """R0 X, R1 X and their mean."""
+    """Return R0 X, R1 X and their mean."""
     x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
     return x0, x1, average(x0, x1)
 
 
 @small_kernel
 def add_pair_forces(residual, at, bt, force, torque_a, torque_b):
-    """A force on b, its opposite on a, and a torque on each."""
+    """Add a force on b, its opposite on a, and a torque on each to the residual."""
     add3(times(-1.0, force), residual[at : at + 3])
     add3(torque_a, residual[at + 3 : at + 6])
     add3(force, residual[bt : bt + 3])
