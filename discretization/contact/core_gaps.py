@@ -1,6 +1,6 @@
-"""How far surfaces are from hulls and bodies of revolution: signed distances of cores, below 0 how deep one is in the other.
+"""Signed distances of cores of hulls and bodies of revolution from other surfaces; a negative value is the penetration depth.
 
-The signed distance from a convex set is convex, along a segment too: its least value is found between two places that close in.
+The signed distance from a convex set is convex, also along a segment: its minimum is found by golden-section search.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.linear_algebra import dot, load3, minus, plus, real, times
 from rigid.system import Floats, Ints
 
-_GOLDEN, _CLOSER = 0.6180339887498949, 60  # by which part two places come nearer, how many times
+_GOLDEN, _CLOSER = 0.6180339887498949, 60  # golden-section ratio, number of steps
 
 
 def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
-    """(c,) m, of points and segments (their ends among the points (k, 3), as candidates have them) from the cores of these
-    surfaces (c,), whose middles come second.
+    """Return the distances (c,), m, of points and segments from the cores of `surfaces` (c,).
+
+    points (k, 3): positions; ends: their ends as in `Candidates`, with the middle of the core second; surfaces (c,): the cores.
     """
     found = np.empty(len(ends))
     every, which = np.unique(surfaces, return_inverse=True)
@@ -32,7 +33,7 @@ def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints
 
 
 def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
-    """(c,) m, of the cores of two surfaces (c, 2) each, which are hulls; below 0, by how much they overlap."""
+    """Return the distances (c,), m, of the cores of two hulls, `surfaces` (c, 2); below 0, the overlap."""
     found = np.empty(len(ends))
     every, which = np.unique(surfaces, axis=0, return_inverse=True)
     blocks = [block for own in every.tolist() for block in of_pair(contacts, own)]
@@ -44,7 +45,7 @@ def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -
 
 @small_kernel
 def _core(points, k):
-    """Middle and axes of the core whose points begin there."""
+    """Return the middle and axes of the core whose first point is k."""
     c = load3(points[k])
     a, b, e = minus(load3(points[k + 1]), c), minus(load3(points[k + 2]), c), minus(load3(points[k + 3]), c)
     return c, (
@@ -56,7 +57,7 @@ def _core(points, k):
 
 @small_kernel
 def _with_facets(one, other):
-    """Middle and axes of the second core, its facets where they stand for the first."""
+    """Return the middle and axes of the second core, with its facets rotated to their position relative to the first."""
     (_, axes), (c, (_, _, a)) = one, other
     seen = dot(axes[0], a) + 0j, dot(axes[1], a) + 0j, dot(axes[2], a) + 0j
     u, v, _ = facet_axes(seen, next_axis(seen), 0.0)
@@ -65,7 +66,7 @@ def _with_facets(one, other):
 
 @kernel
 def between_cores(points, ends, X, at, out):
-    """Of `from_hulls`; at (c, 2): where the blocks of both begin."""
+    """Write the distances of `from_hulls` to `out` (c,); at (c, 2): offsets of the blocks of both cores in X."""
     for c in range(out.shape[0]):
         one, other = _core(points, ends[c, 0]), _core(points, ends[c, 2])
         if is_faceted(X, at[c, 1]):
@@ -75,7 +76,10 @@ def between_cores(points, ends, X, at, out):
 
 @small_kernel
 def _place(x, points, k, X, at):
-    """Of a point, in the axes of a core whose points begin there."""
+    """Return the position of a point in the axes of the core whose first point is k.
+
+    For a body of revolution: radius, height, 0.
+    """
     c, axes = _core(points, k)
     w = minus(x, c)
     u = dot(axes[0], w), dot(axes[1], w), dot(axes[2], w)
@@ -87,13 +91,13 @@ def _place(x, points, k, X, at):
 
 @small_kernel
 def _away(a, b, t, points, k, X, at):
-    """Of the point at t of a segment."""
+    """Return the signed distance of the point at t, 0 to 1, of a segment from a core."""
     return signed_distance(_place(plus(times(1.0 - t, a), times(t, b)), points, k, X, at), X, at)
 
 
 @kernel
 def from_cores(points, ends, X, at, out):
-    """Of `from_surfaces`; at (c,): where the block of each begins."""
+    """Write the distances of `from_surfaces` to `out` (c,); at (c,): offset of the block of each core in X."""
     for c in range(out.shape[0]):
         a, b, k = load3(points[ends[c, 0]]), load3(points[ends[c, 1]]), ends[c, 2]
         least = min(_away(a, b, 0.0, points, k, X, at[c]), _away(a, b, 1.0, points, k, X, at[c]))

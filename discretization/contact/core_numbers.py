@@ -1,4 +1,4 @@
-"""Cores of surfaces as the blocks of numbers that `rigid.kinematics.cores` reads."""
+"""Build the blocks of numbers of cores of surfaces that `rigid.kinematics.cores` reads."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first use
 
 from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, ROUND_AXIS, Contacts
 from rigid.hull_faces import faces_of, shares_of
 from rigid.kinematics import cores
 from rigid.system import Floats, Ints
 
-POINTS_OF_RIM = 32  # of bodies of revolution as hulls: between two a rim is .0048 of its radius too small
-SHARE_OF_RIM = 0.5  # of the stiffness, of each of these points: what lies has that of the law
-_KEPT = 1024  # cores
+POINTS_OF_RIM = 32  # points on a rim of a body of revolution as a hull: between two the rim is .0048 of its radius too small
+SHARE_OF_RIM = 0.5  # stiffness share of each of these points: a lying body has the stiffness of the law
+_KEPT = 1024  # number of cached cores
 _SIGNS = np.array([[i, j, k] for i in (-1.0, 1.0) for j in (-1.0, 1.0) for k in (-1.0, 1.0)])
 
 
 def core_blocks(contacts: Contacts, surfaces: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """Of rows of surfaces (k, cores), for each row that there is: which (r,) are so, and the blocks, one behind the other."""
+    """Yield, for each distinct row of surfaces (k, cores), the indices (r,) of equal rows and the blocks of its cores."""
     if not surfaces.shape[1]:
         yield np.arange(len(surfaces)), np.zeros(0)
         return
@@ -32,14 +32,15 @@ def core_blocks(contacts: Contacts, surfaces: Ints) -> Iterator[tuple[Ints, Floa
 
 
 def on_mesh(contacts: Contacts, surface: int) -> Floats:
-    """The numbers of a surface that is a hull to meshes."""
+    """Return the numbers of a surface that is treated as a hull in contact with meshes."""
     found = core_numbers(contacts, surface)
     return with_facets(found) if found[cores.SORT] == cores.ROUND else found
 
 
 def of_pair(contacts: Contacts, surfaces: Sequence[int]) -> list[Floats]:
-    """The numbers of two surfaces that are hulls to each other; bodies of revolution have facets, which of the second do not turn
-    with it.
+    """Return the numbers of two surfaces whose contact is one of two hulls.
+
+    Bodies of revolution have facets; those of the second surface do not rotate with it.
     """
     found = [core_numbers(contacts, own) for own in surfaces]
     return [
@@ -49,12 +50,13 @@ def of_pair(contacts: Contacts, surfaces: Sequence[int]) -> list[Floats]:
 
 
 def with_facets(core: Floats, sort: int = cores.FACETS) -> Floats:
-    """A body of revolution as the hull of points on its rims."""
+    """Return the numbers of a body of revolution as the hull of points on its rims."""
     return np.frombuffer(_facets(core.tobytes(), sort))
 
 
 @lru_cache(_KEPT)
 def _facets(core: bytes, sort: int) -> bytes:
+    """Cached part of `with_facets`: arrays as bytes are hashable."""
     X = np.frombuffer(core)
     corners = X[cores.PROFILE : cores.PROFILE + 2 * int(X[cores.CORNERS])].reshape(-1, 2)
     turns = 2.0 * np.pi * np.arange(POINTS_OF_RIM) / POINTS_OF_RIM
@@ -70,7 +72,7 @@ def _facets(core: bytes, sort: int) -> bytes:
 
 
 def core_numbers(contacts: Contacts, surface: int) -> Floats:
-    """The centre of a surface, from the origin of its frame, and its block."""
+    """Return the centre of a surface, from the origin of its frame, followed by its block."""
     kind, first = int(contacts.kind[surface]), int(contacts.first[surface])
     X = contacts.X[first : int(contacts.first[surface + 1])]
     return np.frombuffer(_block(kind, X.tobytes()))
@@ -78,6 +80,7 @@ def core_numbers(contacts: Contacts, surface: int) -> Floats:
 
 @lru_cache(_KEPT)
 def _block(kind: int, places: bytes) -> bytes:
+    """Cached part of `core_numbers`: arrays as bytes are hashable."""
     X = np.frombuffer(places).reshape(-1, 3)
     behind = X - X[0]
     if kind == ROUND:
@@ -109,5 +112,6 @@ def _of_profile(centre: Floats, profile: Floats) -> Floats:
 
 
 def _complete(centre: Floats, sort: int, parts: list[Any]) -> Floats:
+    """Return the centre, the sort of core, the total size, then the parts of the block."""
     block = np.concatenate([np.asarray(part, float) for part in parts])
     return np.concatenate([centre, [sort, 5 + len(block)], block])

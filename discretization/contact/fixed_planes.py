@@ -1,7 +1,8 @@
-"""Planes that do not move, and which of the spheres and elements beside them are so far away that a list leaves them out.
+"""Find interactions with fixed planes that are too far away to act while a list of near pairs is valid.
 
-All that is beside a plane stands in `System.others` for good. Where a plane is fixed, and the points of what is beside it are
-among those of the surfaces, these move by half the skin of a list at most: nothing acts beyond the reach of the law and that.
+All interactions with planes are stored in `System.others` permanently. If a plane is fixed and the points of an interaction with
+it are among those of the surfaces, they move by at most half the skin while a list is valid: nothing acts at gaps beyond the
+activation distance of the law plus half the skin.
 """
 
 from __future__ import annotations
@@ -22,22 +23,25 @@ from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N, P
 from rigid.system import Floats, Ints, State
 
-_ENDS = {PLANE_SPHERE: 1, PLANE_ROD: 2}  # points that each has, not across a circle
+_ENDS = {PLANE_SPHERE: 1, PLANE_ROD: 2}  # number of points of each kind; kinds with a circle are not included
 
 
 class FixedPlanes(NamedTuple):
     """k interactions with fixed planes, of surfaces in a table."""
 
-    use: Ints  # (k,) numbers among the others
-    points: Ints  # (k, 2) of the surfaces; of a sphere twice the same
-    frame: Ints  # (k,) of the plane
-    N: Floats  # (k, 3) normal and a point of the plane, frame axes
-    P: Floats  # (k, 3)
-    near: Floats  # (k,) m, radius and reach
+    use: Ints  # (k,) numbers in `System.others`
+    points: Ints  # (k, 2) points of the surfaces; twice the same for a sphere
+    frame: Ints  # (k,) frame of the plane
+    N: Floats  # (k, 3) normal of the plane, frame axes
+    P: Floats  # (k, 3) a point of the plane, frame axes, m
+    near: Floats  # (k,) radius plus activation distance, m
 
 
 def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.bool_]) -> FixedPlanes:
-    """Those whose points are among the points of surfaces; held (n,): frames that do not move."""
+    """Return the interactions with fixed planes whose points are among those of the surfaces.
+
+    held (n,): True for frames that do not move.
+    """
     number = _points_by_place(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
@@ -68,7 +72,7 @@ def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.
 
 
 def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
-    """By frame and place in it."""
+    """Return the numbers of the tracked points, with their frame and position in it as key."""
     X, frames = contacts.X[: contacts.tracked] + 0.0, contacts.frames[: contacts.tracked]  # no -0.0
     return {(frame, own.tobytes()): k for k, (frame, own) in enumerate(zip(frames.tolist(), X, strict=True))}
 
@@ -76,7 +80,10 @@ def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
 def far_away(
     planes: FixedPlanes, others: int, state: State, points: Floats, skin: float
 ) -> NDArray[np.bool_]:
-    """(others,) whether one acts nowhere while the points, here (k, 3), move by less than half the skin, m."""
+    """Return a mask (others,), True if an interaction cannot act while the points move by less than half the skin, m.
+
+    points (k, 3): positions now; others: number of interactions.
+    """
     found = np.zeros(others, bool)
     if len(planes.use):
         quat = state.quat[planes.frame]
@@ -92,7 +99,10 @@ def far_away(
 def kept_in_bristles(
     others: InteractionTable, which: NDArray[np.bool_], settled: Floats, first: Ints
 ) -> float:
-    """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
+    """Return the energy, J, of the bristles of the interactions with planes in the mask `which` (e,).
+
+    settled: internal variables, those of each interaction from its `first` on.
+    """
     total = 0.0
     for kind in WITH_PLANES.values():
         use = np.flatnonzero(which & (others.kind == INTERACTIONS.index(kind)))

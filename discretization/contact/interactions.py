@@ -1,4 +1,4 @@
-"""What acts between the pairs of a list: interactions of `System.others`, made anew for each list."""
+"""Build the contact interactions between the pairs of a list, as interactions of `System.others`; rebuilt for each list."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-# by the kinds of both surfaces: kind, which ends of both parts have its frames, whose places are among its numbers, whether
-# stations and vertices are, and of how many cores the blocks, which stand last; before the triangles where there are any
+# kinds of both surfaces: the interaction kind, the ends of both parts whose frames it has, the ends whose positions are among its
+# numbers, whether stations and vertices are, and the number of cores whose blocks come last, but before triangles
 _KINDS = {
     (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False, 0),
     (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True, 0),
@@ -71,12 +71,12 @@ _KINDS = {
     **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
     **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS, (0, 2), (), False, False, 2)),
 }
-_DEPTH = 0.01  # of the sum of radii: of a usual contact
-_STEEP = 4.0  # resistance of a barrier at half its reach, of its k
+_DEPTH = 0.01  # depth of a typical contact over the sum of radii
+_STEEP = 4.0  # stiffness of a barrier at half its activation distance, over its k
 
 
 def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
-    """Of all pairs of a list, in its order."""
+    """Return the interactions of all pairs of a list, in its order."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
     one, other = contacts.kind[surfaces].T
@@ -86,7 +86,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
-    for k, own in enumerate((one, other)):  # of a box half of its sides in the place of a second point
+    for k, own in enumerate((one, other)):  # a box has its half sides instead of a second point
         X[own == BOX, 2 * k + 1] = half_sides(contacts, listed.ends[own == BOX, 2 * k])
         cored = np.isin(own, (HULL, ROUND))
         X[cored, 2 * k + 1] = sizes_of(contacts, listed.ends[cored, 2 * k])
@@ -105,7 +105,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         kind[use] = INTERACTIONS.index(own)
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         if b == MESH:
-            for k, before in zip(use.tolist(), values, strict=True):  # each has other triangles
+            for k, before in zip(use.tolist(), values, strict=True):  # each pair has other triangles
                 near = numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])
                 whole = np.concatenate([before, near])
                 if cores:
@@ -123,7 +123,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     for use, values in found:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
-    # a capsule's axis, a core and a mesh have the rounding of their levers
+    # capsule axes, cores and meshes have round-off proportional to their levers
     depth = np.maximum(_DEPTH * rho, np.where(other >= CAPSULE, lever, 0.0))
     force = depth * np.abs(_slope(law, rho)) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
@@ -131,19 +131,19 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
 
 
 def _slope(law: Floats, rho: Floats) -> Floats:
-    """(c,) how much more force a depth gives, of each law at its steepest."""
+    """Return the largest stiffness (c,) of each law, the derivative of its force."""
     return np.where(law[:, 0] == BARRIER, _STEEP * law[:, 1], slopes(law, rho))
 
 
 def touching(contacts: Contacts, state: State) -> list[Group]:
-    """Groups of the pairs that touch in one state; their rows are the numbers of these pairs."""
+    """Return groups of the pairs that touch in one state; their rows are the numbers of these pairs."""
     if not len(contacts.pairs):
         return []
     return _groups(contacts, points_of(contacts, state.r, state.quat))
 
 
 def energies(contacts: Contacts, state: State) -> Floats:
-    """J, the energy of all contacts of one state or of many (...), of each to the same bits as alone."""
+    """Return the contact energy, J, of one state or of many (...); each value is bitwise that of the state alone."""
     lead = state.r.shape[:-2]
     found = np.zeros(int(np.prod(lead)))
     if not len(contacts.pairs):
@@ -152,17 +152,18 @@ def energies(contacts: Contacts, state: State) -> Floats:
     points = points_of(contacts, r, quat)
     skin, k = usual_reach(reaches(contacts)), 0
     while k < len(found):
-        # one list for all of the next states that are near enough to the first of them
+        # one list serves all following states that are near enough to the first of them
         far = np.linalg.norm(points[k:] - points[k], axis=-1).max(axis=-1) > 0.5 * skin
         end = k + int(np.argmax(far)) if far.any() else len(found)
         groups = _groups(contacts, points[k], skin)
         if groups:
             values = evaluation.values(groups, r[k:end], quat[k:end])
-            found[k:end] = np.cumsum(values, axis=-1)[:, -1]  # in order, to which what is zero adds nothing
+            found[k:end] = np.cumsum(values, axis=-1)[:, -1]  # in order: zeros do not change the sum
         k = end
     return found.reshape(lead)
 
 
 def _groups(contacts: Contacts, points: Floats, skin: float = 0.0) -> list[Group]:
+    """Return the groups of the interactions of all pairs that are near at these points."""
     own = interactions_of(contacts, candidates(contacts, np.ascontiguousarray(points), skin))
     return groups_of(own, np.arange(len(own.kind)))

@@ -1,4 +1,4 @@
-"""Gaps between the pairs of a list: distances of what surfaces go round, less their radii."""
+"""Gaps between the pairs of a list: distances of cores, segments, points or triangles less the radii of their surfaces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rigid.system import Floats, Ints
 
 
 def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
-    """(c,) m, of surfaces through these points (k, 3); below 0 the depth of the one in the other."""
+    """Return the gaps (c,), m, of the listed pairs at tracked points (k, 3); a negative gap is the penetration depth."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
     points = np.ascontiguousarray(completed(contacts, points))
@@ -44,8 +44,10 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
 
 
 def apart_of(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
-    """(c,) m, distances of what two surfaces (c, 2) are round about, by their ends (c, 4) among the points (k, 3); of cores that
-    are inside of each other below 0. Of meshes, whose triangles a list has, none.
+    """Return the distances (c,), m, of two surfaces (c, 2) without their radii, from their ends (c, 4) among the points (k, 3).
+
+    Cores that penetrate each other have negative distances. Distances from meshes are not computed here, since a list has the
+    triangles.
     """
     apart = np.empty(len(ends))
     distances(points, ends, apart)
@@ -64,7 +66,10 @@ def apart_of(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> 
 
 @kernel
 def from_boxes(points, ends, boxes, out):
-    """Distances of boxes, and of boxes behind segments and points; below 0 by how much they overlap."""
+    """Write the distances of boxes from boxes, segments and points to `out` (c,); below 0, the overlap.
+
+    The second part of each pair is a box.
+    """
     for c in range(out.shape[0]):
         other = _box(points, ends[c, 2])
         if boxes[c, 0]:
@@ -79,7 +84,7 @@ def from_boxes(points, ends, boxes, out):
 
 @small_kernel
 def _box(points, k):
-    """Of its four points."""
+    """Return the centre, axes and half sides of the box whose first of four points is k."""
     x = load3(points[k])
     a, b, c = minus(load3(points[k + 1]), x), minus(load3(points[k + 2]), x), minus(load3(points[k + 3]), x)
     half = dot(a, a) ** 0.5, dot(b, b) ** 0.5, dot(c, c) ** 0.5

@@ -1,10 +1,11 @@
-"""With which corners and ridges a rigid mesh touches another: what is left of its vertices and edges once flat parts are one.
+"""Find the corners and ridges (feature edges) of a rigid mesh, with which it touches other meshes.
 
-An edge is a ridge where its triangles are bent by more than BENT, or it has but one; ridges in one line are one. A corner is an
-end of such a line. So a cube has eight corners and twelve ridges, into however many triangles it is divided.
+An edge is a ridge if the angle between its triangles exceeds BENT, or if it has only one triangle; ridges in one line are merged.
+A corner is an end of such a line. A cube therefore has eight corners and twelve ridges, however many triangles it is divided
+into.
 
-Each corner has the same part of the stiffness: the mean, by their area, of one over the number of corners of all flat parts. What
-lies flat on a plane face then has that of the law: a cube, as a box, with a quarter for each.
+All corners have the same share of the stiffness: the area-weighted mean, over all flat parts, of one over the number of their
+corners. A mesh that lies flat on a plane face then has the stiffness of the law: a cube, as a box, has a quarter at each corner.
 """
 
 from __future__ import annotations
@@ -12,25 +13,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first use
 from numpy.typing import NDArray
 
 from rigid.system import Floats, Ints
 
-BENT = 1e-3  # rad, by which triangles in one plane may be bent: coordinates in files are rounded
-STRAIGHT = 1e-4  # of unit vectors along ridges in one line
+BENT = 1e-3  # largest angle between triangles in one plane, rad: coordinates in files are rounded
+STRAIGHT = 1e-4  # largest difference of unit vectors along ridges in one line
 
 
 class Features(NamedTuple):
-    """Of a mesh."""
+    """Corners and ridges of a mesh."""
 
-    corners: Ints  # (c,) vertices
-    ridges: Ints  # (r, 2) both of their ends, vertices
-    share: float  # of the stiffness, of each corner
+    corners: Ints  # (c,) vertices that are corners
+    ridges: Ints  # (r, 2) vertices at both ends
+    share: float  # share of the stiffness of each corner
 
 
 def features_of(vertices: Floats, triangles: Ints) -> Features:
-    """Of triangles (t, 3) of vertices (v, 3), no edge of which belongs to more than two."""
+    """Return the corners and ridges of triangles (t, 3) of vertices (v, 3); each edge belongs to at most two triangles."""
     edges, faces = _edges(triangles)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     sharp = _bent(vertices, triangles, edges, faces) > BENT
@@ -51,7 +52,7 @@ def features_of(vertices: Floats, triangles: Ints) -> Features:
 
 
 def _edges(triangles: Ints) -> tuple[Ints, Ints]:
-    """(e, 2) vertices and (e, 2) triangles of each edge; of one alone twice the same."""
+    """Return the vertices (e, 2) and triangles (e, 2) of each edge; an edge with one triangle has it twice."""
     sides = np.sort(
         np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1
     )
@@ -63,12 +64,12 @@ def _edges(triangles: Ints) -> tuple[Ints, Ints]:
 
 
 def _bent(vertices: Floats, triangles: Ints, edges: Ints, faces: Ints) -> Floats:
-    """(e,) rad, by how much both triangles of an edge are; where it has but one as if they were folded."""
+    """Return the angles (e,), rad, between both triangles of an edge; pi if it has only one."""
     p, q = np.moveaxis(vertices[edges], 1, 0)
     along = (q - p) / np.linalg.norm(q - p, axis=1, keepdims=True)
     third = (
         triangles[faces].sum(axis=2) - edges.sum(axis=1)[:, None]
-    )  # the vertex of each that is not on the edge
+    )  # the vertex of each triangle that is not on the edge
     out = p[:, None] - vertices[third]
     out -= np.sum(out * along[:, None], axis=2, keepdims=True) * along[:, None]
     out /= np.linalg.norm(out, axis=2, keepdims=True)
@@ -78,7 +79,7 @@ def _bent(vertices: Floats, triangles: Ints, edges: Ints, faces: Ints) -> Floats
 
 
 def _corners(vertices: Floats, ridges: Ints) -> Ints:
-    """(c,) ends of ridges other than those of two that are in one line."""
+    """Return the ends (c,) of ridges, except those shared by just two ridges in one line."""
     ends, other = ridges.ravel(), ridges[:, ::-1].ravel()
     order = np.argsort(ends, kind="stable")
     vertex, first, count = np.unique(ends[order], return_index=True, return_counts=True)
@@ -90,7 +91,7 @@ def _corners(vertices: Floats, ridges: Ints) -> Ints:
 
 
 def _joined(ridges: Ints, corners: Ints) -> Ints:
-    """(r, 2) corners at both ends of lines of ridges."""
+    """Return the corners (r, 2) at both ends of lines of ridges."""
     isolated: NDArray[np.bool_] = np.isin(ridges, corners)
     whole = isolated.all(axis=1)
     found, rest = [ridges[whole]], ridges[~whole]

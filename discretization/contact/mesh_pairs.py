@@ -1,7 +1,7 @@
-"""Which corners and ridges of meshes are near other meshes, their corners and their ridges.
+"""Find corners and ridges of meshes near other meshes, their corners and their ridges.
 
-Corners and ridges do not move in the axes of their mesh: there a tree, which is made once, has those that reach into the box
-around the other surface, and only these are placed.
+Corners and ridges do not move in the axes of their mesh. A k-d tree in these axes, which is made once, finds those that reach
+into the box around the other surface, and only these are transformed to space.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first use
 
 from discretization.contact.mesh_search import from_triangles, near_triangles, triangles_of
 from discretization.contact.nearest import distances
@@ -26,16 +26,16 @@ from discretization.contact.table import (
 )
 from rigid.system import Floats, Ints
 
-KEPT = 32  # surfaces whose trees are kept
+KEPT = 32  # number of surfaces whose trees are cached
 
 
 class _Parts(NamedTuple):
     """Corners or ridges of one mesh, in the axes of its frame."""
 
-    ends: Floats  # (f, 2, 3) m; of a corner twice the same
-    tree: Any  # of their middles
-    half: float  # m, half of the longest
-    box: Floats  # (8, 3) m
+    ends: Floats  # (f, 2, 3) both ends, m; twice the same for a corner
+    tree: Any  # k-d tree of their middles
+    half: float  # half length of the longest, m
+    box: Floats  # (8, 3) corners of their bounding box, m
 
 
 _known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
@@ -44,9 +44,10 @@ _known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
 def meshes_at_meshes(
     contacts: Contacts, reach: Floats, points: Floats, skin: float
 ) -> tuple[Ints, list[Ints]]:
-    """Rows (c, 6): pair, side and points as `discretization.contact.search.Candidates` has them, and the triangles of each.
+    """Return near pairs of corners or ridges with other surfaces, and the near triangles of each pair.
 
-    reach (p,) m: of pairs; points (k, 3): those that are tracked.
+    Rows (c, 6): pair, side and points as in `discretization.contact.search.Candidates`. reach (p,): search distance of each pair,
+    m; points (k, 3): tracked points.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
@@ -66,7 +67,7 @@ def meshes_at_meshes(
 
 
 def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, rho: float) -> float:
-    """m, by how much the least distance of ridges from the triangles of a mesh is below rho; 0 where none is."""
+    """Return by how much the smallest distance of ridges from the triangles of a mesh is below rho, m; 0 if none is."""
     places = _near_box(contacts, ridges, mesh, points, rho)[1]
     parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
     trees, least = triangles_of(contacts, mesh)[1], rho
@@ -78,8 +79,8 @@ def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, 
 
 
 def _parts_of(contacts: Contacts, own: int) -> _Parts:
-    """Made once, as long as the array of places is the same."""
-    key = id(contacts.X), own  # of arrays that are kept
+    """Return the corners or ridges of a surface with their tree, cached for as long as the array of points is the same."""
+    key = id(contacts.X), own  # the cache holds this array
     found = _known.pop(key, None)
     if found is None:
         first, last = contacts.first[own : own + 2]
@@ -97,7 +98,7 @@ def _parts_of(contacts: Contacts, own: int) -> _Parts:
 
 
 def _near_box(contacts: Contacts, own: int, other: int, points: Floats, within: float) -> tuple[Ints, Floats]:
-    """Of corners or ridges that reach into the box around another surface their first points (c,), and both ends (c, 2, 3)."""
+    """Return corners or ridges that reach into the box around another surface: first points (c,), both ends (c, 2, 3)."""
     box = box_around(contacts, other) if contacts.kind[other] == MESH else _parts_of(contacts, other).box
     there = in_frame(contacts, own, points, from_frame(contacts, other, points, box))
     low, high = there.min(axis=0) - within, there.max(axis=0) + within
@@ -113,7 +114,7 @@ def _near_box(contacts: Contacts, own: int, other: int, points: Floats, within: 
 def _at_triangles(
     contacts: Contacts, one: int, mesh: int, points: Floats, within: float
 ) -> tuple[Ints, list[Ints]]:
-    """Of corners: their points and that of the mesh (c, 4), and the triangles that are near."""
+    """Return the points (c, 4) of near corners and of the mesh, and the near triangles of each corner."""
     which, places = _near_box(contacts, one, mesh, points, within)
     parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
     numbers, trees = triangles_of(contacts, mesh)
@@ -124,7 +125,7 @@ def _at_triangles(
 
 
 def _corners_at_corners(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
-    """(c, 4) points, each twice."""
+    """Return the points (c, 4) of near corners of two surfaces, each twice."""
     i, a = _near_box(contacts, one, other, points, within)
     k, b = _near_box(contacts, other, one, points, within)
     trees = scipy.spatial.cKDTree(a[:, 0]), scipy.spatial.cKDTree(b[:, 0])
@@ -133,7 +134,7 @@ def _corners_at_corners(contacts: Contacts, one: int, other: int, points: Floats
 
 
 def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
-    """(c, 4) points, both ends of each."""
+    """Return the points (c, 4), both ends of each, of near ridges of two surfaces."""
     i, a = _near_box(contacts, one, other, points, within)
     k, b = _near_box(contacts, other, one, points, within)
     if not len(i) or not len(k):

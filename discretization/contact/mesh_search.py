@@ -1,7 +1,7 @@
-"""Which triangles of meshes are near spheres and elements of rods, and what an interaction has to know of them.
+"""Find the triangles of meshes near other parts, and build the numbers of these triangles for an interaction.
 
-Trees of the middles of triangles, one for triangles of about one size, stand in the axes of their mesh and are made once; a
-search asks them for what is near each part. No loop goes over triangles.
+The middles of triangles are stored in k-d trees in the axes of their mesh, one for triangles of about one size. The trees are
+made once; a search queries them for each part. No Python loop runs over triangles.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first use
 
 from discretization.contact.table import MESH, OF_MESHES, Contacts, in_frame
 from rigid.compilation.decorators import kernel, small_kernel
@@ -22,19 +22,19 @@ from rigid.kinematics.triangles import segment_from_triangle
 from rigid.linear_algebra import dot, load3, minus, real, times
 from rigid.system import Floats, Ints
 
-KEPT = 8  # meshes whose trees are kept
-KEPT_NUMBERS = 4096  # sets of triangles
-FLAT = 1e-6  # of (1) of `mesh_hulls`: below it triangles are in one plane
-LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that there are few sizes of them
+KEPT = 8  # number of meshes whose trees are cached
+KEPT_NUMBERS = 4096  # number of sets of triangles whose numbers are cached
+FLAT = 1e-6  # threshold of (1) of `mesh_hulls`: below it triangles are in one plane
+LEAST = 64  # smallest block of mesh numbers; sizes are powers of two, so that there are few different ones
 
 
 class Trees(NamedTuple):
-    """Of the triangles of one mesh."""
+    """k-d trees of the triangles of one mesh."""
 
-    corners: Floats  # (t, 3, 3) m, axes of the mesh
-    trees: list[Any]
-    triangles: list[Ints]  # of each tree
-    half: list[float]  # m, the most from the middle of a triangle to a vertex of it
+    corners: Floats  # (t, 3, 3) vertices of each triangle, axes of the mesh, m
+    trees: list[Any]  # k-d trees of the middles
+    triangles: list[Ints]  # triangles in each tree
+    half: list[float]  # largest distance from the middle of a triangle to its vertices, for each tree, m
 
 
 _numbers: OrderedDict[tuple[int, int, bytes], tuple[Contacts, Floats]] = OrderedDict()
@@ -42,7 +42,7 @@ _known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict
 
 
 def trees_of(corners: Floats) -> Trees:
-    """Of triangles (t, 3, 3)."""
+    """Return the trees of triangles (t, 3, 3)."""
     middle = corners.mean(axis=1)
     half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
     size = np.ceil(np.log2(np.maximum(half, 1e-300)))
@@ -52,8 +52,11 @@ def trees_of(corners: Floats) -> Trees:
 
 
 def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
-    """Numbers of its triangles, and their trees: made once, as long as the arrays of vertices are the same."""
-    key = id(contacts.vertices), mesh  # of arrays that are kept
+    """Return the numbers of the triangles of a mesh, and their trees.
+
+    The result is cached for as long as the array of triangles is the same object.
+    """
+    key = id(contacts.vertices), mesh  # the cache holds these arrays
     found = _known.pop(key, None)
     if found is None or found[0].triangles is not contacts.triangles:
         use = np.flatnonzero(contacts.meshed == mesh)
@@ -67,9 +70,10 @@ def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
 def near_meshes(
     contacts: Contacts, surface: Ints, ends: Ints, reach: Floats, points: Floats, skin: float
 ) -> tuple[Ints, list[Ints]]:
-    """Rows (c, 6): pair, side and points as `discretization.contact.search.Candidates` has them, and the triangles of each.
+    """Return pairs of parts and meshes near each other, and the near triangles of each pair.
 
-    surface (f,), ends (f, 2): of all parts, reach (p,) m: of pairs.
+    Rows (c, 6): pair, side and points as in `discretization.contact.search.Candidates`. surface (f,), ends (f, 2): of all parts;
+    reach (p,): search distance of each pair, m.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
@@ -92,7 +96,7 @@ def near_meshes(
 
 
 def near_triangles(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
-    """Of parts (f, 2, 3) those that are near a triangle, and these."""
+    """Return each part of `parts` (f, 2, 3) that is near a triangle, with its near triangles."""
     middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     each = [[np.zeros(0, np.int64)] for _ in parts]
     for tree, triangles, most in zip(trees.trees, trees.triangles, trees.half, strict=True):
@@ -113,12 +117,12 @@ def near_triangles(trees: Trees, parts: Floats, within: float) -> list[tuple[int
 
 
 def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
-    """m, of segments (f, 2, 3) with radii (f,) from triangles, less the radius."""
+    """Return the smallest distance, m, of segments (f, 2, 3) from triangles, less the radius of the segment (f,)."""
     middle = parts.mean(axis=1)
     half = 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     most = np.min(
         [tree.query(middle)[0] for tree in trees.trees], axis=0
-    )  # a middle is a point of a triangle
+    )  # upper bound: a middle is a point of a triangle
     found = np.inf
     for k in np.argsort(most - radius):
         if most[k] - half[k] - max(trees.half) - radius[k] >= found:
@@ -132,7 +136,7 @@ def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
 
 @kernel
 def from_triangles(part, corners, out):
-    """Distances (t,) of the segment between two points from triangles (t, 3, 3)."""
+    """Write the distances of the segment between two points from triangles (t, 3, 3) to `out` (t,)."""
     a, b = load3(part[0]), load3(part[1])
     for k in range(out.shape[0]):
         out[k] = segment_from_triangle(a, b, load3(corners[k, 0]), load3(corners[k, 1]), load3(corners[k, 2]))
@@ -140,9 +144,10 @@ def from_triangles(part, corners, out):
 
 @kernel
 def core_from_triangles(points, X, corners, out):
-    """Distances (t,) of a core with faces from triangles (t, 3, 3); below 0 how deep a vertex is in it, 0 where it is cut.
+    """Write the distances of a core with faces from triangles (t, 3, 3) to `out` (t,).
 
-    points (4, 3): its middle, and three points along its axes; X: its block.
+    A distance is negative if a vertex is inside the core (its depth), and 0 if the core is cut. points (4, 3): middle of the
+    core, and three points along its axes; X: its block.
     """
     c = load3(points[0])
     a, b, e = minus(load3(points[1]), c), minus(load3(points[2]), c), minus(load3(points[3]), c)
@@ -171,11 +176,11 @@ def _unit(a):
 
 
 def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
-    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros.
+    """Return the numbers of triangles as `rigid.interactions.contact.mesh_features` reads them, padded with zeros.
 
-    They are kept: the next list has most of them again, and what is lost has those of its energy.
+    They are cached: the next list has most of the same sets, and loss interactions use those of the energies.
     """
-    key = id(contacts.vertices), id(contacts.triangles), faces.tobytes()  # of arrays that are kept
+    key = id(contacts.vertices), id(contacts.triangles), faces.tobytes()  # the cache holds these arrays
     found = _numbers.pop(key, None)
     if found is None:
         found = contacts, _numbers_of(contacts, faces)
@@ -187,6 +192,7 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
 
 
 def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
+    """Uncached part of `numbers_of`: counts, vertices, triangles, edges with their two triangles, stars of the vertices."""
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
     corners = corners.reshape(-1, 3)
     t, v = len(corners), len(vertices)
@@ -198,7 +204,7 @@ def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     _, begin, count = np.unique(key[order], return_index=True, return_counts=True)
     one, two = order[begin], order[begin + count - 1]
     edges = np.concatenate([sides[one], sides[two]], axis=1)
-    # stars: of each vertex its edges from there, and the other two corners of its faces
+    # stars: for each vertex the edges from it, and the other two corners of its faces
     ways = np.concatenate([edges[:, :2], edges[:, 1::-1]])
     inner = 1.0 - np.tile(count, 2)
     by_edge, by_face = np.argsort(ways[:, 0], kind="stable"), np.argsort(sides[:, 0], kind="stable")
@@ -224,6 +230,7 @@ def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
 
 
 def _filled_up(numbers: Floats) -> Floats:
+    """Pad numbers with zeros to LEAST times a power of two."""
     size = LEAST
     while size < len(numbers):
         size *= 2
@@ -231,7 +238,10 @@ def _filled_up(numbers: Floats) -> Floats:
 
 
 def with_ridges(numbers: Floats) -> Floats:
-    """The same triangles, behind how sharp their edges and vertices are: `rigid.interactions.contact.mesh_hulls` (1)."""
+    """Return the numbers of triangles preceded by the sharpness of their edges and vertices.
+
+    Sharpness: `rigid.interactions.contact.mesh_hulls` (1).
+    """
     v, t, e = numbers[:3].astype(int)
     vertices = numbers[COUNTS : COUNTS + 3 * v].reshape(-1, 3)
     first = COUNTS + 3 * (v + t)

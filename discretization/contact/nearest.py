@@ -1,9 +1,9 @@
-"""Distances of segments, and whether two of them could have passed through each other in a step.
+"""Distances of segments, and a conservative test whether two segments could have passed through each other in a step.
 
-Points move in straight lines within a step and segments are straight, so that the vector d(s, t) from a point of the one to a
-point of the other is bilinear in its places, and at any moment between those at both ends. Two segments do not meet where some
-direction n has n . d > 0 at both ends for all four pairs of end points. The vectors of the nearest points at both ends are
-tried: of two convex sets they separate.
+Points move in straight lines within a step and segments are straight, so that the vector d(s, t) from a point of one segment to a
+point of the other is bilinear in s, t, and at any time it lies between its values at both ends of the step. Two segments do not
+meet if some direction n has n . d > 0 at both ends of the step for all four pairs of end points. The test tries the vectors
+between the nearest points at both ends, which are separating directions of two convex sets.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import dot, load3, minus
 
-DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
+DEEP = 0.2  # share of the reach: two lines nearer than that pass through each other however short the step is
 
 
 @kernel
 def distances(points, ends, out):
-    """|d| (c,) of segments by their ends (c, 4) among the points (k, 3): a0, a1, b0, b1."""
+    """Write the distances |d| of segments to `out` (c,); ends (c, 4): a0, a1, b0, b1 among the points (k, 3)."""
     for c in range(ends.shape[0]):
         a0, a1 = load3(points[ends[c, 0]]), load3(points[ends[c, 1]])
         b0, b1 = load3(points[ends[c, 2]]), load3(points[ends[c, 3]])
@@ -30,7 +30,10 @@ def distances(points, ends, out):
 
 @kernel
 def places(ends, out):
-    """Of segments (c, 4, 3), a0, a1, b0, b1: where on the first, from 0 to 1 (c,), the second is nearest."""
+    """Write the position, 0 to 1, on the first segment nearest to the second to `out` (c,).
+
+    ends (c, 4, 3): positions a0, a1, b0, b1.
+    """
     for c in range(ends.shape[0]):
         a0, a1, b0, b1 = load3(ends[c, 0]), load3(ends[c, 1]), load3(ends[c, 2]), load3(ends[c, 3])
         out[c] = nearest_places(a0, a1, b0, b1)[0]
@@ -38,7 +41,7 @@ def places(ends, out):
 
 @small_kernel
 def _separates(n, points, ends):
-    """Whether n . d > 0 for all pairs of end points."""
+    """Return True if n . d > 0 for all pairs of end points."""
     for i in range(2):
         for k in range(2, 4):
             if dot(n, minus(load3(points[ends[i]]), load3(points[ends[k]]))) <= 0.0:
@@ -48,9 +51,10 @@ def _separates(n, points, ends):
 
 @kernel
 def passing(points, ends, reach, out):
-    """out (steps,) = 1 for each step in which a pair could have passed, or moved further than it is apart while it touched.
+    """Set out (steps,) = 1 for each step in which a pair could have passed through each other, else 0.
 
-    points (steps + 1, k, 3): at the ends of the steps; ends (c, 4), see `distances`; reach (c,): of the forces.
+    A pair also counts if it touched and moved further than its distance. points (steps + 1, k, 3): at the ends of the steps;
+    ends (c, 4): see `distances`; reach (c,): activation distance of the forces.
     """
     for step in range(out.shape[0]):
         before, after = points[step], points[step + 1]

@@ -1,4 +1,4 @@
-"""What the pairs that touch in one state lose: the interactions of `discretization.contact.windows`, with the bristles it has."""
+"""Build the friction and loss interactions of one state: those of `discretization.contact.windows` with the state's bristles."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from rigid.system import Floats, State
 
 
 def rubbing(contacts: Contacts, state: State, bristles: Floats) -> list[Group]:
-    """Groups of what is lost in one state, their rows numbers of the windows; bristles (b, 6): as the state has them, by the
-    windows of the list that it remembers. A list that is not known has none.
+    """Return groups of the loss interactions in one state; their rows are numbers of the windows.
+
+    bristles (b, 6): as stored in the state, by the windows of the list that it remembers. If the state has no such list, the
+    interactions have no bristles.
     """
     points = np.ascontiguousarray(points_of(contacts, state.r, state.quat))
     windows = windows_of(contacts, candidates(contacts, points, 0.0))

@@ -1,8 +1,8 @@
-"""Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
+"""Neighbour search: a list of pairs of near parts of surfaces, which depends on the points alone.
 
-Parts are spheres, capsules, middles of cores and the segments of rods. Their middles stand in trees, one for parts of about one
-size, so that the time is about that of sorting them, however unequal they are. Triangles of meshes stand in trees of their own,
-which are made once: `discretization.contact.mesh_search`.
+Parts are spheres, capsules, middles of cores and segments of rods. Their middles are stored in k-d trees, one for parts of about
+one size, so that the search takes about as long as sorting them, however unequal they are. Triangles of meshes are stored in
+separate trees, which are made once: `discretization.contact.mesh_search`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first use
 from numpy.typing import NDArray
 
 from discretization.contact.mesh_pairs import meshes_at_meshes
@@ -32,48 +32,48 @@ from rigid.system import Floats, Ints
 
 
 class Parts(NamedTuple):
-    """f spheres and segments, in the order of their first points."""
+    """f parts (spheres, middles of cores, segments), in the order of their first points."""
 
-    surface: Ints  # (f,)
-    ends: Ints  # (f, 2) points; of a sphere twice the same
-    arc: Floats  # (f,) m, of the middle, along its rod
-    length: Floats  # (f,) m
-    after: Ints  # (f,) the next segment of the rod, -1: it ends there
-    around: Floats  # (s,) m, length of a closed rod, infinite of others
+    surface: Ints  # (f,) surface of each part
+    ends: Ints  # (f, 2) end points; twice the same for a sphere
+    arc: Floats  # (f,) arc length of the middle along its rod, m
+    length: Floats  # (f,) length, m
+    after: Ints  # (f,) next segment of the rod, -1: the rod ends there
+    around: Floats  # (s,) total length of a closed rod, m; infinite for other surfaces
 
 
 class Searched(NamedTuple):
-    """What all searches of the same surfaces need; it takes longer to make than a search."""
+    """Data that all searches of the same surfaces share; making them takes longer than a search."""
 
     parts: Parts
-    reach: Floats  # (p,) m
-    keys: Ints  # (2 p,) of pairs of surfaces, both ways, sorted
-    pair: Ints  # (2 p,) numbers of these pairs, p more where its second surface comes first
+    reach: Floats  # (p,) search distance of each pair, m
+    keys: Ints  # (2 p,) sorted keys of pairs of surfaces, in both orders
+    pair: Ints  # (2 p,) pair of each key, plus p if its second surface comes first
 
 
 class Candidates(NamedTuple):
-    """c pairs, in the order of: pair of surfaces, side, part that has the stations, part of the partner."""
+    """c pairs of near parts, sorted by pair of surfaces, side, part that has the stations, part of the partner."""
 
-    pair: Ints  # (c,)
+    pair: Ints  # (c,) number of the pair of surfaces
     side: Ints  # (c,) 0: the stations are on the first surface of the pair
-    ends: Ints  # (c, 4) points: both of the part with the stations, or twice of a sphere or core, then of its partner
+    ends: Ints  # (c, 4) end points of the part with the stations (twice the same for a sphere or core), then of its partner
     minus: NDArray[
         np.uint8
-    ]  # (c,) 1: the last point is an inner vertex, whose contact counts in the next segment too
-    first: Ints  # (c + 1,) of the partner, where it is a mesh, the triangles faces[first[i]] .. faces[first[i + 1] - 1]
-    faces: Ints
+    ]  # (c,) 1: the last point is an inner vertex, whose contact the next segment counts, too
+    first: Ints  # (c + 1,) triangles of a partner that is a mesh: faces[first[i]] .. faces[first[i + 1] - 1]
+    faces: Ints  # near triangles of all pairs
 
     @property
     def meshed(self) -> NDArray[np.bool_]:
-        """(c,) whether the partner is a mesh."""
+        """True if the partner is a mesh, (c,)."""
         return np.diff(self.first) > 0
 
 
 def parts_of(contacts: Contacts) -> Parts:
-    """Of all surfaces."""
+    """Return the parts of all surfaces."""
     count = np.diff(contacts.first)
     surface = np.repeat(np.arange(len(count)), count)
-    centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # one point is all that is looked for
+    centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # the search uses one point alone
     there = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
@@ -97,20 +97,20 @@ def parts_of(contacts: Contacts) -> Parts:
 
 
 def searched(contacts: Contacts) -> Searched:
-    """Of these surfaces."""
+    """Return the search data of these surfaces."""
     one, other = contacts.pairs.T
     surfaces = len(contacts.kind)
     keys = np.concatenate([one * surfaces + other, other * surfaces + one])
-    order = np.argsort(keys, kind="stable")  # of a rod with itself the first of both
+    order = np.argsort(keys, kind="stable")  # for a rod with itself, the first of both keys
     return Searched(parts_of(contacts), reaches(contacts), keys[order], order)
 
 
 def candidates(
     contacts: Contacts, points: Floats, skin: float, searches: Searched | None = None
 ) -> Candidates:
-    """Pairs of parts that are nearer than their reach and the skin (m), where the points (k, 3) are.
+    """Return the pairs of parts that are nearer than their reach plus the skin (m), at points (k, 3).
 
-    searches: of these surfaces, where there are many searches.
+    searches: result of `searched` for these surfaces, to be passed if there are many searches.
     """
     parts, reach, keys, known = searches or searched(contacts)
     u, v = _near(parts, points, float(reach.max(initial=0.0)) + skin)
@@ -125,7 +125,7 @@ def candidates(
 def _with_meshes(
     contacts: Contacts, parts: Parts, reach: Floats, points: Floats, skin: float, found: Candidates
 ) -> Candidates:
-    """Those of a list, and parts near meshes, in the order of all."""
+    """Return a list with the pairs of parts near meshes merged into it, in sorted order."""
     rows, faces = near_meshes(contacts, parts.surface, parts.ends, reach, points, skin)
     of_meshes, of_corners = meshes_at_meshes(contacts, reach, points, skin)
     rows, faces = np.concatenate([rows, of_meshes]), faces + of_corners
@@ -146,10 +146,10 @@ def _with_meshes(
 
 
 def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
-    """Pairs of parts, each once, whose middles are no further apart than half their lengths and the reach."""
+    """Return pairs of parts, each once, whose middles are no further apart than half their lengths plus the reach."""
     ends = points[parts.ends]
     middle, half = ends.mean(axis=1), 0.5 * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    # sizes count from the reach on: shorter ones are found as quickly
+    # parts shorter than the reach form one class: they take no more time
     size = np.ceil(np.log2(np.maximum(half, 0.5 * reach + 1e-300))).astype(np.int64)
     found_u, found_v = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     classes = [np.flatnonzero(size == k) for k in np.unique(size)]
@@ -171,8 +171,9 @@ def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
 def _paired(
     contacts: Contacts, parts: Parts, keys: Ints, known: Ints, u: Ints, v: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Those between surfaces of a pair, its first surface first, and its number. Of one rod those that are further than pi
-    times its radius along it.
+    """Return those pairs of parts whose surfaces form a pair, its first surface first, and the number of that pair.
+
+    Parts of one rod must be further apart along it than pi times its radius.
     """
     surfaces, p = len(contacts.kind), len(contacts.pairs)
     key = parts.surface[u] * surfaces + parts.surface[v]
@@ -187,12 +188,15 @@ def _paired(
 
 
 def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_]:
-    """Whether two parts may touch: there is so much of a rod between two of its segments, and no joint holds them together."""
+    """Return True for two parts that may touch.
+
+    Two segments of one rod need enough of the rod between them, and no joint may hold the parts together.
+    """
     along = np.abs(parts.arc[u] - parts.arc[v])
     own = parts.surface[u]
     along = np.minimum(along, parts.around[own] - along)
     gap = along - 0.5 * (parts.length[u] + parts.length[v])
-    # of neighbours it is zero; of elements of one length it may be what it must be, but for rounding
+    # neighbours have gap 0; with elements of one length the gap may equal the limit up to rounding
     least = np.maximum(np.pi * contacts.radius[own], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
     away: NDArray[np.bool_] = (own != parts.surface[v]) | (gap >= least)
     if len(contacts.apart):
@@ -203,12 +207,12 @@ def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_
 
 
 def _sorted(contacts: Contacts, parts: Parts, u: Ints, v: Ints, pair: Ints) -> Candidates:
-    """By stations and partners, in their order."""
+    """Return the list of pairs, sorted by stations and partners."""
     one, other = contacts.kind[parts.surface[u]], contacts.kind[parts.surface[v]]
     alike = (one == other) & ~np.isin(one, (SPHERE, *WITH_CORES))
     itself = parts.surface[u] == parts.surface[v]
     side = np.where(itself | (one == CAPSULE), BOTH, contacts.side[pair])
-    onto = one > other  # a sphere comes first, then an element of a rod; spheres have no stations
+    onto = one > other  # a sphere comes first, then an element of a rod: spheres have no stations
     first = np.where(alike, np.isin(side, (FIRST, BOTH)), ~onto)
     second = np.where(alike, np.isin(side, (SECOND, BOTH)), onto)
     a, b = np.concatenate([u[first], v[second]]), np.concatenate([v[first], u[second]])

@@ -1,14 +1,14 @@
-"""What may touch what: surfaces of spheres, rods and solids, and the pairs of them between which there is contact.
+"""Tables of contact surfaces (spheres, rods, solids, meshes) and of the pairs of surfaces that may touch each other.
 
-A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a capsule
-about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
-axes. So do hulls and bodies of revolution, whose three points are as far from the middle as any of their own; behind them stand
-the vertices, or the corners of the profile. A mesh is all triangles of one frame; its four points span a tetrahedron around it,
-so that no vertex moves further than the one of these that does. Where it meets another mesh its corners and ridges are two
-surfaces more, behind all others: they follow from the points of their mesh (`completed`), so that no state remembers them.
-Which parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
-`discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
-`System.others`.
+A surface is defined by points that move with frames: a sphere by its centre, a rod by the chords between its nodes, a capsule by
+the chord between two points of one frame, a box by its centre and three points in the middles of its sides along its axes. Hulls
+and bodies of revolution have a middle and three points that are as far from it as the farthest of their other points; then
+follow the vertices, or the corners of the profile. A mesh consists of all triangles of one frame; its four points span a
+tetrahedron around it, so that no vertex moves further than the point that moves furthest. If it meets another mesh, its corners
+and ridges are two more surfaces, listed after all others: their points follow from those of their mesh (`completed`), so that
+no state stores them. Which parts are near enough to act changes in a run; `discretization.contact.search` finds them in a
+configuration, and `discretization.contact.interactions` builds the interactions between them. Planes need no search: their
+interactions are stored in `System.others`.
 """
 
 from __future__ import annotations
@@ -22,74 +22,74 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
-# in a pair the stations are on the smaller number
+# kinds of surfaces; the stations of a pair are on the surface with the smaller kind number
 SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS, RIDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 OF_HULLS = (
     (CAPSULE, BOX),
     (CAPSULE, HULL),
     (BOX, HULL),
     (HULL, HULL),
-)  # kinds of two surfaces that are hulls to each other
-OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second a hull with facets
-ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces that are hulls to meshes
-OF_MESHES = (CORNERS, RIDGES)  # their points follow from those of a mesh on their frame
-WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all that is looked for
-FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
-BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
-LAW, LOSS = 4, 11  # numbers of a law, of what is lost
-SPANNED = 3.0  # sides of the box around a mesh that its points span
+)  # kinds of two surfaces whose contact is one of two hulls
+OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second is a hull with facets
+ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces treated as hulls in contact with meshes
+OF_MESHES = (CORNERS, RIDGES)  # kinds whose points follow from those of the mesh on their frame
+WITH_CORES = (BOX, HULL, ROUND)  # the search uses their first point alone, the middle
+FIRST, SECOND, BOTH = 0, 1, 2  # surface whose stations are used; BOTH: each surface with half the stiffness
+BARRIER, POLYNOMIAL = 1, 2  # laws: barrier (with an activation distance), cubic polynomial
+LAW, LOSS = 4, 11  # counts of the numbers of a law and of a loss
+SPANNED = 3.0  # edges of the tetrahedron of a mesh, in sides of the box around it
 _BOX = np.array([[i, j, k] for i in (0.0, 1.0) for j in (0.0, 1.0) for k in (0.0, 1.0)])
-ROUND_AXIS = (0.0, 0.0, 1.0)  # of bodies of revolution, in their frames
+ROUND_AXIS = (0.0, 0.0, 1.0)  # axis of bodies of revolution, frame axes
 
 
 class Contacts(NamedTuple):
-    """s surfaces through k points, p pairs of surfaces."""
+    """Contact tables: s surfaces through k points, p pairs of surfaces."""
 
     kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS or RIDGES
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
-    radius: Floats  # (s,) m
-    frames: Ints  # (k,)
-    X: Floats  # (k, 3) m, the point from the origin of its frame, frame axes; of nodes zero
-    length: Floats  # (k,) m, stress-free, of the segment that begins there; 0: none does
-    pairs: Ints  # (p, 2) surfaces, twice the same: of a rod with itself
-    law: Floats  # (p, LAW) law, k, n, reach; of polynomials three coefficients behind the law
-    loss: Floats  # (p, LOSS)
+    radius: Floats  # (s,) radius of each surface, m
+    frames: Ints  # (k,) frame of each point
+    X: Floats  # (k, 3) position of each point from the origin of its frame, frame axes, m; zero for nodes
+    length: Floats  # (k,) stress-free length of the segment that begins at the point, m; 0: none begins there
+    pairs: Ints  # (p, 2) surfaces of each pair; twice the same for self-contact of a rod
+    law: Floats  # (p, LAW) law, k, n, activation distance; for polynomials law and three coefficients
+    loss: Floats  # (p, LOSS) numbers of friction and dissipation
     stations: Ints  # (p,) intervals between the stations of an element
     side: Ints  # (p,) FIRST, SECOND or BOTH
-    apart: Ints  # (x, 2) first points of segments, and points of spheres, that never touch: what a joint holds together
-    vertices: Floats = np.zeros((0, 3))  # (v, 3) m, of all meshes, each in the axes of its frame
-    triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) of these vertices, mesh by mesh
+    apart: Ints  # (x, 2) parts held together by joints, which never touch: first points of segments, points of spheres
+    vertices: Floats = np.zeros((0, 3))  # (v, 3) vertices of all meshes, each in the axes of its frame, m
+    triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) vertices of each triangle, mesh by mesh
     meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
 
     @property
     def tracked(self) -> int:
-        """How many points do not follow from others: those of all surfaces but corners and ridges."""
+        """Number of points that do not follow from others: those of all surfaces but corners and ridges."""
         last = int(np.isin(self.kind, OF_MESHES, invert=True).sum())
         return int(self.first[last])
 
 
 def meeting(contacts: Contacts) -> Ints:
-    """Frames (k,) of the points of all surfaces that may touch another."""
+    """Return the frames (k,) of the points of all surfaces that may touch another."""
     surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
     found: Ints = contacts.frames[np.isin(surface, contacts.pairs)]
     return found
 
 
 class Sphere(NamedTuple):
-    """A surface."""
+    """Sphere."""
 
     frame: int
-    X: Sequence[float] | Floats  # m, its centre
+    X: Sequence[float] | Floats  # (3,) centre, frame axes, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """(1, 3) m, frame axes, as of all surfaces."""
+        """Centre (1, 3), frame axes, m."""
         return np.reshape(np.asarray(self.X, float), (1, 3))
 
 
 class Rod(NamedTuple):
-    """A surface: as many lengths as nodes where it is closed, else one less."""
+    """Rod surface: a closed one has as many lengths as nodes, an open one has one less."""
 
     frames: Sequence[int] | Ints
     lengths: Sequence[float] | Floats
@@ -97,111 +97,111 @@ class Rod(NamedTuple):
 
     @property
     def points(self) -> Floats:
-        """Its nodes are the origins of their frames."""
+        """Nodes (n, 3), at the origins of their frames, m."""
         return np.zeros((len(self.frames), 3))
 
 
 class Capsule(NamedTuple):
-    """A surface."""
+    """Capsule: all points within the radius of a segment."""
 
     frame: int
-    X: Floats  # (2, 3) m, the ends of its axis
+    X: Floats  # (2, 3) ends of the axis, frame axes, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Both ends."""
+        """Both ends of the axis (2, 3), frame axes, m."""
         return np.asarray(self.X, float)
 
 
 class Box(NamedTuple):
-    """A surface: a core that is rounded with the radius; its axes are those of the frame."""
+    """Box: a core, with axes along those of the frame, rounded with the radius."""
 
     frame: int
-    X: Floats  # (3,) m, its centre
-    half: Floats  # (3,) m, of the sides of the core
+    X: Floats  # (3,) centre, frame axes, m
+    half: Floats  # (3,) half sides of the core, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Its centre, and the middles of three sides."""
+        """Centre and middles of three sides (4, 3), frame axes, m."""
         return self.X + np.concatenate([np.zeros((1, 3)), np.diag(self.half)])
 
 
 class Hull(NamedTuple):
-    """A surface: a core, the hull of points that are its vertices, rounded with the radius."""
+    """Hull: a core, the convex hull of its vertices, rounded with the radius."""
 
     frame: int
-    X: Floats  # (v, 3) m
+    X: Floats  # (v, 3) vertices, frame axes, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Its middle, three as far from it as any, and its vertices."""
+        """Middle, three points as far from it as the farthest vertex, and the vertices (4 + v, 3), m."""
         return _around(self.X.mean(axis=0), self.X)
 
 
 class Round(NamedTuple):
-    """A surface: a core, a convex body of revolution about an axis along the third of its frame, rounded with the radius."""
+    """Convex body of revolution: a core with an axis along the third axis of its frame, rounded with the radius."""
 
     frame: int
-    X: Floats  # (3,) m, a point of its axis
+    X: Floats  # (3,) a point of the axis, frame axes, m
     profile: (
-        Floats  # (c, 2) m, corners from below to above: radius, height above X; see `rigid.kinematics.cores`
+        Floats  # (c, 2) corners from bottom to top: radius, height above X, m; see `rigid.kinematics.cores`
     )
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Its middle, three as far from it as any, and the corners of its profile."""
+        """Middle, three points as far from it as the farthest corner, and the corners of the profile (4 + c, 3), m."""
         middle = 0.5 * (self.profile[:, 1].min() + self.profile[:, 1].max())
         corners = np.stack([self.profile[:, 0], 0.0 * self.profile[:, 0], self.profile[:, 1]], axis=1)
         return _around(self.X + np.array([0.0, 0.0, middle]), self.X + corners)
 
 
 def _around(centre: Floats, X: Floats) -> Floats:
-    """Points of a core: its middle, three as far from it as any, and these."""
+    """Return the points of a core (4 + n, 3): its centre, three points at the largest distance of X (n, 3), and X."""
     far = float(np.linalg.norm(X - centre, axis=1).max())
     return np.concatenate([centre[None], centre + far * np.eye(3), X])
 
 
 class Mesh(NamedTuple):
-    """A surface: triangles, and all that is within the radius of them."""
+    """Triangle mesh: all points within the radius of its triangles."""
 
     frame: int
-    vertices: Floats  # (v, 3) m, frame axes
-    triangles: Ints  # (t, 3)
+    vertices: Floats  # (v, 3) vertices, frame axes, m
+    triangles: Ints  # (t, 3) vertices of each triangle
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Of a tetrahedron around it."""
+        """Corners of a tetrahedron around the mesh (4, 3), frame axes, m."""
         return _tetrahedron(self.vertices)
 
 
 class Corners(NamedTuple):
-    """A surface: balls about corners of a mesh on its frame."""
+    """Balls about the corners of the mesh on the same frame."""
 
     frame: int
-    X: Floats  # (c, 3) m
+    X: Floats  # (c, 3) corners, frame axes, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """All of them."""
+        """All corners (c, 3), frame axes, m."""
         return self.X
 
 
 class Ridges(NamedTuple):
-    """A surface: what is about ridges of a mesh on its frame."""
+    """Cylinders about the ridges of the mesh on the same frame."""
 
     frame: int
-    X: Floats  # (r, 2, 3) m, both ends of each
+    X: Floats  # (r, 2, 3) both ends of each ridge, frame axes, m
     radius: float
 
     @property
     def points(self) -> Floats:
-        """Both ends of each."""
+        """Both ends of each ridge (2 r, 3), frame axes, m."""
         return np.reshape(self.X, (-1, 3))
 
 
@@ -210,7 +210,7 @@ KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh
 
 
 class Pair(NamedTuple):
-    """Of surfaces by their numbers."""
+    """Pair of surfaces, given by their numbers, with law, losses and stations."""
 
     one: int
     other: int
@@ -225,9 +225,9 @@ def contacts_of(
     pairs: Sequence[Pair] = (),
     apart: Sequence[tuple[int, int]] = (),
 ) -> Contacts:
-    """As arrays; corners and ridges stand behind all other surfaces.
+    """Return the contact tables of surfaces and pairs; corners and ridges must follow all other surfaces.
 
-    Raises ModelError where a pair names what is not there, or the same two surfaces as another.
+    Raises ModelError if a pair names a surface that does not exist, or the same two surfaces as another pair.
     """
     places = [own.points for own in surfaces]
     frames = [_frames_of(own, len(at)) for own, at in zip(surfaces, places, strict=True)]
@@ -263,7 +263,7 @@ def contacts_of(
 
 
 def _rows(each: Sequence[Sequence[float] | Floats], size: int) -> Floats:
-    """(p, size); most pairs share one array, which is looked at once."""
+    """Return the rows as one array (p, size); a row shared by many pairs is converted once."""
     own = {id(row): row for row in each}
     number = {key: k for k, key in enumerate(own)}
     distinct = np.array(list(own.values()), float).reshape(-1, size)
@@ -272,12 +272,12 @@ def _rows(each: Sequence[Sequence[float] | Floats], size: int) -> Floats:
 
 
 def _frames_of(own: Surface, n: int) -> Ints:
-    """(n,) of its points."""
+    """Return the frames (n,) of the points of a surface."""
     return np.asarray(own.frames, np.int64) if isinstance(own, Rod) else np.full(n, own.frame, np.int64)
 
 
 def _lengths_of(own: Surface, n: int) -> Floats:
-    """(n,) m, of the segments that begin at its points; 0: none does."""
+    """Return the lengths (n,), m, of the segments that begin at the points of a surface; 0: none begins there."""
     if isinstance(own, Rod):
         return np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths)))
     if isinstance(own, Capsule):
@@ -286,13 +286,17 @@ def _lengths_of(own: Surface, n: int) -> Floats:
 
 
 def _tetrahedron(vertices: Floats) -> Floats:
-    """(4, 3) m, of a tetrahedron around these: a corner of their box, and three times its sides from there."""
+    """Return the corners (4, 3), m, of a tetrahedron around vertices.
+
+    Its first corner is one of their bounding box, and its edges from there are SPANNED times the sides of the box.
+    """
     low, sides = vertices.min(axis=0), np.ptp(vertices, axis=0)
     sides = SPANNED * np.maximum(sides, 1e-3 * sides.max())
     return low + np.concatenate([np.zeros((1, 3)), np.diag(sides)])
 
 
 def _check_pairs(contacts: Contacts) -> None:
+    """Raise ModelError for pairs of surfaces that do not exist, touch themselves or occur more than once."""
     if not len(contacts.pairs):
         return
     surfaces, both = len(contacts.kind), np.sort(contacts.pairs, axis=1)
@@ -312,7 +316,10 @@ def _check_pairs(contacts: Contacts) -> None:
 
 
 def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> None:
-    """Raise ModelError where there are pairs; who: what cannot take pairs that come and go; instead: what can."""
+    """Raise ModelError if there are pairs.
+
+    who: name of the feature that does not support pairs of surfaces; instead: what supports them.
+    """
     if len(contacts.pairs):
         raise ModelError(
             f"{who} does not know contacts between surfaces, of which the model has {len(contacts.pairs)} pairs; leave them "
@@ -321,7 +328,7 @@ def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> Non
 
 
 def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
-    """(..., k, 3) of those that are tracked, of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
+    """Return the tracked points (..., k, 3) for frames at r (..., n, 3) with orientations quat (..., n, 4)."""
     frames, X = contacts.frames[: contacts.tracked], contacts.X[: contacts.tracked]
     points: Floats = r[..., frames, :]
     levers = np.flatnonzero(np.any(X, axis=1))
@@ -331,8 +338,10 @@ def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
 
 
 def at_bounds(contacts: Contacts, values: Floats) -> Floats:
-    """(..., b, 3) of what goes linearly over each surface, by its values (..., k, 3) at the points that are tracked: there, and
-    of meshes at the corners of the box around them, which span less than their points.
+    """Return the bounds (..., b, 3) of a field that is linear over each surface, from its values (..., k, 3) at tracked points.
+
+    The bounds are these values. For meshes they are the values at the corners of the box around them, which is smaller than the
+    tetrahedron.
     """
     at = contacts.first[:-1][contacts.kind == MESH]
     if not len(at):
@@ -344,7 +353,7 @@ def at_bounds(contacts: Contacts, values: Floats) -> Floats:
 
 
 def _mesh_under(contacts: Contacts, surface: int) -> int:
-    """A mesh on the frame of a mesh, or of corners or ridges."""
+    """Return the mesh on the frame of a mesh, or of corners or ridges."""
     if contacts.kind[surface] == MESH:
         return surface
     begins = contacts.frames[contacts.first[:-1]]
@@ -353,7 +362,7 @@ def _mesh_under(contacts: Contacts, surface: int) -> int:
 
 
 def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
-    """(3, 3), rows are the axes of its frame."""
+    """Return the axes (3, 3), as rows, of the frame of a mesh from the tracked points."""
     at = contacts.first[mesh]
     axes: Floats = points[at + 1 : at + 4] - points[at]
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
@@ -361,7 +370,10 @@ def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
 
 
 def in_frame(contacts: Contacts, surface: int, points: Floats, places: Floats) -> Floats:
-    """Places (..., 3) in the axes of the frame of a mesh, or of corners or ridges, by the points (k, 3) that are tracked."""
+    """Return positions (..., 3) in the axes of the frame of a surface: a mesh, corners or ridges.
+
+    points (k, 3): tracked points; places (..., 3): positions in space, m.
+    """
     mesh = _mesh_under(contacts, surface)
     at = contacts.first[mesh]
     found: Floats = contacts.X[at] + (places - points[at]) @ _axes(contacts, mesh, points).T
@@ -369,7 +381,7 @@ def in_frame(contacts: Contacts, surface: int, points: Floats, places: Floats) -
 
 
 def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> Floats:
-    """Where places (..., 3) in these axes are."""
+    """Return positions (..., 3) in space of positions X (..., 3) in the frame of a surface: a mesh, corners or ridges."""
     mesh = _mesh_under(contacts, surface)
     at = contacts.first[mesh]
     found: Floats = points[at] + (X - contacts.X[at]) @ _axes(contacts, mesh, points)
@@ -377,7 +389,7 @@ def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> F
 
 
 def completed(contacts: Contacts, points: Floats) -> Floats:
-    """(k, 3) all points, of those that are tracked: corners and ridges stand where their mesh does."""
+    """Return all points (k, 3), given the tracked ones: corners and ridges move with their mesh."""
     found = [points[: contacts.tracked]]
     for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
         found.append(
@@ -387,7 +399,7 @@ def completed(contacts: Contacts, points: Floats) -> Floats:
 
 
 def box_around(contacts: Contacts, surface: int) -> Floats:
-    """(8, 3) m, corners of a box around a mesh, its corners or its ridges, frame axes."""
+    """Return the corners (8, 3) of a box around a mesh, its corners or its ridges, frame axes, m."""
     first, last = contacts.first[surface : surface + 2]
     X = contacts.X[first:last]
     if contacts.kind[surface] == MESH:
@@ -399,7 +411,7 @@ def box_around(contacts: Contacts, surface: int) -> Floats:
 
 
 def weakened(law: Floats, share: Floats | float) -> Floats:
-    """Laws (..., LAW) with forces that are these parts (...) of theirs."""
+    """Return laws (..., LAW) with their forces multiplied by `share` (...)."""
     found = law.copy()
     found[..., 1] *= share
     found[..., 2:] *= np.where(law[..., 0] == POLYNOMIAL, share, 1.0)[..., None]
@@ -407,7 +419,7 @@ def weakened(law: Floats, share: Floats | float) -> Floats:
 
 
 def slopes(law: Floats, depth: Floats | float) -> Floats:
-    """(...) of powers and polynomials (..., LAW): how much more force a depth (...) gives, at that depth."""
+    """Return the stiffnesses (...) of powers and polynomials (..., LAW) at a depth (...): the derivative of the force."""
     _, k, n, last = np.moveaxis(law, -1, 0)
     polynomial = law[..., 0] == POLYNOMIAL
     of_power = k * n * depth ** np.maximum(np.where(polynomial, 0.0, n) - 1.0, 0.0)
@@ -415,7 +427,7 @@ def slopes(law: Floats, depth: Floats | float) -> Floats:
 
 
 def reaches(contacts: Contacts) -> Floats:
-    """(p,) m, distances of centre lines, or of middles of cores, below which there may be forces."""
+    """Return the distances (p,), m, of centre lines or of middles of cores below which there may be forces."""
     barrier = contacts.law[:, 0] == BARRIER
     around = contacts.radius + np.linalg.norm(half_sides(contacts, contacts.first[:-1]), axis=-1)
     cored = np.isin(contacts.kind, (HULL, ROUND))
@@ -425,20 +437,21 @@ def reaches(contacts: Contacts) -> Floats:
 
 
 def usual_reach(reach: Floats) -> float:
-    """m, that half of all pairs have at most; 0 where there are none. A skin goes by this, not by the largest: of balls in a bowl
-    that is a ball of 30 m all would be near.
+    """Return the median search distance, m, which half of all pairs do not exceed; 0 if there are none.
+
+    A skin is chosen by it, not by the largest: with balls in a bowl that is a ball of 30 m, all would be near.
     """
     return float(np.quantile(reach, 0.5, method="lower")) if len(reach) else 0.0
 
 
 def sizes_of(contacts: Contacts, points: Ints) -> Floats:
-    """(..., 3) m, of hulls and bodies of revolution with their middles in these points (...): as long as they go from there."""
+    """Return how far hulls and bodies of revolution extend from their middles, the points (...), as vectors (..., 3), m."""
     found: Floats = contacts.X[points + 1] - contacts.X[points]
     return found
 
 
 def half_sides(contacts: Contacts, points: Ints) -> Floats:
-    """(..., 3) m, of the cores of boxes with their centres in these points (...); of other points 0."""
+    """Return the half sides (..., 3), m, of the cores of boxes with centres in these points (...); 0 for other points."""
     surface = np.searchsorted(contacts.first, points, side="right") - 1
     box = contacts.kind[surface] == BOX
     sides = np.minimum(points[..., None] + (1, 2, 3), len(contacts.X) - 1)

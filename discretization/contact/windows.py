@@ -1,8 +1,8 @@
-"""What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
+"""Friction and contact dissipation: one interaction between a part with stations and a window (contact patch) of its partner.
 
-A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere, has a core or is a mesh is a window of one point. Rows of more nodes than an interaction
-has frames are cut.
+A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts only once on a part that
+lies across nodes of the row. A partner that is a sphere, has a core or is a mesh has a window of one point. Rows with more nodes
+than an interaction has frames are cut.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ from rigid.interactions.contact.mesh_losses import (
 from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
-# by the kinds of both surfaces: the kind, which points of part and row have its frames, and of how many
-# cores it has the blocks; of others `ROD_LOSSES`
+# kinds of both surfaces: the loss kind, the points of part and row whose frames it has, the number of cores whose
+# blocks it has; all other kinds use `ROD_LOSSES`
 _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
     (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1), 0),
     (CAPSULE, CAPSULE): (CAPSULES_LOSS, (0, 2), 0),
@@ -77,27 +77,28 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
     **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1), 2)),
     **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS_LOSS, (0, -1), 2)),
 }
-LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
-# Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
-# speed. Without it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
+LOSING = [B, C, STATIC, DRILL, ROLL]  # a pair dissipates if one of these numbers is not zero
+# Round-off level of losses over that of forces (`InteractionTable.size`): losses depend on rates, differences of positions over
+# the step and the rest speed. Without it, steps of heaps and of piles of spheres take one to three more iterations at round-off,
+# which reduce nothing.
 _ROUNDING = 64.0
 
 
-MOST_OF_MESHES = 512  # corners and ridges of meshes that rub at once
+MOST_OF_MESHES = 512  # largest number of corners and ridges of meshes with friction at one time
 
 
 class Window(NamedTuple):
-    """A part and points of its partner."""
+    """Part with stations and a window, points of its partner."""
 
     pair: int
     side: int
-    part: tuple[int, ...]  # points of the part with the stations; of a sphere one
+    part: tuple[int, ...]  # points of the part with the stations; one for a sphere
     row: tuple[int, ...]  # points of the partner
-    faces: tuple[int, ...] = ()  # of a mesh its triangles that are near
+    faces: tuple[int, ...] = ()  # near triangles if the partner is a mesh
 
 
 def most_bristles(contacts: Contacts) -> int:
-    """How many a state has room for: some for each part of the surfaces, where there is friction."""
+    """Return the capacity of a state for bristles: some for each part of the surfaces, 0 without friction."""
     if not len(contacts.pairs) or not np.any(contacts.loss[:, STATIC] > 0.0):
         return 0
     of_meshes = len(contacts.frames) - contacts.tracked
@@ -105,7 +106,7 @@ def most_bristles(contacts: Contacts) -> int:
 
 
 def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
-    """Of a list, in its order."""
+    """Return the windows of the pairs with losses of a list, in the order of the list."""
     losing = np.any(contacts.loss[:, LOSING] != 0.0, axis=1)
     found: list[Window] = []
     rows: list[list[int]] = []
@@ -125,7 +126,7 @@ def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
 
 
 def _with_faces(windows: list[Window], listed: Candidates) -> list[Window]:
-    """Those of meshes have the triangles of their row of the list."""
+    """Return the windows with the near triangles of the list added to those on meshes."""
     near = {
         (int(listed.pair[k]), int(listed.side[k]), int(listed.ends[k, 0])): tuple(
             listed.faces[slice(*listed.first[k : k + 2])].tolist()
@@ -138,7 +139,10 @@ def _with_faces(windows: list[Window], listed: Candidates) -> list[Window]:
 
 
 def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
-    """Rows of one part; around the end of a closed rod two of them are one."""
+    """Return the windows of one part from the rows of nodes of its partner.
+
+    Two rows that meet at the end of a closed rod are joined; rows that are too long are cut.
+    """
     if len(rows) > 1 and rows[-1][-1] == rows[0][0]:
         rows = [*rows[1:-1], rows[-1] + rows[0][1:]]
     found = []
@@ -156,7 +160,7 @@ def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
 
 
 def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTable, Floats]:
-    """The interactions, in their order, and the stiffness (w,) of the bristle of each, N/m."""
+    """Return the loss interactions of the windows, in their order, and the bristle stiffness (w,) of each, N/m."""
     surface = (
         np.searchsorted(contacts.first, [(own.part[0], own.row[0]) for own in windows], side="right") - 1
     )
@@ -166,7 +170,7 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
     frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
     stiffness, parts = np.zeros(len(windows)), []
-    alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # each has triangles of its own
+    alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # meshes: one group per window
     each = np.column_stack([kinds, sizes, alone])
     keys, of, count = np.unique(each, axis=0, return_inverse=True, return_counts=True)
     order, ends = np.argsort(of.reshape(-1), kind="stable"), np.cumsum(count)
@@ -192,7 +196,10 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
 
 
 def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of windows of one kind, with the blocks of its cores: numbers (w, :), stiffnesses (w,), sizes (w, 2): force, moment."""
+    """Return numbers (w, :), bristle stiffnesses (w,) and sizes (w, 2) (force, moment) of windows of one kind.
+
+    blocks: those of the cores.
+    """
     pair, side = np.array([own[:2] for own in windows], np.int64).T
     part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
@@ -204,11 +211,11 @@ def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tu
         twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
         share, count = np.where(twice & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
         law = weakened(law, share)
-        loss[:, STIFFNESS] *= share * count  # which is one of a length, as that of the law
+        loss[:, STIFFNESS] *= share * count  # per length, as the stiffness of the law
         place = [contacts.stations[pair], count]
     else:
         place = _places(contacts, one, part)
-        loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0  # of both interactions half
+        loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0  # two interactions share it, half each
     before = place[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
         near = numbers_of(contacts, np.array(windows[0].faces))
@@ -227,15 +234,15 @@ def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tu
 
 
 def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
-    """Of surfaces on one frame through these points (w, :): where they are there, of a box half of its sides besides."""
+    """Return the positions in their frame of points (w, :) of surfaces on one frame, for a box also its half sides."""
     found = [contacts.X[own] for own in points.T]
     return [*found, half_sides(contacts, points[:, 0])] if kind == BOX else found
 
 
 def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:
-    """(w,) for each old window the new one that goes on with its bristle, -1: none; points (k, 3): where it is handed over.
+    """Return for each old window the new one (w,) that inherits its bristle, -1: none; points (k, 3): current positions.
 
-    Of new windows of the same part and partner it is one that has the node that is nearest, and most of the others.
+    Among new windows with the same part and partner it is one that has the nearest node, and most of the others.
     """
     known: dict[tuple[object, ...], list[int]] = {}
     for k, own in enumerate(new):
@@ -254,10 +261,10 @@ def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:
 
 
 def handed_on(bristles: Floats, to: Ints, count: int) -> Floats:
-    """(count, OWN) of new windows, by the bristles (w, OWN) of old ones and where these go on, see `carried`.
+    """Return the bristles (count, OWN) of new windows, from those of old ones (w, OWN) and the new windows `to`, see `carried`.
 
-    Those that go on in one are of one stiffness, in axes of one frame: it holds what they held together, their sum, but no
-    longer than keeps their energies, |z|^2 <= sum of |z_i|^2. It slides where all of them did.
+    Bristles that are merged have the same stiffness, in axes of one frame. The new one is their sum, but shortened if its energy
+    would exceed theirs, |z|^2 <= sum of |z_i|^2. It slides if all of them did.
     """
     goes_on = to >= 0
     bristles, to = bristles[goes_on], to[goes_on]

@@ -1,15 +1,16 @@
-"""A bushing between two markers: an SE(3) rod element of length 1, with any symmetric 6 x 6 stiffness and damping.
+"""Bushing between two markers: an SE(3) rod element of length 1 with any symmetric 6 x 6 stiffness and damping.
 
 A marker is the pose (p, e_1, e_2, e_3) of a point with axes fixed on a frame, linear in the frame's pose:
 
     p = r + sum_j X_j d_j,   e_k = sum_j Q_jk d_j                                                           (1)
 
-Its coordinates are the strains of `se3_dual` at L = 1, (u, theta n): of the relative rotation of the markers, by the angle
-theta about n, the rotation vector theta n, rad, in the axes of both (they have the same components in a and b), up to nearly pi;
-and u, m, the displacement of the screw motion that takes marker a to marker b, the logarithm of their relative pose. Without a
-turn u = p_b - p_a in the markers' axes; for a small one it is that in axes half-way between. V = (u, theta n) . C (u, theta n)/2
-and the moments it gives do not depend on which marker is called a. Numbers: X_a, Q_a, X_b, Q_b (row by row), then those of
-the element, with stress-free strains (-1, 0, 0, 0, 0, 0) + those wanted, since it counts its stretch from 1.
+Its coordinates are the strains (u, theta n) of `se3_dual` at L = 1. theta n, rad, is the rotation vector of the relative
+rotation of the markers, by the angle theta about n, up to nearly pi; it has the same components in the axes of both markers.
+u, m, is the displacement of the screw motion from marker a to marker b: (u, theta n) is the logarithm of their relative pose.
+Without a rotation u = p_b - p_a in the axes of the markers; for a small rotation u is p_b - p_a in axes half-way between both.
+V = (u, theta n) . C (u, theta n)/2 and its moments do not depend on which marker is called a. Numbers: X_a, Q_a, X_b, Q_b (row
+by row), then the numbers of the element. Its stress-free strains are (-1, 0, 0, 0, 0, 0) plus the wanted ones, since the element
+measures its stretch from 1.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ from rigid.interactions.kinds import (
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
-MARKERS = 24  # numbers of both markers, before those of the element
+MARKERS = 24  # count of the numbers of both markers, which precede the numbers of the element
 
 
 @small_kernel
 def combined(x, y, z, a, b, c):
-    """x a + y b + z c."""
+    """Return x a + y b + z c."""
     return plus(times(x, a), plus(times(y, b), times(z, c)))
 
 
 @small_kernel
 def marker(pose, k, X):
-    """(1) on frame k with this pose."""
+    """Return the pose (1) of marker k on a frame with this pose."""
     r, d1, d2, d3 = pose
     i = 12 * k
     return (
@@ -57,7 +58,7 @@ def marker(pose, k, X):
 
 @small_kernel
 def spread_on_frames(out, k, X):
-    """out: the dual on marker k becomes that on its frame."""
+    """Replace the dual on marker k in `out` by the dual on its frame."""
     f, f1, f2, f3 = frame(out, k)
     i = 12 * k
     store(
@@ -74,7 +75,7 @@ def spread_on_frames(out, k, X):
 
 @small_kernel
 def put_markers(y0, y1, X):
-    """The markers in the place of the frames, of both poses, which may be one array; returns the frames."""
+    """Replace the poses of both frames in y0 and y1, which may be one array, by those of the markers; return the frames."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     m0, n0, m1, n1 = marker(a0, 0, X), marker(b0, 1, X), marker(a1, 0, X), marker(b1, 1, X)
     store(m0, y0, 0)
@@ -86,7 +87,7 @@ def put_markers(y0, y1, X):
 
 @small_kernel
 def leave_markers(out, X, frames, y0, y1):
-    """out: the dual on both markers becomes that on their frames, which are put back."""
+    """Replace the dual on both markers in `out` by the dual on their frames, and restore the frames in y0 and y1."""
     spread_on_frames(out, 0, X)
     spread_on_frames(out, 1, X)
     store(frames[0], y0, 0)
@@ -97,7 +98,7 @@ def leave_markers(out, X, frames, y0, y1):
 
 @small_kernel
 def strains_at(y, X):
-    """Gamma, K, as the element counts them."""
+    """Return Gamma, K of the element between the markers, with its stretch measured from 1."""
     a, b = marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X)
     Y, k, _ = se3_dual.invariants(a, b, minus(b[0], a[0]), 1.0)
     u = 0.25 * dot(k, k)
@@ -107,7 +108,7 @@ def strains_at(y, X):
 
 @value_function
 def value(y, X, out):
-    """V."""
+    """Write V to `out[0]`, J."""
     Gamma, K = strains_at(y, X)
     Gamma, K = se3_dual.unloaded(Gamma, K, X[MARKERS:])
     N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
@@ -116,7 +117,7 @@ def value(y, X, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K."""
+    """Write Gamma, K of the element between the markers to `out` (6,)."""
     Gamma, K = strains_at(y, X)
     for i in range(3):
         out[i], out[3 + i] = Gamma[i], K[i]
@@ -124,7 +125,7 @@ def strains(y, X, out):
 
 @dual_function
 def strain_dual(y0, y1, X, lam, out):
-    """The stress lam on the strains."""
+    """Write the dual of the stress `lam` (6,) on the strains to `out` (2, 4, 3)."""
     frames = put_markers(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     se3_dual.spread(y0, y1, start, end, functions, 1.0, vector(lam, 0), vector(lam, 3), out)
@@ -133,7 +134,7 @@ def strain_dual(y0, y1, X, lam, out):
 
 @stress_function
 def law(e, X, out):
-    """C (e - e0)."""
+    """Write the stress C (e - e0) to `out` (6,)."""
     Gamma, K = se3_dual.unloaded(vector(e, 0), vector(e, 3), X[MARKERS:])
     N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
     for i in range(3):
@@ -141,7 +142,7 @@ def law(e, X, out):
 
 
 def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
-    """The stress-free strains are less by de."""
+    """Return the numbers X with stress-free strains that are less by `de`."""
     at = MARKERS + se3_dual.STRAIN0
     X[:, at : at + 6] -= de
     return X
@@ -149,7 +150,7 @@ def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The force of the mean strains."""
+    """Write `lam[0]` times the discrete gradient of V, the force of the mean strains, to `out` (2, 4, 3)."""
     frames = put_markers(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
@@ -161,7 +162,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The resistance to the change of the strains."""
+    """Write `lam[0]` times the dual of the damping stress of the change of the strains to `out` (2, 4, 3)."""
     frames = put_markers(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
@@ -172,7 +173,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The resistance to the rates of the strains; the pose of a marker is linear, so that its rate is that of z."""
+    """Write `lam[0]` times the dual of the damping stress of the strain rates to `out` (2, 4, 3).
+
+    y: poses; z: their rates. The pose of a marker is linear in that of its frame, so that its rate is the marker of z.
+    """
     frames = put_markers(y, z, X)
     at, _, functions = se3_dual.ends_of(y, y, 1.0)
     dGamma, dK = se3_dual.strain_rates(y, z, at, functions, 1.0)
@@ -188,11 +192,11 @@ BUSHING_DAMPER = dissipation("damper of a bushing", 2, step_dual, rate_dual)
 
 
 def bushing_numbers(markers: Floats, stiffness: Floats, rest: Floats) -> Floats:
-    """Numbers of a bushing: markers (24,) as above, C (6, 6), and coordinates (u, theta n) (6,) without force."""
+    """Return the numbers of a bushing from its markers (24,), C (6, 6) and coordinates (u, theta n) (6,) without force."""
     stress_free = rest - np.array([1.0, 0, 0, 0, 0, 0])
     return np.concatenate([markers, [1.0], stiffness.ravel(), stress_free])
 
 
 def damper_numbers(markers: Floats, damping: Floats) -> Floats:
-    """Numbers of its damper: markers (24,), D (6, 6)."""
+    """Return the numbers of the damper of a bushing from its markers (24,) and D (6, 6)."""
     return np.concatenate([markers, [1.0], damping.ravel()])

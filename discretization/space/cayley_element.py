@@ -1,4 +1,4 @@
-"""What `relative_element` was, with Cayley vectors in the place of rotation vectors: for files that were written with it.
+"""Former version of `relative_element`, with Cayley vectors instead of rotation vectors, for files that were written with it.
 
 With m the middle of the p + 1 frames and B_a = R_m^T R_a, T_a = 1 + tr B_a,
 
@@ -9,9 +9,9 @@ are interpolated; at p Gauss points, ' the derivative along the stress-free leng
     s = 1 + c . c/4,   w = -c x q + c x (c x q)/2,   u = c' - c x c'/2                                                 (2)
     Gamma = q + w/s - e1,   K = u/s                                                                                    (3)
 
-which is Gamma = R_c^T q - e1, K = axial(R_c^T R_c') of the rotation with the Cayley vector c: sections stay sections, however
-much an element is bent. All is rational in bilinear invariants, so that the product and the quotient rule give the discrete
-derivative. With n, m the mean stresses times the weight, a = n/sbar, b = m/sbar, z = avg(c x q),
+which is Gamma = R_c^T q - e1, K = axial(R_c^T R_c') of the rotation R_c with the Cayley vector c: cross sections stay
+orthonormal, however much an element is bent. All terms are rational in bilinear invariants, so that the product and quotient
+rules give the discrete derivative. With n, m the mean stresses times the weight, a = n/sbar, b = m/sbar, z = avg(c x q),
 
     on q:  n - a x cbar + (a x cbar) x cbar/2,     on c':  b - b x cbar/2                                              (4)
     on c:  -qbar x a + z x a/2 + qbar x (a x cbar)/2 - cbar' x b/2 - cbar (n . avg(w/s) + m . avg(u/s))/(2 sbar)       (5)
@@ -19,7 +19,7 @@ derivative. With n, m the mean stresses times the weight, a = n/sbar, b = m/sbar
     dual of a:  Rbar_m Y_a,  Rbar_m W_a;     of m:  -Rbar_m Y_a,  Rbar_a W_a^T + (rbar_a - rbar_m) Y_a^T               (7)
 
 (the second is a matrix whose columns are the duals of the directors). For odd p no frame is in the middle: with another one
-as reference the element would know its two ends apart.
+as reference the element would not be symmetric in its two ends.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES
@@ -45,7 +45,7 @@ ZERO = (0j, 0j, 0j)
 
 @small_kernel
 def twice_axial_of(m, a):
-    """2 axial(R_m^T R_a) from directors; bilinear."""
+    """Return 2 axial(R_m^T R_a) from the directors of the poses m, a; bilinear in the poses."""
     return (
         dot(m[3], a[2]) - dot(m[2], a[3]),
         dot(m[1], a[3]) - dot(m[3], a[1]),
@@ -55,20 +55,20 @@ def twice_axial_of(m, a):
 
 @small_kernel
 def trace_of(m, a):
-    """tr R_m^T R_a; bilinear."""
+    """Return tr R_m^T R_a from the directors of the poses m, a; bilinear in the poses."""
     return dot(m[1], a[1]) + dot(m[2], a[2]) + dot(m[3], a[3])
 
 
 @small_kernel
 def seen_from(m, a):
-    """(1): c, y, T of frame a from frame m."""
+    """Return c, y, T of (1) of frame a relative to frame m."""
     T, e = 1.0 + trace_of(m, a), minus(a[0], m[0])
     return times(2.0 / T, twice_axial_of(m, a)), (dot(m[1], e), dot(m[2], e), dot(m[3], e)), T
 
 
 @small_kernel
 def rates_seen_from(m, a, dm, da):
-    """Rates of c and y."""
+    """Return the rates of c and y of frame a relative to frame m if these poses have the rates da, dm."""
     c, _, T = seen_from(m, a)
     dT = trace_of(dm, a) + trace_of(m, da)
     dc = times(2.0 / T, plus(twice_axial_of(dm, a), twice_axial_of(m, da)))
@@ -83,7 +83,7 @@ def rates_seen_from(m, a, dm, da):
 
 @small_kernel
 def at_point(y, p, g, length):
-    """c, c', q at point g."""
+    """Return c, c', q, interpolated at Gauss point g."""
     c, dc, q = ZERO, ZERO, ZERO
     m = frame(y, p // 2)
     for a in range(p + 1):
@@ -96,7 +96,7 @@ def at_point(y, p, g, length):
 
 @small_kernel
 def rates_at_point(y, z, p, g, length):
-    """Their rates where the poses y have the rates z."""
+    """Return the rates of c, c', q at Gauss point g if the poses y have the rates z."""
     c, dc, q = ZERO, ZERO, ZERO
     m, dm = frame(y, p // 2), frame(z, p // 2)
     for a in range(p + 1):
@@ -109,7 +109,7 @@ def rates_at_point(y, z, p, g, length):
 
 @small_kernel
 def quotients(at):
-    """(2): s, w/s, u/s."""
+    """Return s, w/s, u/s of (2)."""
     c, dc, q = at
     s = 1.0 + 0.25 * dot(c, c)
     cq = cross(c, q)
@@ -119,7 +119,7 @@ def quotients(at):
 
 @small_kernel
 def strains_of(at):
-    """(3): Gamma, K."""
+    """Return Gamma, K of (3) from c, c', q."""
     _, w, u = quotients(at)
     Gamma = plus(at[2], w)
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), u
@@ -127,7 +127,7 @@ def strains_of(at):
 
 @small_kernel
 def strain_rates(at, rate):
-    """Rates of Gamma and K where c, c', q have these rates."""
+    """Return the rates of Gamma and K if c, c', q have the rates `rate`."""
     (c, dc, q), (c1, dc1, q1) = at, rate
     s, w, u = quotients(at)
     fall = 0.5 * dot(c, c1) / s
@@ -139,7 +139,7 @@ def strain_rates(at, rate):
 
 @small_kernel
 def on_relative(start, end, n, m):
-    """(4), (5): on c, on c', on q."""
+    """Return the dual (4), (5) on c, on c' and on q; `n`, `m`: mean stresses times the weight."""
     s0, w0, u0 = quotients(start)
     s1, w1, u1 = quotients(end)
     c, dc, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
@@ -156,7 +156,7 @@ def on_relative(start, end, n, m):
 
 @small_kernel
 def add_on_nodes(start, end, n, m, p, g, length, out):
-    """(6): out[a, 0] += Y_a, out[a, 1] += C_a of one point."""
+    """Add the contribution of one point to Y_a and C_a of (6): out[a, 0] += Y_a, out[a, 1] += C_a."""
     on_c, on_dc, on_q = on_relative(start, end, n, m)
     for a in range(p + 1):
         l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
@@ -167,7 +167,7 @@ def add_on_nodes(start, end, n, m, p, g, length, out):
 
 @small_kernel
 def turned_columns(h, d, f1, f2, f3):
-    """Columns of F (hat(h) + d I), F = (f1, f2, f3)."""
+    """Return the columns of F (hat(h) + d I), F = (f1, f2, f3)."""
     return (
         plus(times(d, f1), minus(times(h[2], f2), times(h[1], f3))),
         plus(times(d, f2), minus(times(h[0], f3), times(h[2], f1))),
@@ -177,7 +177,7 @@ def turned_columns(h, d, f1, f2, f3):
 
 @small_kernel
 def bring_to_frames(y0, y1, p, out):
-    """(7) in the place of C_a and Y_a."""
+    """Replace C_a and Y_a in `out` by the dual (7) on the frames."""
     k = p // 2
     m0, m1 = frame(y0, k), frame(y1, k)
     m = mean_pose(m0, m1)
@@ -209,7 +209,7 @@ def bring_to_frames(y0, y1, p, out):
 
 @value_function
 def value(y, X, out):
-    """Sum over the points of weight times W."""
+    """Write the stored energy to `out[0]`, J: the sum over the points of weight times W."""
     p, L = order_of(X), X[LENGTH]
     V = 0j
     for g in range(p):
@@ -221,7 +221,10 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress between the strains at both ends."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (p + 1, 4, 3).
+
+    Its stress is that between the strains at both ends of the step.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -235,7 +238,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (p + 1, 4, 3)."""
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -249,7 +252,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (p + 1, 4, 3).
+
+    y: poses; z: their rates.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -263,7 +269,7 @@ def rate_dual(y, z, X, lam, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K of all points less those without stress."""
+    """Write Gamma, K of all points, less the stress-free strains, to `out` (6 p,)."""
     p, L = order_of(X), X[LENGTH]
     for g in range(p):
         Gamma, K = strains_of(at_point(y, p, g, L))

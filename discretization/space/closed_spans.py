@@ -1,18 +1,18 @@
-"""What a closed form of a span gives `em`: discrete forces, their derivatives and the strains at both ends of the step.
+"""Interface and helpers of the closed forms of spans for `em`: discrete forces, their tangent, strains at both ends of the step.
 
     forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K)
 
-of positions r (n, 3) at the start, their increments dr, rotations R0, R1 (n, 3, 3), the span's frames, its numbers X and
-those of its viscosity D, which counts times `ratio` = 1/h, or 0. Into K (MATRIX_ROWS, 6 MOST_FRAMES) go, with 6 columns a
-frame (force, torque), the derivatives of the forces to dr and eta, one row for each of these, on demand; behind them the
-strains at start and end, 6 a point, and the forces. What follows is room for the form's own use.
+with positions r (n, 3) at the start, their increments dr, rotations R0, R1 (n, 3, 3), the span's frames, its numbers X and the
+numbers D of its viscosity, which is multiplied by `ratio` = 1/h, or 0. A form writes to K (MATRIX_ROWS, 6 MOST_FRAMES), with 6
+columns a frame (force, torque): if `tangent`, the derivatives of the forces to dr and eta, one row for each of these; then the
+strains at start and end, 6 a point, and the forces. The remaining rows are scratch.
 
-A form may serve eight spans of a linear material at once, in lanes (`rigid.lanes`):
+A form may evaluate eight spans of a linear material at once, in SIMD lanes (`rigid.lanes`):
 
     lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K)
 
-with rows of places (:, 8) in the place of frames, the numbers X, D of all spans and K (MATRIX_ROWS, 6 MOST_FRAMES,
-8); all have one order. Its formulas are the same: what reads and writes, here, looks at how many axes K or `frames` have.
+with `places` (:, 8) instead of frames, the numbers X, D of all spans and K (MATRIX_ROWS, 6 MOST_FRAMES, 8); all eight have one
+order. The formulas are the same: the functions here that read and write depend on the number of axes of K or `frames`.
 """
 
 from numba import types
@@ -56,13 +56,13 @@ SUMS = MORE + MOST + 1
 MATRIX_ROWS = SUMS + 6 * (MOST + 1)
 
 
-# rows of the places of eight spans: frames, number of each span, where its numbers begin, whether a stiffness is not diagonal
+# rows of `places` of eight spans: frames, number of each span, offset of its numbers, whether a stiffness is not diagonal
 FRAMES, SPAN, NUMBERS, FULL = 0, MOST + 1, MOST + 2, MOST + 3
 
 
 @small_kernel
 def number_at(K, i, j):
-    """K[i, j]; lanes where K (rows, columns, 8) is that of eight spans."""
+    """Return K[i, j]; lanes if K (rows, columns, 8) holds eight spans."""
     if K.ndim == 2:
         return K[i, j]
     return load(K, (i * K.shape[1] + j) * WIDTH)
@@ -70,7 +70,7 @@ def number_at(K, i, j):
 
 @small_kernel
 def put(x, K, i, j):
-    """K[i, j] = x."""
+    """Set K[i, j] = x."""
     if K.ndim == 2:
         K[i, j] = x
     else:
@@ -79,7 +79,7 @@ def put(x, K, i, j):
 
 @small_kernel
 def nothing(K):
-    """Zero, as K has numbers."""
+    """Return zero of the type of the entries of K, a number or lanes."""
     if K.ndim == 2:
         return 0.0
     return choose(0.0, 0.0, 0, WIDTH)
@@ -87,13 +87,13 @@ def nothing(K):
 
 @small_kernel
 def vector_at(K, row, i):
-    """K[row, i:i + 3]."""
+    """Return K[row, i:i + 3]."""
     return number_at(K, row, i), number_at(K, row, i + 1), number_at(K, row, i + 2)
 
 
 @small_kernel
 def put_vector(x, K, row, i):
-    """K[row, i:i + 3] = x."""
+    """Set K[row, i:i + 3] = x."""
     put(x[0], K, row, i)
     put(x[1], K, row, i + 1)
     put(x[2], K, row, i + 2)
@@ -101,7 +101,7 @@ def put_vector(x, K, row, i):
 
 @small_kernel
 def vector_of(x, frames, a):
-    """Row frames[a] of x (n, 3); lanes where frames (rows, 8) are those of eight spans."""
+    """Return row frames[a] of x (n, 3); lanes if frames (rows, 8) are those of eight spans."""
     if frames.ndim == 1:
         f = frames[a]
         return x[f, 0], x[f, 1], x[f, 2]
@@ -110,7 +110,7 @@ def vector_of(x, frames, a):
 
 @small_kernel
 def rotation_of(R, frames, a):
-    """R[frames[a]] of rotations (n, 3, 3); frames as in `vector_of`."""
+    """Return R[frames[a]] of rotations (n, 3, 3); frames as in `vector_of`."""
     if frames.ndim == 1:
         return matrix_at(R, frames[a])
     return rows9(R, frames, (FRAMES + a) * WIDTH)
@@ -118,7 +118,7 @@ def rotation_of(R, frames, a):
 
 @small_kernel
 def matrix_at(R, f):
-    """R[f], an array (n, 3, 3)."""
+    """Return R[f] of an array (n, 3, 3)."""
     return (
         R[f, 0, 0], R[f, 0, 1], R[f, 0, 2], R[f, 1, 0], R[f, 1, 1], R[f, 1, 2], R[f, 2, 0], R[f, 2, 1], R[f, 2, 2]
     )  # fmt: skip
@@ -126,13 +126,13 @@ def matrix_at(R, f):
 
 @small_kernel
 def add_to(K, row, i, x):
-    """K[row, i:i + 3] += x."""
+    """Add x to K[row, i:i + 3]."""
     put_vector(plus(vector_at(K, row, i), x), K, row, i)
 
 
 @small_kernel
 def add_block_to(K, column, row, A):
-    """Block of the derivatives += A; they are stored column by column."""
+    """Add A to a 3 x 3 block of the derivatives, which are stored column by column."""
     add_to(K, column, row, (A[0], A[3], A[6]))
     add_to(K, column + 1, row, (A[1], A[4], A[7]))
     add_to(K, column + 2, row, (A[2], A[5], A[8]))
@@ -140,7 +140,7 @@ def add_block_to(K, column, row, A):
 
 @small_kernel
 def _eight_stiffnesses(X, places, g):
-    """Blocks NN, NM, MN, MM of the stiffness or the viscosity of point g of eight spans."""
+    """Return the blocks NN, NM, MN, MM of the stiffness or the viscosity of point g of eight spans."""
     first, at = NUMBERS * WIDTH, FIRST + POINT * g
     a, b = numbers6(X, places, first, at), numbers6(X, places, first, at + 6)
     c, d = numbers6(X, places, first, at + 12), numbers6(X, places, first, at + 18)
@@ -155,14 +155,14 @@ def _eight_stiffnesses(X, places, g):
 
 @small_kernel
 def _applied(blocks, Gamma, K):
-    """N, M."""
+    """Return N, M of the blocks applied to Gamma, K."""
     NN, NM, MN, MM = blocks
     return plus(apply(NN, Gamma), apply(NM, K)), plus(apply(MN, Gamma), apply(MM, K))
 
 
 @small_kernel
 def stress_over_step(frames, X, D, ratio, g, Gamma0, K0, Gamma1, K1):
-    """`stress_at`; of eight spans, all linear: X, D are the numbers of all spans."""
+    """Return N, M as `stress_at` does; for eight spans, which are all linear, X, D are the numbers of all spans."""
     if frames.ndim == 1:
         return stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
     first, at = NUMBERS * WIDTH, FIRST + POINT * g
@@ -181,7 +181,7 @@ def stress_over_step(frames, X, D, ratio, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def blocks_over_step(frames, X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
-    """`blocks_at`, of eight spans as `stress_over_step`."""
+    """Return the stress derivatives as `blocks_at` does; arguments for eight spans as in `stress_over_step`."""
     if frames.ndim == 1:
         return blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1)
     NN, NM, MN, MM = _eight_stiffnesses(X, frames, g)
@@ -197,7 +197,7 @@ def blocks_over_step(frames, X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def mixed(frames, blocks):
-    """Whether the blocks of `blocks_over_step` are to be taken as full ones."""
+    """Return True if the blocks of `blocks_over_step` must be treated as full matrices."""
     if frames.ndim == 1:
         return coupled(blocks)
     return frames[FULL, 0] != 0
@@ -205,7 +205,7 @@ def mixed(frames, blocks):
 
 @small_kernel
 def law_between(X, g, Gamma0, K0, Gamma1, K1):
-    """phi[x0, x1] of the law at point g and its derivative to x1, between strains less the stress-free ones."""
+    """Return phi[x0, x1] of the law at point g and its derivative to x1, between strains less the stress-free ones."""
     at = FIRST + POINT * g
     if whole(X[at + LAW]) == 0:
         return 0.0, 0.0
@@ -217,7 +217,7 @@ def law_between(X, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1):
-    """N, M of point g: elastic between the strains at both ends, viscous of their change times ratio."""
+    """Return N, M of point g: elastic between the strains at both ends, plus `ratio` times viscous of their change."""
     N, M = elastic_at(X, g, Gamma0, K0, Gamma1, K1)
     if ratio != 0.0:
         viscous = viscous_between(Gamma0, K0, Gamma1, K1, D, g)
@@ -227,7 +227,7 @@ def stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def elastic_at(X, g, Gamma0, K0, Gamma1, K1):
-    """N, M of point g between the strains at both ends."""
+    """Return the elastic N, M of point g between the strains at both ends."""
     (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
     at = FIRST + POINT * g
     if whole(X[at + INVARIANT]) == GENERAL:
@@ -243,7 +243,7 @@ def elastic_at(X, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def _general_column(X, at, e0, e1, j):
-    """Derivative of the stresses of a W in all strains to strain j at the end, by a complex step."""
+    """Return the derivative of the stresses of a W in all strains to strain j at the end, by a complex step."""
     i = COMPLEX_STEP * 1j
     end = (
         e1[0] + (i if j == 0 else 0j),
@@ -261,13 +261,13 @@ def _general_column(X, at, e0, e1, j):
 
 @small_kernel
 def _of_columns(s, a, b, c):
-    """s times the matrix of these columns."""
+    """Return s times the matrix with the columns a, b, c."""
     return s * a[0], s * b[0], s * c[0], s * a[1], s * b[1], s * c[1], s * a[2], s * b[2], s * c[2]
 
 
 @small_kernel
 def _general_blocks(X, D, ratio, weight, g, e0, e1):
-    """`blocks_at` of a W in all strains."""
+    """Return the stress derivatives as `blocks_at` does, for a W in all strains."""
     at = FIRST + POINT * g
     N0, M0 = _general_column(X, at, e0, e1, 0)
     N1, M1 = _general_column(X, at, e0, e1, 1)
@@ -290,7 +290,7 @@ def _general_blocks(X, D, ratio, weight, g, e0, e1):
 
 @small_kernel
 def blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
-    """Derivatives of the stresses, times the weight, to the strains at the end: NN, NM, MN, MM."""
+    """Return the derivatives of the stresses, times the weight, to the strains at the end: NN, NM, MN, MM."""
     if whole(X[FIRST + POINT * g + INVARIANT]) == GENERAL:
         (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
         return _general_blocks(X, D, ratio, weight, g, six(Gamma0, K0), six(Gamma1, K1))
@@ -311,7 +311,7 @@ def blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
 
 @small_kernel
 def scaled_block(X, s, g, row, column):
-    """s times a block of the stiffness or the viscosity of point g."""
+    """Return s times a 3 x 3 block of the stiffness or the viscosity of point g."""
     at = FIRST + POINT * g + 6 * row + column
     return (
         s * X[at], s * X[at + 1], s * X[at + 2],
@@ -322,7 +322,7 @@ def scaled_block(X, s, g, row, column):
 
 @small_kernel
 def coupled(blocks):
-    """Whether the blocks of `blocks_at` are anything but diagonals of NN and MM."""
+    """Return True if the blocks of `blocks_at` are anything but diagonals of NN and MM."""
     A, B, C, D = blocks
     off = abs(A[1]) + abs(A[2]) + abs(A[3]) + abs(A[5]) + abs(A[6]) + abs(A[7])
     off += abs(D[1]) + abs(D[2]) + abs(D[3]) + abs(D[5]) + abs(D[6]) + abs(D[7])
@@ -333,7 +333,7 @@ def coupled(blocks):
 
 @small_kernel
 def block_of(X, D, ratio, weight, g, row, column):
-    """weight (C/2 + ratio D): block of the derivative of the stresses to the strains at the end."""
+    """Return weight (C/2 + ratio D): a block of the derivative of the stresses to the strains at the end."""
     own = scaled_block(X, 0.5 * weight, g, row, column)
     if ratio == 0.0:
         return own

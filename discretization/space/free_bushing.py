@@ -1,25 +1,25 @@
-"""A bushing with a free axis: a compliant bearing, which turns about that axis as far as it likes.
+"""Bushing with a free axis: a compliant bearing, whose rotation about that axis is not limited.
 
-The rotation vector of `bushing` ends where the whole turn reaches pi, whatever resists it. Where nothing resists a turn about
-one axis, e_1 of the markers, the coordinates are those of the bearing instead, with e = p_b - p_a and the axes a_i, b_i of
-both markers,
+The rotation vector of `bushing` is defined only while the total rotation is below pi, whatever resists it. If nothing resists a
+rotation about one axis, e_1 of the markers, the coordinates of the bearing are used instead, with e = p_b - p_a and the axes
+a_i, b_i of both markers,
 
     u   = (e . a_1, e . a_2, e . a_3)                   the displacement, in the axes of marker a                (1)
     t   = f(w) k,  k = 2 S/T,  w = k . k/4                                                                       (2)
           S = (-a_3 . b_1, a_2 . b_1),  T = 1 + a_1 . b_1                                                        (3)
     phi = atan2(a_3 . b_2 - a_2 . b_3, a_2 . b_2 + a_3 . b_3)                                                    (4)
 
-t, rad: the shortest turn that takes a_1 to b_1, by its angle, along a_2 and a_3: k is 2 tan(angle/2) times its axis and f that of
-`strain_functions`; known up to nearly pi. phi, rad: what is left of the turn, about the axis; only its changes are asked
-for, by what dissipates, so that no turns are counted. V = (u, 0, t) . C (u, 0, t)/2. What is not alike in all directions across
-the axis stays with marker a, the housing of the bearing.
+t, rad, is the rotation vector, along a_2 and a_3, of the shortest rotation that takes a_1 to b_1: k is 2 tan(angle/2) times its
+axis, and f is that of `strain_functions`; t is defined up to nearly pi. phi, rad, is the remaining rotation about the axis. Only
+dampers need phi, and only its changes, so that no revolutions are counted. V = (u, 0, t) . C (u, 0, t)/2. Properties that differ
+between directions across the axis rotate with marker a, the housing of the bearing.
 
 S, T and both numbers of (4) are bilinear in the poses, so that with bars for averages over a step
 
     m . dt = ck . dk,  ck = fbar m + f[]/2 (m . kbar) kbar,   Tbar dk = 2 dS - kbar dT                             (5)
 
-exactly; phi changes as the angle of `torsion_spring`. Numbers: those of a bushing with e_1 along the free axis; in the place of
-the length 0 where nothing resists a tilt either: the axis may then turn right round.
+exactly; phi changes as the angle of `torsion_spring`. Numbers: those of a bushing with e_1 along the free axis, but the entry of
+the length is 1 if a tilt is resisted, else 0: the axis may then rotate without limit, too.
 """
 
 from __future__ import annotations
@@ -51,34 +51,34 @@ from rigid.interactions.torsion_spring import turning_between
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
-FREE = 3  # of the six coordinates
+FREE = 3  # index of the free rotation among the six coordinates
 
 
 @small_kernel
 def tilt_of(a, b, resisted):
-    """k and T of (2), (3)."""
+    """Return k and T of (2), (3); `resisted`: 0 if nothing resists a tilt, then k = 0."""
     T = 1.0 + dot(a[1], b[1])
-    if resisted == 0.0:  # and not asked for
+    if resisted == 0.0:  # the tilt is not used
         return (0j, 0j), 2.0 + 0j
     return (-2.0 * dot(a[3], b[1]) / T, 2.0 * dot(a[2], b[1]) / T), T
 
 
 @small_kernel
 def turn_of(a, b):
-    """Both numbers of (4), and vectors that `turning_between` averages besides."""
+    """Return cosine and sine terms of (4), and three vectors that `turning_between` averages, too."""
     c, s = dot(a[2], b[2]) + dot(a[3], b[3]), dot(a[3], b[2]) - dot(a[2], b[3])
     return c, s, a[2], a[3], b[2]
 
 
 @small_kernel
 def squared(k):
-    """w of (2)."""
+    """Return w of (2)."""
     return 0.25 * (k[0] * k[0] + k[1] * k[1])
 
 
 @small_kernel
 def coordinates(a, b, resisted):
-    """u and (0, t)."""
+    """Return u and (0, t) between two markers."""
     e = minus(b[0], a[0])
     k, _ = tilt_of(a, b, resisted)
     w = squared(k)
@@ -88,13 +88,13 @@ def coordinates(a, b, resisted):
 
 @small_kernel
 def coordinates_at(y, X):
-    """The same of frames."""
+    """Return u and (0, t) between the markers on the frames y."""
     return coordinates(marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X), X[MARKERS])
 
 
 @small_kernel
 def spread(y0, y1, resisted, N, M, out):
-    """Of markers: the dual whose work is N . du + M . (dphi, dt)."""
+    """Write the dual on the markers, with the work N . du + M . (dphi, dt), to `out` (2, 4, 3)."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     (k0, T0), (k1, T1) = tilt_of(a0, b0, resisted), tilt_of(a1, b1, resisted)
     f0, f1, F, _, _, _ = se3_dual.complex_differences(squared(k0), squared(k1))
@@ -120,7 +120,7 @@ def spread(y0, y1, resisted, N, M, out):
 
 @value_function
 def value(y, X, out):
-    """V."""
+    """Write V to `out[0]`, J."""
     u, t = coordinates_at(y, X)
     u, t = se3_dual.unloaded(u, t, X[MARKERS:])
     N, M = se3_dual.stress_of(u, t, X[MARKERS:])
@@ -129,7 +129,7 @@ def value(y, X, out):
 
 @value_function
 def strains(y, X, out):
-    """u, 0, t."""
+    """Write u, 0, t to `out` (6,)."""
     u, t = coordinates_at(y, X)
     for i in range(3):
         out[i], out[3 + i] = u[i], t[i]
@@ -137,7 +137,7 @@ def strains(y, X, out):
 
 @dual_function
 def strain_dual(y0, y1, X, lam, out):
-    """The stress lam on the strains, of which the fourth is none."""
+    """Write the dual of the stress `lam` (6,) on the strains to `out` (2, 4, 3); the fourth strain is always 0."""
     frames = put_markers(y0, y1, X)
     spread(y0, y1, X[MARKERS], vector(lam, 0), (0j, lam[4], lam[5]), out)
     leave_markers(out, X, frames, y0, y1)
@@ -145,7 +145,7 @@ def strain_dual(y0, y1, X, lam, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The force of the mean coordinates."""
+    """Write `lam[0]` times the discrete gradient of V, the force of the mean coordinates, to `out` (2, 4, 3)."""
     frames = put_markers(y0, y1, X)
     u0, t0 = coordinates(frame(y0, 0), frame(y0, 1), X[MARKERS])
     u1, t1 = coordinates(frame(y1, 0), frame(y1, 1), X[MARKERS])
@@ -157,7 +157,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The resistance to the change of the coordinates, with that of phi."""
+    """Write `lam[0]` times the dual of the damping of the change of the coordinates, phi included, to `out` (2, 4, 3)."""
     frames = put_markers(y0, y1, X)
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     u0, t0 = coordinates(a0, b0, X[MARKERS])
@@ -170,7 +170,7 @@ def step_dual(y0, y1, X, lam, out):
 
 @small_kernel
 def rates(y, z, resisted):
-    """Of u and of (phi, t), where the markers y move with z: the product rule on (1) - (4)."""
+    """Return the rates of u and of (phi, t) if the markers y have the rates z: the product rule on (1) - (4)."""
     a, b, da, db = frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1)
     e, de = minus(b[0], a[0]), minus(db[0], da[0])
     du = (
@@ -196,7 +196,10 @@ def rates(y, z, resisted):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The resistance to the rates of the coordinates; the pose of a marker is linear, so that its rate is that of z."""
+    """Write `lam[0]` times the dual of the damping of the rates of the coordinates to `out` (2, 4, 3).
+
+    y: poses; z: their rates. The pose of a marker is linear in that of its frame, so that its rate is the marker of z.
+    """
     frames = put_markers(y, z, X)
     du, dt = rates(y, z, X[MARKERS])
     N, M = se3_dual.stress_of(du, dt, X[MARKERS:])
@@ -217,10 +220,10 @@ FREE_BUSHING_DAMPER = dissipation("damper of a bushing with a free axis", 2, ste
 
 
 def free_axis(stiffness: Floats, damping: Floats) -> Floats | None:
-    """The one direction (3,), of those of the markers, about which a stiffness (6, 6) leaves all turns free.
+    """Return the only direction (3,), in the axes of the markers, about which a stiffness (6, 6) does not resist rotation.
 
-    Where it leaves all directions free, and a damping (6, 6) too, the first one; None where there is no such direction, and
-    where there are two: what is free of one turn and resists another has no tilt.
+    If neither the stiffness nor the damping (6, 6) resists any rotation, the first axis is returned. The result is None if there
+    is no such direction, or if there are two: a joint that resists rotation about only one axis has no tilt.
     """
     C = stiffness[3:, 3:]
     if not np.any(C):
@@ -231,7 +234,7 @@ def free_axis(stiffness: Floats, damping: Floats) -> Floats | None:
 
 
 def with_axis(axis: Floats) -> Floats:
-    """Axes (3, 3), columns, the first of which is this direction; those of the markers themselves where it is one of them."""
+    """Return axes (3, 3), columns, the first along `axis`; they are the axes of the markers if `axis` is one of them."""
     j = int(np.argmax(np.abs(axis)))
     n, p = axis * np.sign(axis[j]), np.eye(3)[(j + 1) % 3]
     p = p - n * (p @ n)
@@ -240,7 +243,9 @@ def with_axis(axis: Floats) -> Floats:
 
 
 def free_numbers(markers: Floats, matrix: Floats, rest: Floats, resisted: bool) -> Floats:
-    """Numbers of both kinds: markers (24,) and matrix (6, 6) as in `bushing`, coordinates (u, 0, t) (6,) without force,
-    whether a tilt is resisted.
+    """Return the numbers of the bearing or of its damper.
+
+    markers (24,), matrix (6, 6): as in `bushing`; rest (6,): coordinates (u, 0, t) without force; resisted: True if a tilt is
+    resisted.
     """
     return np.concatenate([markers, [float(resisted)], matrix.ravel(), rest])

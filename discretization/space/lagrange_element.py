@@ -1,16 +1,17 @@
-"""The Lagrange rod element of order p = 1 to 4 as an interaction: positions and directors interpolated from p + 1 frames.
+"""Lagrange rod element of order p = 1 to 4 as an interaction: positions and directors are interpolated from p + 1 frames.
 
 At p Gauss points, ' the derivative along the stress-free length,
 
     Gamma = D^T r' - e1,   K = axial(D^T D'),   D = (d_1, d_2, d_3):  K_1 = (d_3 . d_2' - d_2 . d_3')/2, cyclic        (1)
 
-All of it is bilinear in the poses, so that averages over a step give the discrete derivative, with stresses N, M times the
+Both are bilinear in the poses, so that averages over a step give the discrete derivative, with stresses N, M times the
 weight of a point:
 
     on r':  Dbar N,    on D: rbar' N^T - Dbar' hat(M)/2,    on D':  Dbar hat(M)/2                                      (2)
 
-and l_a, l_a' bring these to the nodes. With p points, not p + 1, nothing locks. Interpolated directors are not unit vectors
-between the nodes: the error falls with order 2p, but is large where an element is strongly bent (`relative_element` is not).
+and l_a, l_a' distribute these to the nodes. With p points, not p + 1, the element does not lock. Interpolated
+directors are not unit vectors between the nodes: the error falls with order 2p, but it is large if an element is strongly bent
+(that of `relative_element` is not).
 """
 
 from discretization.space.interpolation import SLOPES, VALUES
@@ -35,7 +36,7 @@ from rigid.linear_algebra import average, dot, minus, plus, times
 
 @small_kernel
 def at_point(y, p, g, length):
-    """r', d_1 .. d_3, d_1' .. d_3' at point g."""
+    """Return r', d_1 .. d_3, d_1' .. d_3', interpolated at Gauss point g."""
     return (
         slope_at_point(y, 0, p, g, length),
         value_at_point(y, 1, p, g),
@@ -49,7 +50,7 @@ def at_point(y, p, g, length):
 
 @small_kernel
 def bilinear(a, b):
-    """Gamma + e1 and K of (1), factors with ' from b: strains where both are the same."""
+    """Return Gamma + e1 and K of (1) with the factors with ' taken from b; these are strains if a and b are the same."""
     _, d1, d2, d3, _, _, _ = a
     r, _, _, _, e1, e2, e3 = b
     Gamma = dot(d1, r), dot(d2, r), dot(d3, r)
@@ -63,21 +64,21 @@ def bilinear(a, b):
 
 @small_kernel
 def strains_of(at):
-    """Gamma, K."""
+    """Return Gamma, K of (1) from the interpolated values `at`."""
     Gamma, K = bilinear(at, at)
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), K
 
 
 @small_kernel
 def strain_rates(at, rate):
-    """Their rates where what is at the point has this rate."""
+    """Return the rates of Gamma and K if the interpolated values `at` have the rates `rate`."""
     (G0, K0), (G1, K1) = bilinear(at, rate), bilinear(rate, at)
     return plus(G0, G1), plus(K0, K1)
 
 
 @small_kernel
 def mean_of(a, b):
-    """Averages of what is at a point."""
+    """Return the averages of the interpolated values a, b at a point."""
     return (
         average(a[0], b[0]),
         average(a[1], b[1]),
@@ -91,7 +92,7 @@ def mean_of(a, b):
 
 @small_kernel
 def add_spread(at, N, M, p, g, length, out):
-    """(2), brought to the nodes: out += the dual whose work is N . dGamma + M . dK; `at`: the averages."""
+    """Add the dual (2) of one point, with the work N . dGamma + M . dK, to `out` (p + 1, 4, 3); `at`: averages over the step."""
     r, d1, d2, d3, e1, e2, e3 = at
     n = plus(times(N[0], d1), plus(times(N[1], d2), times(N[2], d3)))
     m1, m2, m3 = 0.5 * M[0], 0.5 * M[1], 0.5 * M[2]
@@ -119,7 +120,7 @@ def add_spread(at, N, M, p, g, length, out):
 
 @value_function
 def value(y, X, out):
-    """Sum over the points of weight times W."""
+    """Write the stored energy to `out[0]`, J: the sum over the points of weight times W."""
     p, L = order_of(X), X[LENGTH]
     V = 0j
     for g in range(p):
@@ -131,7 +132,10 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress between the strains at both ends."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (p + 1, 4, 3).
+
+    Its stress is that between the strains at both ends of the step.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -144,7 +148,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (p + 1, 4, 3)."""
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -157,7 +161,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (p + 1, 4, 3).
+
+    y: poses; z: their rates.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -170,7 +177,7 @@ def rate_dual(y, z, X, lam, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K of all points less those without stress."""
+    """Write Gamma, K of all points, less the stress-free strains, to `out` (6 p,)."""
     p, L = order_of(X), X[LENGTH]
     for g in range(p):
         Gamma, K = strains_of(at_point(y, p, g, L))

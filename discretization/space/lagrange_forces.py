@@ -1,17 +1,17 @@
-"""The Lagrange rod element in `em`: discrete forces in real numbers, and their derivatives.
+"""Discrete forces of the Lagrange rod element for `em`, in real arithmetic, and their tangent.
 
-With the sums F_a of `lagrange_element` (2) over the points, brought to the nodes, the forces on the frames are
+With the sums F_a of `lagrange_element` (2) over the points, distributed to the nodes, the forces on the frames are
 
     f_a = sum of l_a' Dbar n,   t_a = 2 axial(F_a Rbar_a^T)                                                            (1)
     F_a = sum of l_a (rbar' n^T - Dbar' hat(m)/2) + l_a' Dbar hat(m)/2
 
-Derivatives are taken to the ends of the step, dr and eta of every frame, dr' = sum l_b' dr_b, dD = sum l_b hat(eta_b) R_b1,
-dD' = sum l_b' hat(eta_b) R_b1: the strains at the end change with
+Derivatives are taken with respect to the end of the step, dr and eta of every frame, dr' = sum l_b' dr_b,
+dD = sum l_b hat(eta_b) R_b1, dD' = sum l_b' hat(eta_b) R_b1: the strains at the end change by
 
     dGamma = l_b' D^T dr_b + l_b R_b^T hat(r') eta_b                                                                   (2)
     dK = axial(l_b' D^T hat(eta_b) R_b - l_b R_b^T hat(eta_b) D')
 
-the stresses with (C/2 + D/h) times that, and half of each other factor in (1) as well.
+The stresses change by (C/2 + D/h) times that, and each other factor in (1) by half of its change at the end.
 """
 
 from discretization.space.closed_spans import (
@@ -61,13 +61,13 @@ from rigid.linear_algebra import (
 )
 
 ZERO3, ZERO9 = (0.0, 0.0, 0.0), (0.0,) * 9
-# of a node, in its row: F_a and f_a, then what brings n and m of a point to its torque
+# offsets in the row of a node: F_a and f_a, then the matrices that map n and m of a point to its torque
 F_SUM, NODE, BY_N, BY_M = 0, 12, 12, 21
 
 
 @small_kernel
 def _at_point(r, dr, R, frames, p, g, length, moved):
-    """r', D, D' at point g: at the start, or with moved = 1 at the end."""
+    """Return r', D, D' at Gauss point g: at the start, or with moved = 1 at the end."""
     slope, D, D1, s = ZERO3, ZERO9, ZERO9, 1.0 / length
     first = frames[0]
     for a in range(p + 1):
@@ -82,7 +82,7 @@ def _at_point(r, dr, R, frames, p, g, length, moved):
 
 @small_kernel
 def _strains_of(at):
-    """Gamma, K."""
+    """Return Gamma, K from r', D, D'."""
     slope, D, D1 = at
     Gamma = apply_transposed(D, slope)
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(0.5, twice_axial(transposed_product(D, D1)))
@@ -95,7 +95,7 @@ def _columns(A):
 
 @small_kernel
 def _turned_between(A, B):
-    """Matrix of eta -> 2 axial(A^T hat(eta) B)."""
+    """Return the matrix of eta -> 2 axial(A^T hat(eta) B)."""
     (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
     x = minus(cross(b1, a2), cross(b2, a1))
     y = minus(cross(b2, a0), cross(b0, a2))
@@ -105,7 +105,7 @@ def _turned_between(A, B):
 
 @small_kernel
 def _hat_between(A, B):
-    """Matrix of m -> 2 axial(A hat(m) B^T)."""
+    """Return the matrix of m -> 2 axial(A hat(m) B^T)."""
     (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
     x = minus(cross(a1, b2), cross(a2, b1))
     y = minus(cross(a2, b0), cross(a0, b2))
@@ -115,7 +115,7 @@ def _hat_between(A, B):
 
 @small_kernel
 def _matrix_in(row, i):
-    """Nine numbers from place i of a row."""
+    """Return nine numbers of a row from offset i."""
     return (
         row[i], row[i + 1], row[i + 2], row[i + 3], row[i + 4], row[i + 5], row[i + 6], row[i + 7], row[i + 8]
     )  # fmt: skip
@@ -123,7 +123,10 @@ def _matrix_in(row, i):
 
 @small_kernel
 def _by_stresses(nodes, p, g, length, mean, m, K):
-    """What brings the stresses of a point to the torques, into the rows of the nodes; what of the torques m turns, summed."""
+    """Store the matrices that map the stresses of a point to the torques in the rows of the nodes.
+
+    Also add to the sums whose rotation by m changes the torques; `_add_turns` uses them.
+    """
     (R0, R1, frames), (slope, D, bend), s = nodes, mean, 1.0 / length
     for a in range(p + 1):
         row, f = K[NODES + a], frames[a]
@@ -141,14 +144,14 @@ def _by_stresses(nodes, p, g, length, mean, m, K):
 
 @small_kernel
 def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
-    """What a point adds to the derivatives, but for the turn of the torques by m."""
+    """Add the derivatives of one point, except for the rotation of the torques by m."""
     (R0, R1, frames), (n, m) = nodes, stress
     slope1, D1, bend1 = end
     D = mean[1]
     SNN, SNM, SMN, SMM = blocks
     _by_stresses(nodes, p, g, length, mean, m, K)
     mixed = coupled(blocks)
-    N_slope, M_slope = product_transposed(SNN, D1), product_transposed(SMN, D1)  # to r'
+    N_slope, M_slope = product_transposed(SNN, D1), product_transposed(SMN, D1)  # derivatives to r'
     D_N_slope, s = product(D, N_slope), 1.0 / length
     for b in range(p + 1):
         l_b, dl_b, R_b = VALUES[p, g, b], s * SLOPES[p, g, b], matrix_at(R1, frames[b])
@@ -178,7 +181,7 @@ def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
 
 @small_kernel
 def _add_turns(nodes, p, K):
-    """The turn of the torques by m: Y - tr(Y) I with Y = R_b hat(sum) Rbar_a^T, less the sum over the points."""
+    """Add the rotation of the torques by m: Y - tr(Y) I, Y = R_b hat(s) Rbar_a^T, s: minus the stored sum over the points."""
     R0, R1, frames = nodes
     for b in range(p + 1):
         R_b = matrix_at(R1, frames[b])
@@ -191,7 +194,7 @@ def _add_turns(nodes, p, K):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
-    """See `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
     p, L = order_of(X), X[LENGTH]
     for a in range(p + 1):
         for i in range(NODE):
@@ -236,7 +239,7 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         R = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
         store3(vector_at(K, NODES + a, F_SUM + 9), K[FORCE, 6 * a : 6 * a + 3])
         store3(twice_axial(product_transposed(F, R)), K[FORCE, 6 * a + 3 : 6 * a + 6])
-        if tangent:  # half of R_a turns
+        if tangent:  # half of the rotation of R_a
             G = product_transposed(F, matrix_at(R1, f))
             turn = matrix_times(0.5, plus_identity(transpose(G), -trace(G)))
             add_block_to(K, 6 * a + 3, 6 * a + 3, turn)

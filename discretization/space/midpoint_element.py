@@ -1,15 +1,16 @@
-"""The midpoint element of 003's own kind as an interaction: positions and quaternions linear between two frames.
+"""Midpoint rod element of 003 as an interaction: positions and quaternions are linear between two frames.
 
-Strains are those in the middle, homogeneous in q so that its length there, less than 1, does not matter; q_a . q_b > 0:
+Strains are evaluated in the middle. They are homogeneous in q, so that its length there, less than 1, does not matter;
+q_a . q_b > 0:
 
     Gamma = R(q)^T r' - e1,   K = 2 Im(q^c q')/|q|^2,   q = (q_a + q_b)/2,  q' = (q_b - q_a)/L,  r' = (r_b - r_a)/L    (1)
 
-Differences on a staggered grid, q and r at the nodes and stresses between them, are the same equations. In the invariants of
-`se3_element`, k = 2 tan(theta/2) n, y = (R_a + R_b)^T r'/2, u = k . k/4, s = k . y, they are
+Finite differences on a staggered grid, with q and r at the nodes and stresses between them, give the same equations. In the
+invariants of `se3_element`, k = 2 tan(theta/2) n, y = (R_a + R_b)^T r'/2, u = k . k/4, s = k . y, they are
 
     Gamma = g y - p s k - e1,   K = f k/L,    g = sqrt(1 + u) = 1/cos(theta/2),  f = 2/(1 + g),  p = 1/(4 (1 + g))     (2)
 
-with other functions than the logarithm of the relative pose has. Their divided differences need no series,
+with other functions than those of the logarithm of the relative pose. Their divided differences need no series,
 
     g[] = 1/(g0 + g1),   f[] = -2 g[]/((1 + g0)(1 + g1)),   p[] = f[]/8                                                (3)
 
@@ -39,13 +40,13 @@ from rigid.linear_algebra import average, dot, minus, plus, times
 
 @small_kernel
 def both(a, b, e):
-    """a_i . e + b_i . e."""
+    """Return the three sums a_i . e + b_i . e over the directors i of the poses `a`, `b`."""
     return dot(a[1], e) + dot(b[1], e), dot(a[2], e) + dot(b[2], e), dot(a[3], e) + dot(b[3], e)
 
 
 @small_kernel
 def invariants(a, b, length):
-    """y, k, 1 + tr R_a^T R_b, g."""
+    """Return y, k, 1 + tr R_a^T R_b and g of two poses."""
     T = 1.0 + trace_of(a, b)
     k = times(2.0 / T, twice_axial_of(a, b))
     y = times(0.5 / length, both(a, b, minus(b[0], a[0])))
@@ -54,7 +55,7 @@ def invariants(a, b, length):
 
 @small_kernel
 def strains_of(at, length):
-    """(2): Gamma, K."""
+    """Return Gamma, K of (2) from the invariants `at`."""
     y, k, _, g = at
     Gamma = minus(times(g, y), times(dot(k, y) / (4.0 * (1.0 + g)), k))
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(2.0 / ((1.0 + g) * length), k)
@@ -62,7 +63,7 @@ def strains_of(at, length):
 
 @small_kernel
 def strain_rates(at, a, b, da, db, length):
-    """Rates of Gamma and K where the poses a, b have the rates da, db."""
+    """Return the rates of Gamma and K if the poses a, b have the rates da, db."""
     y, k, T, g = at
     e, de = minus(b[0], a[0]), minus(db[0], da[0])
     dy = times(0.5 / length, plus(both(da, db, e), both(a, b, de)))
@@ -78,7 +79,7 @@ def strain_rates(at, a, b, da, db, length):
 
 @small_kernel
 def on_invariants(start, end, n, m, length):
-    """(4): cy, ck."""
+    """Return cy, ck of (4), the dual on the invariants y, k; `n`, `m`: mean stresses times the weight."""
     (y0, k0, _, g0), (y1, k1, _, g1) = start, end
     G = 1.0 / (g0 + g1)
     F = -2.0 * G / ((1.0 + g0) * (1.0 + g1))
@@ -95,7 +96,7 @@ def on_invariants(start, end, n, m, length):
 
 @small_kernel
 def spread(y0, y1, start, end, n, m, length, out):
-    """The dual of both frames, whose work is n . dGamma + m . dK."""
+    """Write the dual on both frames, with the work n . dGamma + m . dK, to `out` (2, 4, 3)."""
     cy, ck = on_invariants(start, end, n, m, length)
     a, b = mean_pose(frame(y0, 0), frame(y1, 0)), mean_pose(frame(y0, 1), frame(y1, 1))
     h, e, k = 0.5 / length, minus(b[0], a[0]), average(start[1], end[1])
@@ -112,7 +113,7 @@ def spread(y0, y1, start, end, n, m, length, out):
 
 @value_function
 def value(y, X, out):
-    """Weight times W."""
+    """Write the stored energy to `out[0]`, J: weight times W."""
     Gamma, K = strains_of(invariants(frame(y, 0), frame(y, 1), X[LENGTH]), X[LENGTH])
     Gamma, K = unloaded(Gamma, K, X, 0)
     out[0] = weight_of(X, 0) * energy_of(Gamma, K, X, 0)
@@ -120,7 +121,10 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress between the strains at both ends."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (2, 4, 3).
+
+    Its stress is that between the strains at both ends of the step.
+    """
     L = X[LENGTH]
     start, end = (
         invariants(frame(y0, 0), frame(y0, 1), L),
@@ -134,7 +138,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (2, 4, 3)."""
     L = X[LENGTH]
     start, end = (
         invariants(frame(y0, 0), frame(y0, 1), L),
@@ -148,7 +152,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (2, 4, 3).
+
+    y: poses; z: their rates.
+    """
     L = X[LENGTH]
     a, b = frame(y, 0), frame(y, 1)
     at = invariants(a, b, L)
@@ -160,7 +167,7 @@ def rate_dual(y, z, X, lam, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K less those without stress."""
+    """Write Gamma, K less the stress-free strains to `out` (6,)."""
     Gamma, K = strains_of(invariants(frame(y, 0), frame(y, 1), X[LENGTH]), X[LENGTH])
     Gamma, K = unloaded(Gamma, K, X, 0)
     for i in range(3):

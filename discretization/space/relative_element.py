@@ -1,4 +1,4 @@
-"""The relative rod element of order p = 2 or 4 as an interaction: frames seen from the middle one are interpolated.
+"""Relative rod element of order p = 2 or 4 as an interaction: poses of the frames relative to the middle one are interpolated.
 
 With m the middle of the p + 1 frames and B_a = R_m^T R_a, T_a = 1 + tr B_a,
 
@@ -11,10 +11,10 @@ x and y are interpolated; at p Gauss points, ' the derivative along the stress-f
     A = x x q,   B = x x A,   C = x x x',   rho = x . x'                                                                 (2)
     Gamma = q - alpha A + beta B - e1,   K = alpha x' + delta rho x - beta C                                             (3)
 
-which is Gamma = R_x^T q - e1, K = axial(R_x^T R_x') of the turn by x: sections stay sections, however much an element is bent,
-and a constant curvature is constant. All is products, sums and functions of one invariant, so that the product rule with
-averages and divided differences gives the discrete derivative. With n, m the mean stresses times the weight, all others averages,
-F[] divided differences, g = -alpha n + beta n x x:
+which is Gamma = R_x^T q - e1, K = axial(R_x^T R_x') of the rotation R_x by x: cross sections stay orthonormal, however much an
+element is bent, and a constant curvature is represented exactly. All terms are products, sums and functions of one invariant, so
+that the product rule with averages and divided differences gives the discrete derivative. With n, m the mean stresses times the
+weight, all others averages, F[] divided differences, g = -alpha n + beta n x x:
 
     on q:   n + g x x,      on x':  alpha m + delta (m . x) x - beta m x x                                               (4)
     on x:   q x g + beta A x n + delta (rho m + (m . x) x') - beta x' x m + 2 phi x                                      (5)
@@ -24,7 +24,7 @@ F[] divided differences, g = -alpha n + beta n x x:
     dual of a:  Rbar_m Y_a,  Rbar_m W_a;     of m:  -Rbar_m Y_a,  Rbar_a W_a^T + (rbar_a - rbar_m) Y_a^T                 (7)
 
 (the second is a matrix whose columns are the duals of the directors). For odd p no frame is in the middle: with another one
-as reference the element would know its two ends apart.
+as reference the element would not be symmetric in its two ends.
 """
 
 from discretization.space.cayley_element import bring_to_frames, seen_from
@@ -53,7 +53,7 @@ ZERO = (0j, 0j, 0j)
 
 @small_kernel
 def turn_seen_from(m, a):
-    """(1): x, y of frame a from frame m."""
+    """Return x, y of (1) of frame a relative to frame m."""
     c, y, _ = seen_from(m, a)
     u = 0.25 * dot(c, c)
     f, _, _, _, _, _ = complex_differences(u, u)
@@ -62,7 +62,7 @@ def turn_seen_from(m, a):
 
 @small_kernel
 def rates_seen_from(m, a, dm, da):
-    """Rates of x and y."""
+    """Return the rates of x and y of frame a relative to frame m if these poses have the rates da, dm."""
     c, _, _ = seen_from(m, a)
     dc, dy = cayley_rates(m, a, dm, da)
     u = 0.25 * dot(c, c)
@@ -72,7 +72,7 @@ def rates_seen_from(m, a, dm, da):
 
 @small_kernel
 def at_point(y, p, g, length):
-    """x, x', q at point g."""
+    """Return x, x', q, interpolated at Gauss point g."""
     x, dx, q = ZERO, ZERO, ZERO
     m = frame(y, p // 2)
     for a in range(p + 1):
@@ -85,7 +85,7 @@ def at_point(y, p, g, length):
 
 @small_kernel
 def rates_at_point(y, z, p, g, length):
-    """Their rates where the poses y have the rates z."""
+    """Return the rates of x, x', q at Gauss point g if the poses y have the rates z."""
     x, dx, q = ZERO, ZERO, ZERO
     m, dm = frame(y, p // 2), frame(z, p // 2)
     for a in range(p + 1):
@@ -98,7 +98,7 @@ def rates_at_point(y, z, p, g, length):
 
 @small_kernel
 def products_of(at):
-    """(2): A, B, C, rho."""
+    """Return A, B, C, rho of (2)."""
     x, dx, q = at
     A = cross(x, q)
     return A, cross(x, A), cross(x, dx), dot(x, dx)
@@ -106,7 +106,7 @@ def products_of(at):
 
 @small_kernel
 def strains_by(at, products, alpha, beta, delta):
-    """(3): Gamma, K."""
+    """Return Gamma, K of (3) from the products (2) and the values of alpha, beta, delta."""
     x, dx, q = at
     A, B, C, rho = products
     Gamma = plus(q, minus(times(beta, B), times(alpha, A)))
@@ -116,7 +116,7 @@ def strains_by(at, products, alpha, beta, delta):
 
 @small_kernel
 def strains_of(at):
-    """Gamma, K at one time."""
+    """Return Gamma, K of (3) at one time from x, x', q."""
     u = dot(at[0], at[0])
     alpha, beta, delta = complex_turn_differences(u, u)
     return strains_by(at, products_of(at), alpha[0], beta[0], delta[0])
@@ -124,7 +124,7 @@ def strains_of(at):
 
 @small_kernel
 def strain_rates(at, rate):
-    """Rates of Gamma and K where x, x', q have these rates."""
+    """Return the rates of Gamma and K if x, x', q have the rates `rate`."""
     (x, dx, q), (x1, dx1, q1) = at, rate
     A, B, C, rho = products_of(at)
     u = dot(x, x)
@@ -143,7 +143,7 @@ def strain_rates(at, rate):
 
 @small_kernel
 def on_relative(start, end, of_start, of_end, functions, n, m):
-    """(4), (5): on x, on x', on q."""
+    """Return the dual (4), (5) on x, on x' and on q; `n`, `m`: mean stresses times the weight."""
     (A0, B0, C0, rho0), (A1, B1, C1, rho1) = of_start, of_end
     x, dx, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
     A, B, C, rho = average(A0, A1), average(B0, B1), average(C0, C1), 0.5 * (rho0 + rho1)
@@ -161,7 +161,7 @@ def on_relative(start, end, of_start, of_end, functions, n, m):
 
 @small_kernel
 def add_on_nodes(start, end, n, m, p, g, length, out):
-    """(6): out[a, 0] += Y_a, out[a, 1] += X_a of one point."""
+    """Add the contribution of one point to Y_a and X_a of (6): out[a, 0] += Y_a, out[a, 1] += X_a."""
     functions = complex_turn_differences(dot(start[0], start[0]), dot(end[0], end[0]))
     on_x, on_dx, on_q = on_relative(start, end, products_of(start), products_of(end), functions, n, m)
     for a in range(p + 1):
@@ -173,7 +173,7 @@ def add_on_nodes(start, end, n, m, p, g, length, out):
 
 @small_kernel
 def bring_turns_to_frames(y0, y1, p, out):
-    """(6), (7) in the place of X_a and Y_a."""
+    """Replace X_a and Y_a in `out` by the dual (6), (7) on the frames."""
     k = p // 2
     m0, m1 = frame(y0, k), frame(y1, k)
     for a in range(p + 1):
@@ -189,7 +189,7 @@ def bring_turns_to_frames(y0, y1, p, out):
 
 @value_function
 def value(y, X, out):
-    """Sum over the points of weight times W."""
+    """Write the stored energy to `out[0]`, J: the sum over the points of weight times W."""
     p, L = order_of(X), X[LENGTH]
     V = 0j
     for g in range(p):
@@ -201,7 +201,10 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress between the strains at both ends."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (p + 1, 4, 3).
+
+    Its stress is that between the strains at both ends of the step.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -215,7 +218,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (p + 1, 4, 3)."""
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -229,7 +232,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (p + 1, 4, 3).
+
+    y: poses; z: their rates.
+    """
     p, L = order_of(X), X[LENGTH]
     clear(out, p + 1)
     for g in range(p):
@@ -243,7 +249,7 @@ def rate_dual(y, z, X, lam, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K of all points less those without stress."""
+    """Write Gamma, K of all points, less the stress-free strains, to `out` (6 p,)."""
     p, L = order_of(X), X[LENGTH]
     for g in range(p):
         Gamma, K = strains_of(at_point(y, p, g, L))

@@ -1,19 +1,19 @@
-"""The relative rod element in `em`: discrete forces in real numbers, and their derivatives.
+"""Discrete forces of the relative rod element for `em`, in real arithmetic, and their tangent.
 
-`relative_element` (1) to (7) give the forces; on the frames they are, with means over the step,
+The forces follow from `relative_element` (1) to (7). On the frames they are, with means over the step,
 
     force on a:  f_a = Rbar_m Y_a,  the opposite on m                                                                  (1)
     torque on a: t_a = T_a C_a,  T_a C = (2/Tbar_a) 2 axial(Rbar_m (hat(C) - (cbar_a . C)/2 I) Rbar_a^T)               (2)
     torque on m: sum_a f_a x (rbar_a - rbar_m) - t_a                                                                   (3)
     C_a = F_a X_a,  F_a = fbar I + f[] cbar_a cbar_a^T/2                                                               (4)
 
-Derivatives are taken to the ends of the step, dr and eta of every frame. Those of a point (`relative_tangent`), summed over the
-points, are a matrix of (X, Y) to (x, y) of the outer frames, which (1) to (4) and
+Derivatives are taken with respect to the end of the step, dr and eta of every frame. The point tangents (`relative_tangent`),
+summed over the points, form a matrix of (X, Y) to (x, y) of the outer frames, which (1) to (4) and
 
     dc_a = T(c_a)^-1 R_m1^T (eta_a - eta_m),   dx_a = (f I + f' c_a1 c_a1^T/2) dc_a                                    (5)
     dy_a = R_m1^T (dr_a - dr_m + e_a1 x eta_m)
 
-bring to the frames.
+transform to the frames.
 """
 
 from discretization.space.closed_spans import (
@@ -83,14 +83,14 @@ from rigid.linear_algebra import (
     twice_axial,
 )
 
-# of a node, in its row: x, y at start and end, 1 + tr B at both, then X and Y, and T_a; in another: c at both, C, f of both
+# offsets in the first row of a node: x, y at start and end, 1 + tr B at both, X, Y, T_a; in its second row: c at both, C, f
 X0, Y0, X1, Y1, T0, T1, X_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17, 20, 29
 C0, C1, C_SUM, OF_TURN = 0, 3, 6, 9
 
 
 @small_kernel
 def _seen_from(M, A, e):
-    """c, y, 1 + tr B of a frame with the rotation A at e from the middle one."""
+    """Return c, y, 1 + tr B of a frame with the rotation A, at e from the middle frame with the rotation M."""
     B = transposed_product(M, A)
     T = 1.0 + trace(B)
     return times(2.0 / T, twice_axial(B)), apply_transposed(M, e), T
@@ -98,7 +98,7 @@ def _seen_from(M, A, e):
 
 @small_kernel
 def _store_turns(K, a, c0, c1):
-    """(1) of `relative_element` at start and end: x, and how f changes."""
+    """Store x of `relative_element` (1) of node a at start and end, c at both, and f with its divided differences."""
     row = MORE + a
     F0, F1, slope, first, second, _, _, _, _, _ = strain_function_differences(
         0.25 * dot(c0, c0), 0.25 * dot(c1, c1)
@@ -116,19 +116,19 @@ def _store_turns(K, a, c0, c1):
 
 @small_kernel
 def _mean_value(K, a, i, j):
-    """Mean of columns i and j of the row of a node."""
+    """Return the mean of columns i and j of the row of node a."""
     return 0.5 * (number_at(K, NODES + a, i) + number_at(K, NODES + a, j))
 
 
 @small_kernel
 def _mean_c(K, a):
-    """cbar_a."""
+    """Return cbar_a."""
     return average(vector_at(K, MORE + a, C0), vector_at(K, MORE + a, C1))
 
 
 @small_kernel
 def _mean_turn(K, a):
-    """F_a of (4)."""
+    """Return F_a of (4)."""
     row, c = MORE + a, _mean_c(K, a)
     mean = 0.5 * (number_at(K, row, OF_TURN + VALUE0) + number_at(K, row, OF_TURN + VALUE1))
     return plus_identity(outer(times(0.5 * number_at(K, row, OF_TURN + FIRST), c), c), mean)
@@ -136,7 +136,7 @@ def _mean_turn(K, a):
 
 @small_kernel
 def _end_turn(K, a, M1):
-    """dx_a by eta_a - eta_m, of (5), and dc_a by it."""
+    """Return the derivatives of x_a and of c_a with respect to eta_a - eta_m, from (5)."""
     row = MORE + a
     c = vector_at(K, row, C1)
     to_c = product_transposed(inverse_tangent(c), M1)
@@ -146,7 +146,7 @@ def _end_turn(K, a, M1):
 
 @small_kernel
 def _turn_spread(K, a):
-    """How F_a X changes with c_a1 where X is held."""
+    """Return the derivative of F_a X with respect to c_a1 at fixed X."""
     row, X = MORE + a, vector_at(K, NODES + a, X_SUM)
     c1, c = vector_at(K, row, C1), _mean_c(K, a)
     cX = dot(c, X)
@@ -158,7 +158,7 @@ def _turn_spread(K, a):
 
 @small_kernel
 def _at_point(K, p, g, length, x, y):
-    """x, x', q at point g, from columns x, y of the nodes."""
+    """Return x, x', q at Gauss point g, interpolated from columns x, y of the nodes."""
     zero, s = nothing(K), 1.0 / length
     at, rate, q = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
     for a in range(p + 1):
@@ -171,7 +171,7 @@ def _at_point(K, p, g, length, x, y):
 
 @small_kernel
 def _in_space(blocks, M, M1):
-    """With q in inertial axes: forces on it by M, its change by M1^T."""
+    """Return the blocks for q in inertial axes: forces on q are multiplied by M, changes of q by M1^T."""
     xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
     return (
         xx, xd, product_transposed(xq, M1), dx, dd, product_transposed(dq, M1),
@@ -181,7 +181,7 @@ def _in_space(blocks, M, M1):
 
 @small_kernel
 def _add_point(K, p, g, length, blocks):
-    """The matrix of (X, M Y) to (x, M1 y): l_a, l_a' on both sides of the derivatives at a point."""
+    """Add a point to the matrix of (X, M Y) to (x, M1 y): its derivatives weighted with l_a, l_a' on both sides."""
     xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
     s, k = 1.0 / length, p // 2
     for b in range(p + 1):
@@ -206,7 +206,7 @@ def _add_point(K, p, g, length, blocks):
 
 @small_kernel
 def _turn_matrix(A, B, c, T):
-    """T_a of (2), A of the middle frame: columns 2 (a_j x b_l - a_l x b_j)/T less t c^T/T, t = sum of b_i x a_i."""
+    """Return T_a of (2), A of the middle frame: columns 2 (a_j x b_l - a_l x b_j)/T less t c^T/T, t = sum of b_i x a_i."""
     a0, a1, a2 = (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
     b0, b1, b2 = (B[0], B[3], B[6]), (B[1], B[4], B[7]), (B[2], B[5], B[8])
     t, s = twice_axial(product_transposed(A, B)), 2.0 / T
@@ -218,7 +218,7 @@ def _turn_matrix(A, B, c, T):
 
 @small_kernel
 def _block(K, column, row):
-    """3 x 3 block of a matrix that is stored column by column."""
+    """Return a 3 x 3 block of a matrix that is stored column by column."""
     return transpose(
         _matrix(vector_at(K, column, row), vector_at(K, column + 1, row), vector_at(K, column + 2, row))
     )
@@ -226,27 +226,27 @@ def _block(K, column, row):
 
 @small_kernel
 def _matrix(a, b, c):
-    """Of these rows."""
+    """Return the matrix with the rows a, b, c."""
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @small_kernel
 def _turning_of(K, a):
-    """T_a, from the row of the node."""
+    """Return T_a from the row of node a."""
     row = NODES + a
     return _matrix(vector_at(K, row, TURNING), vector_at(K, row, TURNING + 3), vector_at(K, row, TURNING + 6))
 
 
 @small_kernel
 def _lever(r, dr, frames, a, m, share):
-    """r_a - r_m at the start and a share of its change."""
+    """Return r_a - r_m at the start plus `share` times its change over the step."""
     moved = minus(vector_of(dr, frames, a), vector_of(dr, frames, m))
     return plus(minus(vector_of(r, frames, a), vector_of(r, frames, m)), times(share, moved))
 
 
 @small_kernel
 def _forces_on_frames(r, dr, R0, R1, frames, p, K):
-    """(1) to (4) from X and Y; T_a goes into the rows of the nodes."""
+    """Compute the forces (1) to (4) on the frames from X and Y; store T_a in the rows of the nodes."""
     k, zero = p // 2, nothing(K)
     M = matrix_average(rotation_of(R0, frames, k), rotation_of(R1, frames, k))
     on_m, about_m = (zero, zero, zero), (zero, zero, zero)
@@ -272,8 +272,10 @@ def _forces_on_frames(r, dr, R0, R1, frames, p, K):
 
 @small_kernel
 def _bring_to_frames(r, dr, R0, R1, frames, p, K):
-    """Derivatives of (1) to (4) from the sums: (5) from the right, (1), (2), (4) from the left, then what these change
-    themselves; rows of the middle frame are sums of those of the others.
+    """Transform the summed point tangents to derivatives of the forces (1) to (4) on the frames.
+
+    The sums are multiplied by (5) from the right and by (1), (2), (4) from the left; then the changes of these factors are added.
+    Rows of the middle frame are sums of the rows of the others.
     """
     k = p // 2
     M1 = rotation_of(R1, frames, k)
@@ -333,7 +335,10 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
 
 @small_kernel
 def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
-    """See `closed_spans`. poses: r, dr, R0, R1; of_order: p and the length."""
+    """Compute forces, strains and, if `tangent`, derivatives into K as `closed_spans` describes.
+
+    poses: r, dr, R0, R1; of_order: p and the length.
+    """
     (r, dr, R0, R1), (p, L) = poses, of_order
     k = p // 2
     M0, M1 = rotation_of(R0, frames, k), rotation_of(R1, frames, k)
@@ -389,12 +394,12 @@ def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
-    """See `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
     _forces_over_step((r, dr, R0, R1), frames, (order_of(X), X[LENGTH]), X, D, ratio, tangent, K)
 
 
 @compiled(LANE_FORCES)
 def lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K):
-    """See `closed_spans`."""
+    """Compute the discrete forces of eight spans in lanes into K; arguments as in `closed_spans`."""
     of_order = order_of(X[places[NUMBERS, 0] :]), numbers1(X, places, NUMBERS * WIDTH, LENGTH)[0]
     _forces_over_step((r, dr, R0, R1), places, of_order, X, D, ratio, tangent, K)

@@ -1,11 +1,11 @@
-"""The relative rod element in `em`: how stresses at a point, and what they do, change with the end of the step.
+"""Tangent of the relative rod element at one point for `em`: derivatives with respect to the end of the step.
 
-The strains at the end change with
+The strains at the end change by
 
     dGamma = G_q dq + G_x dx,   dK = K_x dx + K_d dx'                                                                  (1)
 
-and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below, which change themselves: averages by half the
-change of the end, the functions of `turn_series` and their divided differences by 2 x . dx.
+and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below. These change too: averages by half the
+change of the end, the functions of `turn_series` and their divided differences by their derivatives times 2 x . dx.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -26,24 +26,24 @@ from rigid.linear_algebra import (
     times,
 )
 
-VALUE0, VALUE1, SLOPE1, FIRST, SECOND = range(5)  # of a function: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]
+VALUE0, VALUE1, SLOPE1, FIRST, SECOND = range(5)  # indices: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]
 
 
 @small_kernel
 def _hats(a, b):
-    """hat(a) hat(b) = b a^T - (a . b) I."""
+    """Return hat(a) hat(b) = b a^T - (a . b) I."""
     return plus_identity(outer(b, a), -dot(a, b))
 
 
 @small_kernel
 def _sum(alpha, a, beta, b, delta, d):
-    """Of three vectors."""
+    """Return the vector alpha a + beta b + delta d."""
     return plus(times(alpha, a), plus(times(beta, b), times(delta, d)))
 
 
 @small_kernel
 def strain_slopes(end, of_end, functions):
-    """(1): G_q, G_x, K_x, K_d."""
+    """Return G_q, G_x, K_x, K_d of (1)."""
     x, dx, q = end
     A, B, C, rho = of_end
     alpha, beta, delta = functions
@@ -61,8 +61,10 @@ def strain_slopes(end, of_end, functions):
 
 @small_kernel
 def spreads_of(start, end, of_start, of_end, functions, n, m):
-    """P, Q, N, M of `relative_element` (4), (5), what brings stresses to q, x', x, and how they change: (x to q), (x to x'),
-    (q to x), (x' to x), (x to x).
+    """Return the matrices P, Q, N, M that map stresses to the forces on q, x', x, and the derivatives of these forces.
+
+    P, Q, N, M are those of `relative_element` (4), (5). Derivatives at fixed stresses, in this order, named (argument to force):
+    (x to q), (x to x'), (q to x), (x' to x), (x to x).
     """
     (A0, B0, C0, rho0), (A1, B1, C1, rho1) = of_start, of_end
     x, dx, q = average(start[0], end[0]), average(start[1], end[1]), average(start[2], end[2])
@@ -110,8 +112,9 @@ def spreads_of(start, end, of_start, of_end, functions, n, m):
 
 @small_kernel
 def point_tangent(spreads, slopes, stiffness, full):
-    """Derivatives of (on x, on x', on q) to (x, x', q) at the end; rows and columns in this order. full: the stiffness is more
-    than diagonals of NN and MM.
+    """Return the derivatives of (on x, on x', on q) to (x, x', q) at the end, rows and columns in this order.
+
+    full: True if the stiffness is more than diagonals of NN and MM.
     """
     (P, Q, N, M), (x_q, x_dx, q_x, dx_x, x_x) = spreads
     G_q, G_x, K_x, K_d = slopes

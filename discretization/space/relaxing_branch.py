@@ -1,21 +1,22 @@
-"""A branch that relaxes, at a point of a rod: with it and its stiffness a material is the standard linear solid.
+"""Maxwell branch at a point of a rod: together with the stiffness of the rod it makes a standard linear solid.
 
-A spring C1 and a dashpot C1 tau in a row stand beside the stiffness C of the rod. With q the elastic strain of the branch,
-e - q is that of the dashpot:
+A spring C1 and a dashpot C1 tau in series act in parallel to the stiffness C of the rod. If q is the elastic strain of the
+branch, e - q is the strain of the dashpot:
 
     stress C e + C1 q,   dq/dt = de/dt - q/tau,   energy q . C1 q/2,   power lost q . C1 q/tau                          (1)
 
-Over a step, bars for means of its ends, a = h/(2 tau),
+Over a step, with bars for means of its two ends and a = h/(2 tau),
 
     q1 - q0 = e1 - e0 - h qbar/tau,   that is   qbar = (q0 + (e1 - e0)/2)/(1 + a),   q1 = 2 qbar - q0                  (2)
 
 and the stress C1 qbar does the work C1 qbar . (e1 - e0) = (q1 . C1 q1 - q0 . C1 q0)/2 + h qbar . C1 qbar/tau exactly. It is
-that of a viscosity and a constant in the step,
+the stress of a viscosity D plus a constant s/h during the step,
 
     C1 qbar = (D (e1 - e0) + s)/h,   D = h C1/(2 (1 + a)),   s = h C1 q0/(1 + a)                                        (3)
 
-Where a scheme takes forces at one place in the step, (e1 - e0)/h is the rate there, and all of this holds as it stands. As
-condensed own variables of a viscous element (`relaxing`) q stands behind what the points are made of: viscosity, C1, tau.
+If a scheme evaluates forces at one time in the step, (e1 - e0)/h is the rate at that time, and all of this holds unchanged.
+`relaxing` makes q condensed internal variables of a viscous element; they follow the materials of its points (viscosity, C1,
+tau) among its numbers.
 """
 
 from discretization.space.rod_points import BEHIND, FIRST, FREQUENCY, POINT, order_of, weight_of
@@ -25,7 +26,10 @@ from rigid.interactions.kinds import Condensed, Kind, stress_function
 
 @small_kernel
 def begin_branch(material, q, h, out, behind):
-    """(3) and the viscosity beside it, row by row, into out; s into out[behind:]. material: viscosity, C1, tau."""
+    """Write the step viscosity damping + D of (3), row by row, to `out`, and s to `out[behind:]`.
+
+    material: viscosity, C1, tau; q: elastic strain of the branch (6,) at the start of the step.
+    """
     damping, C1, tau = material
     share = h / (1.0 + 0.5 * h / tau)
     for i in range(6):
@@ -38,7 +42,10 @@ def begin_branch(material, q, h, out, behind):
 
 @small_kernel
 def relax_branch(material, change, h, q):
-    """(2): q0 becomes q1; what is lost per length. material: C1, tau; change: e1 - e0."""
+    """Advance the branch strain q from q0 to q1 by (2), in place, and return the energy lost per length.
+
+    material: C1, tau; change: e1 - e0.
+    """
     C1, tau = material
     share = 1.0 / (1.0 + 0.5 * h / tau)
     lost = 0.0
@@ -56,12 +63,12 @@ MATERIAL, STIFFNESS, TIME = (
     73,
     36,
     72,
-)  # numbers of a point behind those of the viscosity; places of C1 and tau
+)  # numbers of a point that follow those of the viscosity; offsets of C1 and tau among them
 
 
 @small_kernel
 def places_of(X, g):
-    """Of point g: its numbers of the viscosity, its material, q."""
+    """Return three offsets in X for point g: its viscosity, its branch material and its branch strain q."""
     p = order_of(X)
     behind = FIRST + POINT * p
     return FIRST + POINT * g, behind + MATERIAL * g, behind + MATERIAL * p + 6 * g
@@ -69,7 +76,7 @@ def places_of(X, g):
 
 @small_kernel
 def kept_at(X, g):
-    """Energy of the branch at point g."""
+    """Return the energy of the branch at point g."""
     _, material, own = places_of(X, g)
     energy = 0.0
     for i in range(6):
@@ -80,7 +87,7 @@ def kept_at(X, g):
 
 @stress_function
 def begin(h, X, out):
-    """(3) of all points, and the energy of their branches."""
+    """Apply (3) to all points at the start of a step, and write the energy of their branches to `out[0]`."""
     out[0] = 0.0
     for g in range(order_of(X)):
         at, material, own = places_of(X, g)
@@ -95,14 +102,14 @@ def begin(h, X, out):
 
 @stress_function
 def evolve(change, X, out):
-    """(2) of all points, and what the energy of their branches has gained."""
+    """Advance the branches of all points by (2), and write the energy that they gained to `out[0]`."""
     out[0] = 0.0
     for g in range(order_of(X)):
         at, material, own = places_of(X, g)
         tau = X[material + TIME]
         if tau > 0.0:
             of_point, before = X[at + BEHIND : at + FREQUENCY], kept_at(X, g)
-            for i in range(6):  # in the place of s, which has served
+            for i in range(6):  # overwrites s, which is no longer needed
                 of_point[i] = change[6 * g + i].real
             C1 = X[material + STIFFNESS : material + TIME].reshape(6, 6)
             relax_branch((C1, tau), of_point, 1.0 / X[at + FREQUENCY], X[own : own + 6])
@@ -110,5 +117,5 @@ def evolve(change, X, out):
 
 
 def relaxing(viscous: Kind, strains: Kind) -> Kind:
-    """The kind of a viscous element whose points have branches; strains: its strains as rows."""
+    """Return the kind of a viscous element whose points have Maxwell branches; strains: the kind whose rows are its strains."""
     return viscous._replace(own=strains.rows, condensed=Condensed(strains.value, begin, evolve, strains.rows))

@@ -1,10 +1,10 @@
-"""What the rod elements between several frames share: their numbers, their points, and the way from strains to stresses.
+"""Layout of the numbers of rod elements with Gauss points, interpolation at the points, and stresses from strains.
 
 Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
-stress-free strains, and of a law beyond the linear one (`laws`) its invariant, its number in `laws.functions.LAW_FUNCTIONS`,
-0 without a law, and its parameters. Numbers of the viscosity have no stress-free strains, and in the place of the parameters what
-else the viscous stress has in a step: `relaxing_branch`. Values and slopes at a point are sums over the nodes with the tables of
-`interpolation`.
+stress-free strains, and for a law added to the linear one (`laws`) its invariant, its number in `laws.functions.LAW_FUNCTIONS`
+(0 without a law) and its parameters. Numbers of a viscosity have no stress-free strains; instead of the parameters they hold the
+constant part of the viscous stress in a step: `relaxing_branch`. Values and slopes at a point are sums over the nodes with the
+tables of `interpolation`.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
@@ -20,27 +20,27 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import vector, whole
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-ORDER, LENGTH, FIRST = 0, 1, 2  # places among the numbers; of the first point
-POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers of one point; place of its stress-free strains
+ORDER, LENGTH, FIRST = 0, 1, 2  # offsets among the numbers of an element; FIRST: of the first point
+POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers per point; offset of its stress-free strains
 INVARIANT, LAW = 42, 43
-BEHIND, FREQUENCY = PARAMETERS, PARAMETERS + 6  # of a viscosity: s of `relaxing_branch` (3), 1/h
+BEHIND, FREQUENCY = PARAMETERS, PARAMETERS + 6  # offsets in a viscosity: s of `relaxing_branch` (3), 1/h
 
 
 @small_kernel
 def order_of(X):
-    """p."""
+    """Return the order p of an element."""
     return whole(X[ORDER])
 
 
 @small_kernel
 def weight_of(X, g):
-    """Length of the rod that point g stands for, m."""
+    """Return the length of the rod that point g represents, m."""
     return WEIGHTS[order_of(X), g] * X[LENGTH]
 
 
 @small_kernel
 def value_at_point(y, k, p, g):
-    """sum_a l_a y[a, k]: row k of the poses at point g."""
+    """Return sum_a l_a y[a, k]: row k of the poses, interpolated at point g."""
     x0, x1, x2 = 0j, 0j, 0j
     for a in range(p + 1):
         l, x = VALUES[p, g, a], y[a, k]
@@ -50,7 +50,7 @@ def value_at_point(y, k, p, g):
 
 @small_kernel
 def slope_at_point(y, k, p, g, length):
-    """sum_a l_a' y[a, k]/L."""
+    """Return sum_a l_a' y[a, k]/L: the derivative of row k of the poses along the rod at point g."""
     x0, x1, x2, s = 0j, 0j, 0j, 1.0 / length
     for a in range(p + 1):
         l, x = s * SLOPES[p, g, a], y[a, k]
@@ -60,21 +60,21 @@ def slope_at_point(y, k, p, g, length):
 
 @small_kernel
 def unloaded(Gamma, K, X, g):
-    """Gamma, K minus those without stress."""
+    """Return Gamma, K less the stress-free strains of point g."""
     at = FIRST + POINT * g + STRAIN0
     return minus(Gamma, vector(X, at)), minus(K, vector(X, at + 3))
 
 
 @small_kernel
 def stress_of(Gamma, K, X, g):
-    """N, M."""
+    """Return the linear stresses N, M of point g."""
     at = FIRST + POINT * g
     return row_times(X, at, Gamma, K), row_times(X, at + 18, Gamma, K)
 
 
 @small_kernel
 def row_times(X, i, Gamma, K):
-    """Three rows of C (Gamma, K)."""
+    """Return three rows of C (Gamma, K); `i`: offset of the first row in X."""
     return (
         dot(vector(X, i), Gamma) + dot(vector(X, i + 3), K),
         dot(vector(X, i + 6), Gamma) + dot(vector(X, i + 9), K),
@@ -84,7 +84,7 @@ def row_times(X, i, Gamma, K):
 
 @small_kernel
 def clear(out, count):
-    """Duals of the first `count` frames = 0."""
+    """Set the duals of the first `count` frames to zero."""
     for a in range(count):
         for i in range(4):
             for j in range(3):
@@ -93,14 +93,14 @@ def clear(out, count):
 
 @small_kernel
 def add(x, s, out):
-    """out (3,) += s x."""
+    """Add s x to `out` (3,)."""
     for j in range(3):
         out[j] += s * x[j]
 
 
 @small_kernel
 def invariant_of(Gamma, K, X, at):
-    """x of the law at a point."""
+    """Return the invariant x, the argument of the law at a point; `at`: offset of its numbers."""
     if whole(X[at + INVARIANT]) == AXIAL:
         return Gamma[0]
     return 0.5 * (X[at + 28] * K[1] * K[1] + X[at + 35] * K[2] * K[2])
@@ -108,13 +108,13 @@ def invariant_of(Gamma, K, X, at):
 
 @small_kernel
 def six(Gamma, K):
-    """All strains as complex numbers."""
+    """Return all six strains as complex numbers."""
     return Gamma[0] + 0j, Gamma[1] + 0j, Gamma[2] + 0j, K[0] + 0j, K[1] + 0j, K[2] + 0j
 
 
 @small_kernel
 def general_between(Gamma0, K0, Gamma1, K1, X, at):
-    """Discrete derivative N, M of a W in all strains."""
+    """Return the discrete derivative N, M of a W that depends on all strains."""
     stress = stress_of_number(whole(X[at + LAW]), X)
     s = stress(six(Gamma0, K0), six(Gamma1, K1), X, at)
     return (s[0], s[1], s[2]), (s[3], s[4], s[5])
@@ -122,7 +122,7 @@ def general_between(Gamma0, K0, Gamma1, K1, X, at):
 
 @small_kernel
 def energy_of(Gamma, K, X, g):
-    """W per length of strains less the stress-free ones."""
+    """Return the energy per length W, J/m, from strains less the stress-free ones."""
     at = FIRST + POINT * g
     if whole(X[at + INVARIANT]) == GENERAL:
         density = density_of_number(whole(X[at + LAW]), X)
@@ -137,7 +137,7 @@ def energy_of(Gamma, K, X, g):
 
 @small_kernel
 def stress_between(Gamma0, K0, Gamma1, K1, X, g):
-    """Discrete derivative of W between strains that include the stress-free ones."""
+    """Return the discrete derivative N, M of W between two strains that include the stress-free ones."""
     (Gamma0, K0), (Gamma1, K1) = unloaded(Gamma0, K0, X, g), unloaded(Gamma1, K1, X, g)
     at = FIRST + POINT * g
     if whole(X[at + INVARIANT]) == GENERAL:
@@ -155,7 +155,10 @@ def stress_between(Gamma0, K0, Gamma1, K1, X, g):
 
 @small_kernel
 def viscous_between(Gamma0, K0, Gamma1, K1, X, g):
-    """Stress of the change of the strains, and what a relaxing branch adds to it; X: numbers of the viscosity."""
+    """Return the viscous stress N, M of the change of the strains plus the constant part of a Maxwell branch.
+
+    X: numbers of the viscosity.
+    """
     N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, g)
     at = FIRST + POINT * g + BEHIND
     return plus(N, vector(X, at)), plus(M, vector(X, at + 3))
@@ -163,7 +166,10 @@ def viscous_between(Gamma0, K0, Gamma1, K1, X, g):
 
 @small_kernel
 def viscous_of_rates(dGamma, dK, X, g):
-    """The same of rates that hold all along the step."""
+    """Return the viscous stress N, M of strain rates that are constant over the step plus the part of a Maxwell branch.
+
+    X: numbers of the viscosity.
+    """
     N, M = stress_of(dGamma, dK, X, g)
     at, rate = FIRST + POINT * g + BEHIND, X[FIRST + POINT * g + FREQUENCY]
     return plus(N, times(rate, vector(X, at))), plus(M, times(rate, vector(X, at + 3)))

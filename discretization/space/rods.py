@@ -1,7 +1,8 @@
-"""All rod elements of a model: those of two frames with a linear material, whose arrays go in lanes, then the spans.
+"""All rod elements of a model: two-frame elements with a linear material, which are evaluated in lanes, then spans.
 
-Who reads what rods are made of or do reads them here; which arrays an element stands in is known to the loops that evaluate
-them alone. Strains and stresses are known at points: one of each element, then those of the spans in their order.
+Properties, strains and stresses of rods are read through this module; only the loops that evaluate elements depend on which
+arrays store an element. Strains and stresses are evaluated at points: one per two-frame element, then the points of the spans in
+their order.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from rigid.system import Floats, Ints
 
 
 class Points(NamedTuple):
-    """Where strains and stresses are known: of two-frame elements, then of spans."""
+    """Points where strains and stresses are evaluated: of two-frame elements, then of spans."""
 
-    frames: Ints  # (g, 2) on both sides
-    weight: Floats  # (g,) m
-    stiffness: Floats
-    damping: Floats
-    strain0: Floats
+    frames: Ints  # (g, 2) frames on both sides of a point
+    weight: Floats  # (g,) length of the rod that a point represents, m
+    stiffness: Floats  # (g, 6, 6)
+    damping: Floats  # (g, 6, 6)
+    strain0: Floats  # (g, 6)
 
 
 class Rods(NamedTuple):
-    """Rod elements by the arrays they stand in."""
+    """Rod elements of a model, by the arrays that store them."""
 
     elements: Elements
     spans: Spans
@@ -45,49 +46,49 @@ class Rods(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The first point of spans."""
+        """Number of the first point of the spans."""
         return len(self.elements.length)
 
     @property
     def n_points(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return self.first + len(self.spans.weight)
 
     @property
     def orders(self) -> Ints:
-        """(e,) order of each element, and how many points it has."""
+        """Order of each element, (e,), which is also its number of points."""
         return np.concatenate([np.ones(self.first, np.int64), self.spans.order])
 
     @property
     def order_at(self) -> Ints:
-        """(g,) order of the element of each point."""
+        """Order of the element of each point, (g,)."""
         return np.repeat(self.orders, self.orders)
 
     @property
     def viscous(self) -> bool:
-        """Whether some element dissipates."""
+        """True if some element dissipates."""
         return bool(
             np.any(self.elements.damping) or np.any(self.spans.damping) or np.any(self.spans.relaxation)
         )
 
     @property
     def relaxing(self) -> np.ndarray:
-        """(g,) points where a branch relaxes."""
+        """True for each point with a Maxwell branch, (g,)."""
         return np.concatenate([np.zeros(self.first, bool), self.spans.relaxation > 0.0])
 
     @property
     def branches(self) -> int:
-        """Points that have a branch in `State.own`: all of spans where one of them relaxes."""
+        """Number of points with a branch in `State.own`: all points of spans if one of them relaxes, else 0."""
         return len(self.spans.weight) if np.any(self.spans.relaxation) else 0
 
     @property
     def linear(self) -> np.ndarray:
-        """(g,) points whose material is linear."""
+        """True for each point with a linear material, (g,)."""
         return np.concatenate([np.ones(self.first, bool), self.spans.law < 0])
 
     @property
     def shared_masses(self) -> tuple[Ints, Floats]:
-        """Pairs (k, 2) of frames and their couplings (k,), kg: kinetic energy - coupling |v_b - v_a|^2/2 in all.
+        """Pairs (k, 2) of frames and their couplings (k,), kg: total kinetic energy - coupling |v_b - v_a|^2/2.
 
         Since the a_i of a span sum to zero, |sum a_i v_i|^2 is minus the sum of a_i a_j |v_i - v_j|^2 over its pairs.
         """
@@ -101,7 +102,7 @@ class Rods(NamedTuple):
         return np.concatenate(pairs), np.concatenate(couplings)
 
     def lumped(self) -> Rods:
-        """Without masses that frames share."""
+        """Return these rods without masses that frames share."""
         elements, own = self
         if not (elements.coupling.any() or own.coupling.any()):
             return self
@@ -111,7 +112,7 @@ class Rods(NamedTuple):
         )
 
     def undamped(self) -> Rods:
-        """Without viscosity of sections; branches relax as they do."""
+        """Return these rods without viscosity of the sections; Maxwell branches are unchanged."""
         elements, own = self
         if not (elements.damping.any() or own.damping.any()):
             return self
@@ -121,11 +122,11 @@ class Rods(NamedTuple):
         )
 
     def relaxed(self) -> Rods:
-        """As they are when branches have relaxed."""
+        """Return these rods with fully relaxed branches, that is without branches."""
         return self._replace(spans=self.spans._replace(relaxation=np.zeros_like(self.spans.relaxation)))
 
     def strained(self, strain: Floats) -> Rods:
-        """With stress-free strains that are less by these (g, 6)."""
+        """Return these rods with stress-free strains that are less by `strain` (g, 6)."""
         elements, own = self
         return Rods(
             elements._replace(strain0=elements.strain0 - strain[: self.first]),
@@ -134,11 +135,11 @@ class Rods(NamedTuple):
 
 
 def strains(rods: Rods, r: Floats, quat: Floats) -> Floats:
-    """Strains (Gamma, K) - strain0 (..., g, 6) at poses (..., n, 3), (..., n, 4)."""
+    """Return the strains (Gamma, K) - strain0 (..., g, 6) at poses (..., n, 3), (..., n, 4)."""
     elements, n, m = rods.elements, r.shape[-2], rods.first
     places, turns = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (r, quat))
     count = len(places) // n
-    # many states of one model are one state of many copies of it
+    # many states of one model are evaluated as one state of many copies of the model
     frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
     strain = np.empty((count * m, 6))
     element_strains(frames, np.tile(elements.length, count), places, turns, strain)
@@ -150,7 +151,10 @@ def strains(rods: Rods, r: Floats, quat: Floats) -> Floats:
 
 
 def stresses(rods: Rods, strain: Floats, branch: Floats) -> Floats:
-    """Stresses (N, M) (..., g, 6) of `strains` and of the strains (..., points of spans or 0, 6) of branches."""
+    """Return the stresses (N, M) (..., g, 6) of strains and of branch strains.
+
+    strain: as returned by `strains`; branch (..., points of spans or 0, 6): strains of the Maxwell branches.
+    """
     own, m = rods.spans, rods.first
     stress: Floats = np.sum(rods.points.stiffness * strain[..., None, :], axis=-1)
     if np.any(own.law >= 0):
@@ -161,7 +165,7 @@ def stresses(rods: Rods, strain: Floats, branch: Floats) -> Floats:
 
 
 def densities(rods: Rods, strain: Floats, branch: Floats) -> Floats:
-    """Stored energies per length (..., g), J/m: of the section, of its law and of what its branch keeps."""
+    """Return the stored energies per length (..., g), J/m, of the section, its law and its Maxwell branch."""
     own, m = rods.spans, rods.first
     density: Floats = 0.5 * squares(rods.points.stiffness, strain)
     if np.any(own.law >= 0):
@@ -174,7 +178,7 @@ def densities(rods: Rods, strain: Floats, branch: Floats) -> Floats:
 def elastic_energies(
     rods: Rods, r: Floats, quat: Floats, strain: Floats, stress: Floats, branch: Floats
 ) -> Floats:
-    """Stored energies (...,), J, at poses with these strains and stresses."""
+    """Return the stored energies (...,), J, at poses with these strains and stresses."""
     own, m = rods.spans, rods.first
     found = 0.5 * summed(rods.elements.length * np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
     if len(own.kind):
@@ -185,7 +189,7 @@ def elastic_energies(
 
 
 def branch_losses(rods: Rods, branch: Floats) -> Floats:
-    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
+    """Return the power per length (..., g), W/m, lost in Maxwell branches: see `discretization.space.relaxing_branch`."""
     lost = np.zeros((*branch.shape[:-2], rods.n_points))
     if branch.shape[-2]:
         tau = rods.spans.relaxation
@@ -195,12 +199,12 @@ def branch_losses(rods: Rods, branch: Floats) -> Floats:
 
 
 def summed(each: Floats) -> Floats:
-    """Sum over the last axis. Not a matrix product: its order depends on the number of states."""
+    """Return the sum over the last axis. It is no matrix product, whose order depends on the number of states."""
     found: Floats = np.sum(np.ascontiguousarray(each), axis=-1)
     return found
 
 
 def squares(matrices: Floats, q: Floats) -> Floats:
-    """q . C q (..., g)."""
+    """Return q . C q (..., g)."""
     found: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
     return found

@@ -1,14 +1,14 @@
-"""The SE(3) rod element as an interaction: its energy and discrete derivative in directors, for every chart.
+"""SE(3) rod element as an interaction: energy and discrete derivative in directors, for every chart.
 
-The formulas are those of `se3_element` with A, B made of the directors a_i, b_i of the two frames, which need not be unit
+The formulas are those of `se3_element` with A, B formed from the directors a_i, b_i of the two frames, which need not be unit
 vectors: invariants C_ij = a_i . b_j and y_i = (a_i + b_i) . e/(2 L), e = r_b - r_a, hence
 
     k = 2 hat^-1(C^T - C)/(1 + tr C)                                      (1)
     dual on e: sum_i cy_i (abar_i + bbar_i)/(2 L);   on a_i and on b_i: cy_i ebar/(2 L)            (2)
     dual on a_i: sum_j (2/Tbar) Z_ij bbar_j;   on b_j: sum_i (2/Tbar) Z_ij abar_i                  (3)
 
-with cy, ck of `se3_element` (5), (6), Z = hat(ck) - (kbar . ck)/2 I and Tbar = 1 + avg tr C. Viscous material has a stress
-of the same strains, from their change over the step or from their rate.
+with cy, ck of `se3_element` (5), (6), Z = hat(ck) - (kbar . ck)/2 I and Tbar = 1 + avg tr C. The viscous stress is computed
+from the change of the same strains over the step, or from their rates.
 """
 
 import numpy as np
@@ -31,13 +31,13 @@ from rigid.interactions.kinds import (
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
-# places among the numbers: L, C (or the viscosity) row by row, stress-free strains
+# offsets among the numbers: L, C (or the viscosity) row by row, stress-free strains
 LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37
 
 
 @small_kernel
 def complex_differences(u0, u1):
-    """f0, f1, f[u0,u1], p0, p1, p[u0,u1] with their first derivatives along imaginary parts."""
+    """Return f0, f1, f[u0,u1], p0, p1, p[u0,u1], with their first derivatives along imaginary parts."""
     x0, x1, d0, d1 = u0.real, u1.real, u0.imag, u1.imag
     f0, f1, df1, F, F1, p0, p1, dp1, P, P1 = strain_function_differences(x0, x1)
     if d0 == 0.0:
@@ -55,7 +55,7 @@ def complex_differences(u0, u1):
 
 @small_kernel
 def invariants(a, b, e, length):
-    """(1): y, k, 1 + tr C."""
+    """Return y, k, 1 + tr C of (1); e = r_b - r_a."""
     T = 1.0 + dot(a[1], b[1]) + dot(a[2], b[2]) + dot(a[3], b[3])
     s = 2.0 / T
     k = (
@@ -74,7 +74,7 @@ def invariants(a, b, e, length):
 
 @small_kernel
 def strain_of(y, k, f, p, length):
-    """Gamma, K."""
+    """Return Gamma, K from y, k and the strain functions f, p."""
     u, s = 0.25 * dot(k, k), dot(k, y)
     Gamma = minus(times((1.0 + u) * f, y), times(p * s, k))
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(f / length, k)
@@ -82,19 +82,19 @@ def strain_of(y, k, f, p, length):
 
 @small_kernel
 def unloaded(Gamma, K, X):
-    """Gamma, K minus those without stress."""
+    """Return Gamma, K less the stress-free strains."""
     return minus(Gamma, vector(X, STRAIN0)), minus(K, vector(X, STRAIN0 + 3))
 
 
 @small_kernel
 def stress_of(Gamma, K, X):
-    """N, M."""
+    """Return N, M = C (Gamma, K)."""
     return row_times(X, 0, Gamma, K), row_times(X, 3, Gamma, K)
 
 
 @small_kernel
 def row_times(X, first, Gamma, K):
-    """Rows first .. first + 2 of C (Gamma, K)."""
+    """Return rows first .. first + 2 of C (Gamma, K)."""
     i = STIFFNESS + 6 * first
     return (
         dot(vector(X, i), Gamma) + dot(vector(X, i + 3), K),
@@ -105,13 +105,13 @@ def row_times(X, first, Gamma, K):
 
 @small_kernel
 def row(x, y, z, a, b, c):
-    """x a + y b + z c."""
+    """Return x a + y b + z c."""
     return plus(times(x, a), plus(times(y, b), times(z, c)))
 
 
 @value_function
 def value(y, X, out):
-    """L/2 (Gamma, K) . C (Gamma, K)."""
+    """Write the stored energy L/2 (Gamma, K) . C (Gamma, K) to `out[0]`, J."""
     a, b, L = frame(y, 0), frame(y, 1), X[LENGTH]
     Y, k, _ = invariants(a, b, minus(b[0], a[0]), L)
     u = 0.25 * dot(k, k)
@@ -124,7 +124,7 @@ def value(y, X, out):
 
 @small_kernel
 def ends_of(y0, y1, L):
-    """y, k, T, u at both ends of the step, and f, p there with their divided differences."""
+    """Return y, k, T, u at both ends of the step, and f, p there with their divided differences."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     Y0, k0, T0 = invariants(a0, b0, minus(b0[0], a0[0]), L)
     Y1, k1, T1 = invariants(a1, b1, minus(b1[0], a1[0]), L)
@@ -134,7 +134,7 @@ def ends_of(y0, y1, L):
 
 @small_kernel
 def strains_of(start, end, functions, L):
-    """Gamma, K at both ends of the step."""
+    """Return Gamma, K at both ends of the step."""
     f0, f1, _, p0, p1, _ = functions
     Gamma0, K0 = strain_of(start[0], start[1], f0, p0, L)
     Gamma1, K1 = strain_of(end[0], end[1], f1, p1, L)
@@ -143,7 +143,7 @@ def strains_of(start, end, functions, L):
 
 @small_kernel
 def spread(y0, y1, start, end, functions, L, N, M, out):
-    """(2), (3): the dual whose work is L (N . dGamma + M . dK)."""
+    """Write the dual (2), (3), with the work L (N . dGamma + M . dK), to `out` (2, 4, 3)."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     e0, e1 = minus(b0[0], a0[0]), minus(b1[0], a1[0])
     (Y0, k0, T0, u0), (Y1, k1, T1, u1) = start, end
@@ -191,7 +191,7 @@ def spread(y0, y1, start, end, functions, L, N, M, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress of the mean strains."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (2, 4, 3): the dual of the stress of the mean strains."""
     L = X[LENGTH]
     start, end, functions = ends_of(y0, y1, L)
     Gamma0, K0, Gamma1, K1 = strains_of(start, end, functions, L)
@@ -205,7 +205,10 @@ SE3_ELEMENT = Kind("SE(3) rod element", 2, 0, value, dual, no_bend)
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam; X: L, viscosity row by row."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (2, 4, 3).
+
+    X: L, viscosity row by row.
+    """
     L = X[LENGTH]
     start, end, functions = ends_of(y0, y1, L)
     Gamma0, K0, Gamma1, K1 = strains_of(start, end, functions, L)
@@ -215,7 +218,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @small_kernel
 def strain_rates(y, z, at, functions, L):
-    """Rates of Gamma and K where the poses y move with z: the product rule on (1) and on Gamma = g y - p (k . y) k - e1."""
+    """Return the rates of Gamma and K if the poses y have the rates z.
+
+    The product rule is applied to (1) and to Gamma = g y - p (k . y) k - e1.
+    """
     a, b, da, db = frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1)
     e, de = minus(b[0], a[0]), minus(db[0], da[0])
     Y, k, T, u = at
@@ -242,7 +248,10 @@ def strain_rates(y, z, at, functions, L):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (2, 4, 3).
+
+    y: poses; z: their rates.
+    """
     L = X[LENGTH]
     at, _, functions = ends_of(y, y, L)
     dGamma, dK = strain_rates(y, z, at, functions, L)
@@ -254,14 +263,14 @@ VISCOUS_SE3_ELEMENT = dissipation("viscous SE(3) rod element", 2, step_dual, rat
 
 
 def energies_of(elements: Elements) -> Group:
-    """The elements as energies."""
+    """Return the group of the stored energies of the elements."""
     return group(
         SE3_ELEMENT, elements.frames, _numbers(elements.length, elements.stiffness, elements.strain0)
     )
 
 
 def dissipations_of(elements: Elements) -> Group:
-    """Those whose material is viscous as dissipations."""
+    """Return the group of the dissipations of the elements whose material is viscous."""
     use = np.any(elements.damping, axis=(1, 2))
     numbers = _numbers(elements.length[use], elements.damping[use])
     return group(VISCOUS_SE3_ELEMENT, elements.frames[use], numbers)

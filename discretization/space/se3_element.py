@@ -1,4 +1,4 @@
-"""The SE(3) rod element: strains of two frames, discrete derivative of its energy, analytic tangent.
+"""SE(3) rod element between two frames: strains, discrete derivative of the energy, analytic tangent.
 
 Two frames a, b (rotations A, B; positions with e = r_b - r_a) and the stress-free length L. From bilinear
 invariants
@@ -7,7 +7,7 @@ invariants
     Gamma = g(u) y - p(u) s k - e1                                                                         (2)
     K     = f(u) k/L                                                                                       (3)
 
-which is the logarithm of the relative pose: constant strain (a helix, an arc, pure bending) is exact with
+which is the logarithm of the relative pose: constant strain (a helix, an arc, pure bending) is represented exactly by
 one element. The stored energy is L/2 (e - e0)^T C (e - e0), e = (Gamma, K).
 
 Over a step (0 -> 1, bars are averages, f[], g[], p[] divided differences) with averaged stresses w = (wN, wM)
@@ -23,8 +23,8 @@ Over a step (0 -> 1, bars are averages, f[], g[], p[] divided differences) with 
 so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net
 force is zero and net moment is zero, exactly. Derivation: docs/numerics.md.
 
-Tangents are taken with respect to the end of the step: de of e1, and delta A1 = hat(eta_a) A1, delta B1 =
-hat(eta_b) B1.
+Tangents are derivatives with respect to the end of the step: de of e1, and delta A1 = hat(eta_a) A1,
+delta B1 = hat(eta_b) B1.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ from rigid.linear_algebra import (
 )
 from rigid.system import Floats
 
-# What an element remembers of the start of a step: y, k, s, u, scalar of the half rotation, constant part of
-# w (4), strains.
+# Offsets of the data that an element stores at the start of a step: y, k, s, u, scalar part of the half rotation,
+# constant part of w (4), strains; START: their count.
 Y0, K0, S0, U0, HALF0, STRESS0, E0, START = 0, 3, 6, 7, 8, 9, 15, 21
 
 
 @small_kernel
 def invariants(A, B, qa, qb, e, length):
-    """(1): y, k, s, u and the scalar part of the half rotation from a to b."""
+    """Return y, k, s, u of (1) and the scalar part of the half rotation from a to b."""
     half = relative_half(qa, qb)
     k = times(2.0 / half[0], (half[1], half[2], half[3]))
     y = times(0.5 / length, plus(apply_transposed(A, e), apply_transposed(B, e)))
@@ -87,7 +87,7 @@ def invariants(A, B, qa, qb, e, length):
 
 @small_kernel
 def strains_of(y, k, s, u, f, p, length):
-    """(2), (3): Gamma, K."""
+    """Return Gamma, K of (2), (3)."""
     g = (1.0 + u) * f
     Gamma = minus(times(g, y), times(p * s, k))
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(f / length, k)
@@ -95,7 +95,7 @@ def strains_of(y, k, s, u, f, p, length):
 
 @kernel
 def element_strains(frames, length, r, quat, out):
-    """Strains (m, 6) of all elements in the configuration r (n, 3), quat (n, 4)."""
+    """Write the strains of all elements in the configuration r (n, 3), quat (n, 4) to `out` (m, 6)."""
     for m in range(frames.shape[0]):
         a, b = frames[m, 0], frames[m, 1]
         qa, qb = load4(quat[a]), load4(quat[b])
@@ -108,7 +108,10 @@ def element_strains(frames, length, r, quat, out):
 
 
 def strains_along(r: Floats, quat: Floats, length: Floats) -> Floats:
-    """The same (k - 1, 6) of elements of these lengths (k - 1,) between k frames in a row, r (k, 3), quat (k, 4)."""
+    """Return the strains (k - 1, 6) of elements in a row between k frames, r (k, 3), quat (k, 4).
+
+    length (k - 1,): stress-free lengths, m.
+    """
     m = len(length)
     frames, out = np.empty((m, 2), np.int64), np.empty((m, 6))
     frames[:, 0], frames[:, 1] = np.arange(m), np.arange(1, m + 1)
@@ -117,7 +120,7 @@ def strains_along(r: Floats, quat: Floats, length: Floats) -> Floats:
 
 
 def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: ArrayLike) -> Floats:
-    """SE(3) strains (Gamma, K), shape (m, 6), between m pairs of frames.
+    """Return the SE(3) strains (Gamma, K), shape (m, 6), between m pairs of frames.
 
     Parameters: positions `ra`, `rb` (m, 3) in m, unit quaternions `qa`, `qb` (m, 4), `length` (m,) in m.
     Gamma is dimensionless, K in 1/m, both in section axes. Relative rotations must stay below pi.
@@ -133,34 +136,37 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
 
 
 class AtStart(NamedTuple):
-    """What stays the same in all Newton iterations of a step."""
+    """Data at the start of a step, constant in all Newton iterations."""
 
     y: Any
     k: Any
     s: Any
     u: Any
     half: Any  # scalar part of the half rotation
-    wN: Any  # the constant part of w (4)
-    wM: Any
+    wN: Any  # constant part of wN (4)
+    wM: Any  # constant part of wM (4)
 
 
 class Averages(NamedTuple):
-    """What forces (4)-(9) and their derivatives share."""
+    """Intermediate results shared by the forces (4)-(9) and their derivatives."""
 
     y1: Any
     k1: Any
     s1: Any
     functions: Any  # strain functions at the end, their divided differences and averages
-    stresses: Any  # wN, wM, their products with k, y and alpha
-    averages: Any  # y, k, s, e, avg(s k)
-    rotations: Any  # A, B, S
-    pulls: Any  # cy, ck, s wN + (wN . k) y, n
-    turns: Any  # Abar cy, Dk ck, T, Z, Z Bbar^T
+    stresses: Any  # mean stresses wN, wM, their products with k, y and alpha
+    averages: Any  # averages of y, k, s, e, avg(s k)
+    rotations: Any  # averages A, B, and S = (A + B)/(2 L)
+    pulls: Any  # terms of the force: cy, ck, s wN + (wN . k) y, n
+    turns: Any  # terms of the torques: Abar cy, Dk ck, T, Z, Z Bbar^T
 
 
 @flat_kernel
 def linear_part(strains, strain0, stiffness):
-    """Constant part of wN and wM (4) and blocks of dw/d(strains at the end), without viscosity; stiffness: its blocks."""
+    """Return the constant parts of wN and wM (4) and the blocks of dw/d(strains at the end), without viscosity.
+
+    stiffness: its blocks NN, NM, MN, MM.
+    """
     NN, NM, MN, MM = stiffness
     less_N, less_M = minus(times(0.5, strains[0]), strain0[0]), minus(times(0.5, strains[1]), strain0[1])
     halves = matrix_times(0.5, NN), matrix_times(0.5, NM), matrix_times(0.5, MN), matrix_times(0.5, MM)
@@ -173,7 +179,7 @@ def linear_part(strains, strain0, stiffness):
 
 @flat_kernel
 def with_damping(part, strains, damping, h):
-    """`linear_part` with viscosity; damping: its blocks."""
+    """Add the viscosity to a result of `linear_part`; damping: its blocks."""
     (wN, wM, (NN, NM, MN, MM)), (Gamma, K), (D0, D1, D2, D3) = part, strains, damping
     D0, D1, D2, D3 = (
         matrix_times(1.0 / h, D0),
@@ -190,13 +196,13 @@ def with_damping(part, strains, damping, h):
 
 @small_kernel
 def _blocks(A):
-    """3 x 3 blocks of a matrix (6, 6)."""
+    """Return the 3 x 3 blocks of a matrix (6, 6)."""
     return load_block(A, 0, 0), load_block(A, 0, 3), load_block(A, 3, 0), load_block(A, 3, 3)
 
 
 @small_kernel
 def start_of_step(poses, material, strain0, h, out):
-    """What stays the same in all Newton iterations of a step, into out (START,).
+    """Store the data that are constant in all Newton iterations of a step in `out` (START,).
 
     poses: A, B, their quaternions and e; material: length, stiffness, damping, whether both are diagonal.
     """
@@ -217,19 +223,18 @@ def start_of_step(poses, material, strain0, h, out):
 
 @small_kernel
 def _end_stiffness(stiffness, damping, h, i, j):
-    """Block of dw/d(strains at the end) of (4)."""
+    """Return the block at (i, j) of dw/d(strains at the end) of (4)."""
     C = matrix_times(0.5, load_block(stiffness, i, j))
     return matrix_plus(C, matrix_times(1.0 / h, load_block(damping, i, j)))
 
 
 @small_kernel
 def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
-    """n of (7) and the torques (9) on a and b; with `tangent` their derivatives K (9, 9) to (e1, eta_a,
-    eta_b).
+    """Return (status, n, torque_a, torque_b): n of (7), the torques (9) on a and b; store their derivatives if `tangent`.
 
     poses0: A, B, e at the start; poses1: A, B, their quaternions and e at the end; material as in `start_of_step`.
-    `strain1` (6,) receives the strains at the end. Returns (status, n, torque_a, torque_b), status 1 where
-    the relative rotation of the two frames passed pi.
+    `strain1` (6,) receives the strains at the end, K (9, 9) the derivatives to (e1, eta_a, eta_b). Status is 1 if the
+    relative rotation of the two frames passed pi, else 0.
     """
     length, stiffness, damping, diagonal = material
     at_start = AtStart(
@@ -261,11 +266,11 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
 
 @flat_kernel
 def forces_over_step(poses0, poses1, start, length, C, diagonal):
-    """Scalar part of the half rotation at the end, whose sign changes where the relative rotation passes pi; Gamma and K
-    there; n of (7) and the torques (9) on a and b; what `tangent_over_step` needs of it.
+    """Compute the discrete forces of one element over a step.
 
-    poses0, poses1 as in `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: whether C is. All numbers, or
-    all lanes.
+    Returns the scalar part of the half rotation at the end, whose sign changes if the relative rotation passes pi; Gamma and K
+    there; n of (7) and the torques (9) on a and b; the `Averages` for `tangent_over_step`. poses0, poses1: as in
+    `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: True if C is. All numbers, or all lanes.
     """
     A1, B1, qa1, qb1, e1 = poses1
     at_end = invariants(A1, B1, qa1, qb1, e1, length)
@@ -275,7 +280,10 @@ def forces_over_step(poses0, poses1, start, length, C, diagonal):
 
 @flat_kernel
 def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal):
-    """The same from the invariants (1) at the end and the strain functions of both ends."""
+    """Compute the discrete forces of one element from the invariants (1) at the end and the strain functions of both ends.
+
+    Returns as `forces_over_step`.
+    """
     (A0, B0, e0), (A1, B1, _, _, e1) = poses0, poses1
     CNN, CNM, CMN, CMM = C
     y1, k1, s1, u1, half1 = at_end
@@ -324,9 +332,9 @@ def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal
 
 @flat_kernel
 def tangent_over_step(poses1, found, length, C, diagonal):
-    """Derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row, from what `forces_over_step` found.
+    """Return the derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row.
 
-    C, diagonal as there.
+    found: the `Averages` that `forces_over_step` returned; C, diagonal: as in `forces_over_step`.
     """
     A1, B1, _, _, e1 = poses1
     CNN, CNM, CMN, CMM = C
@@ -374,14 +382,14 @@ def tangent_over_step(poses1, found, length, C, diagonal):
     direct = matrix_plus(direct, matrix_times(0.25, outer(k, row)))
     direct = matrix_minus(direct, matrix_times(0.5 * length * p, matrix_plus(outer(wN, y1), outer(y, wN))))
     Hkk = plus_identity(matrix_plus(Hkk, direct), 0.25 * (F * wMk + length * alpha))
-    # dy1 = Ye de1 + Ya eta_a + Yb eta_b,  dk1 = R (eta_b - eta_a). Invariants do not see a common turn of the end of the
-    # step, e1, A1 and B1: columns b are those of de1 = eta x e1 reversed minus columns a                      (10)
+    # dy1 = Ye de1 + Ya eta_a + Yb eta_b,  dk1 = R (eta_b - eta_a). Invariants do not change under a common rotation of
+    # e1, A1 and B1: columns b are those of de1 = eta x e1 reversed minus columns a                      (10)
     Ye = matrix_times(scale, transpose(matrix_plus(A1, B1)))
     Ya = times_hat(matrix_times(scale, transpose(A1)), e1)
     R = product_transposed(inverse_tangent(k1), A1)
     cye, cya = product(Hyy, Ye), matrix_minus(product(Hyy, Ya), product(Hyk, R))
     cke, cka = product(Hky, Ye), matrix_minus(product(Hky, Ya), product(Hkk, R))
-    # rows n: S dcy and the turn of S
+    # rows of n: S dcy and the rotation of S
     quarter = 0.25 / length
     ne, na = product(S, cye), product(S, cya)
     nb = matrix_minus(times_hat(ne, e1), na)
@@ -398,7 +406,7 @@ def tangent_over_step(poses1, found, length, C, diagonal):
     turn_a = plus_identity(matrix_minus(turn_a, matrix_times(1.0 / T, Xa)), trace(Xa) / T)
     turn_b = plus_identity(matrix_plus(turn_b, matrix_times(1.0 / T, transpose(Xb))), -trace(Xb) / T)
     turn_a, turn_b = matrix_minus(turn_a, both), matrix_plus(turn_b, both)
-    # rows of the torque on a: (Abar dcy) x ebar/(2 L), the turn of Abar, half of de1
+    # rows of the torque on a: (Abar dcy) x ebar/(2 L), the rotation of Abar, half of de1
     X = hat_times(times(-scale, e), A)
     te, ta = product(X, cye), product(X, cya)
     tb = matrix_minus(matrix_minus(times_hat(te, e1), ta), turn_b)  # (10)
@@ -413,7 +421,7 @@ def tangent_over_step(poses1, found, length, C, diagonal):
 
 @small_kernel
 def _turn_matrix(A, B, k, T):
-    """Dk of (8): (4 W + t k^T)/T with columns W_i = (a_j x b_l - a_l x b_j)/2 and t = sum of a_i x b_i."""
+    """Return Dk of (8): (4 W + t k^T)/T with columns W_i = (a_j x b_l - a_l x b_j)/2 and t = sum of a_i x b_i."""
     a0, a1, a2 = (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
     b0, b1, b2 = (B[0], B[3], B[6]), (B[1], B[4], B[7]), (B[2], B[5], B[8])
     t = plus(plus(cross(a0, b0), cross(a1, b1)), cross(a2, b2))

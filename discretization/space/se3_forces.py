@@ -1,7 +1,7 @@
-"""The SE(3) rod element with a material beyond the linear one in `em`: closed form of `se3_element`, stress by stress.
+"""Closed form of the SE(3) rod element with a nonlinear material for `em`, based on `se3_element`.
 
-That form knows stresses w = w0 + (C/2 + D/h) e1 which are linear in the strains e1 at the end. With the stresses w of a law
-and S = dw/de1 it takes C = 2 S, D = 0, w0 = w - S e1: stresses and tangent are those of the law, at these strains.
+The closed form of `se3_element` has stresses w = w0 + (C/2 + D/h) e1, linear in the strains e1 at the end. For the stresses w of
+a law and S = dw/de1 it is evaluated with C = 2 S, D = 0, w0 = w - S e1: stresses and tangent are then those of the law.
 """
 
 from discretization.space.closed_spans import (
@@ -43,13 +43,13 @@ from rigid.linear_algebra import (
     twice_axial,
 )
 
-# rows of K for the element's own use: its tangent, C, D, the start of the step, strains at the end
+# scratch rows of K: tangent, C, D, the start of the step, strains at the end
 TANGENT, C, D, START, END = SUMS, SUMS + 9, SUMS + 15, SUMS + 21, SUMS + 22
 
 
 @small_kernel
 def _half_of(A, B):
-    """Quaternion of A^T B; they are less than pi apart."""
+    """Return the unit quaternion of A^T B, whose angle is less than pi."""
     turn = transposed_product(A, B)
     w = 0.5 * (1.0 + trace(turn)) ** 0.5
     v = times(0.25 / w, twice_axial(turn))
@@ -58,7 +58,7 @@ def _half_of(A, B):
 
 @small_kernel
 def _strains(A, B, e, length):
-    """y, k, s, u, scalar of the half rotation, Gamma, K."""
+    """Return y, k, s, u, the scalar part of the half rotation, Gamma, K."""
     one = (1.0, 0.0, 0.0, 0.0)
     y, k, s, u, half = invariants(A, B, one, _half_of(A, B), e, length)
     f, _, p, _ = strain_functions(u)
@@ -68,7 +68,7 @@ def _strains(A, B, e, length):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, viscosity, ratio, tangent, K):
-    """See `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
     a, b, L = frames[0], frames[1], X[LENGTH]
     A0, B0, A1, B1 = matrix_at(R0, a), matrix_at(R0, b), matrix_at(R1, a), matrix_at(R1, b)
     e0 = minus(load3(r[b]), load3(r[a]))
@@ -116,12 +116,12 @@ def forces(r, dr, R0, R1, frames, X, viscosity, ratio, tangent, K):
 
 @small_kernel
 def _bring_to_frames(K):
-    """Derivatives to e1, eta_a, eta_b of n and the torques as those of all forces to dr, eta of both frames."""
+    """Expand derivatives of n and the torques to (e1, eta_a, eta_b) to those of all forces to dr, eta of both frames."""
     for i in range(12):
         for j in range(12):
             K[i, j] = 0.0
     for i in range(3):
-        # rows of the forces: of a, torque on a, of b, torque on b, from those of n and the torques
+        # rows: force on a, torque on a, force on b, torque on b, from the rows of n and of the torques
         for to, row, sign in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
             for column, of, more in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
                 for j in range(3):

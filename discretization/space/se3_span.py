@@ -1,8 +1,8 @@
-"""The SE(3) rod element with a material beyond the linear one: a span between two frames with one point, in the middle.
+"""SE(3) rod element with a nonlinear material: a span between two frames with one point, in the middle.
 
-Strains and the way of a stress to the frames are those of `se3_dual`, whose work is L times stress . (change of the strains)
-for any stress: with one that does the work W1 - W0 of a law (`rod_points.stress_between`) the energy is exact. Its numbers
-are those of `rod_points`, so that laws and viscosities are the same in all elements.
+Strains and the dual of a stress are those of `se3_dual`. The work of that dual is L times stress . (change of the strains) for
+any stress, so that the energy is exact with a stress whose work is W1 - W0 of the law (`rod_points.stress_between`). The layout
+of the numbers is that of `rod_points`, so that laws and viscosities are implemented once for all elements.
 """
 
 from discretization.space.rod_points import (
@@ -22,7 +22,7 @@ from rigid.linear_algebra import times
 
 @small_kernel
 def _strains(y, X):
-    """Gamma, K less those without stress."""
+    """Return Gamma, K less the stress-free strains."""
     L = X[LENGTH]
     at, _, functions = ends_of(y, y, L)
     Gamma, K, _, _ = strains_of_ends(at, at, functions, L)
@@ -31,14 +31,17 @@ def _strains(y, X):
 
 @value_function
 def value(y, X, out):
-    """L W."""
+    """Write the stored energy L W to `out[0]`, J."""
     Gamma, K = _strains(y, X)
     out[0] = X[LENGTH] * energy_of(Gamma, K, X, 0)
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The stress between the strains at both ends."""
+    """Write `lam[0]` times the discrete gradient of the energy to `out` (2, 4, 3).
+
+    Its stress is that between the strains at both ends of the step.
+    """
     L = X[LENGTH]
     start, end, functions = ends_of(y0, y1, L)
     Gamma0, K0, Gamma1, K1 = strains_of_ends(start, end, functions, L)
@@ -48,7 +51,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The viscous stress of the change of the strains times lam."""
+    """Write `lam[0]` times the dual of the viscous stress of the change of the strains to `out` (2, 4, 3)."""
     L = X[LENGTH]
     start, end, functions = ends_of(y0, y1, L)
     Gamma0, K0, Gamma1, K1 = strains_of_ends(start, end, functions, L)
@@ -58,7 +61,10 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The viscous stress of the rates of the strains."""
+    """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (2, 4, 3).
+
+    y: poses; z: their rates.
+    """
     L = X[LENGTH]
     at, _, functions = ends_of(y, y, L)
     dGamma, dK = strain_rates(y, z, at, functions, L)
@@ -68,7 +74,7 @@ def rate_dual(y, z, X, lam, out):
 
 @value_function
 def strains(y, X, out):
-    """Gamma, K less those without stress."""
+    """Write Gamma, K less the stress-free strains to `out` (6,)."""
     Gamma, K = _strains(y, X)
     for i in range(3):
         out[i], out[3 + i] = Gamma[i], K[i]

@@ -1,9 +1,9 @@
-"""Rod elements between several frames as plain arrays: spans of order p, with p points where strains and stresses are known.
+"""Arrays of the rod elements between several frames: spans of order p, with p points where strains and stresses are evaluated.
 
-The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K), and of what a law of `laws`
-adds; its viscous stress is D de/dt, and a branch may relax (`relaxation`). Points come in the order of the spans, each
-between two neighbouring frames (`interpolation`), so that a rod has as many points as intervals between its frames, like the
-elements of `Elements`.
+The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K), plus the energy of a law of
+`laws`; its viscous stress is D de/dt, and it may have a Maxwell branch (`relaxation`). Points are numbered in the order of the
+spans, each between two neighbouring frames (`interpolation`), so that a rod has as many points as intervals between its frames,
+as with `Elements`.
 """
 
 from __future__ import annotations
@@ -42,47 +42,47 @@ MOST_FRAMES = MOST + 1
 
 
 class Spans(NamedTuple):
-    """Rod elements of order p, each between p + 1 frames; m of them, g points."""
+    """Rod elements of order p, each between p + 1 frames; m elements with g points."""
 
     kind: Ints  # (m,) number in `rod_elements.BY_NUMBER`
-    frames: Ints  # (m, MOST_FRAMES) the first p + 1 count, the others are -1
-    length: Floats  # (m,) m, stress-free
-    coupling: Floats  # (m,) kg, kinetic energy - coupling |sum a_i v_i|^2/2, a = `interpolation.leading`; 0: lumped mass
+    frames: Ints  # (m, MOST_FRAMES) the first p + 1 are used, the others are -1
+    length: Floats  # (m,) stress-free length, m
+    coupling: Floats  # (m,) kg: kinetic energy - coupling |sum a_i v_i|^2/2, a = `interpolation.leading`; 0: lumped mass
     ends: Ints  # (g, 2) frames on both sides of a point
-    weight: Floats  # (g,) m of the rod that a point stands for
+    weight: Floats  # (g,) length of the rod that a point represents, m
     stiffness: Floats  # (g, 6, 6) maps (Gamma, K) - strain0 to (N, M)
     damping: Floats  # (g, 6, 6) maps the strain rate to the viscous part of (N, M)
     strain0: Floats  # (g, 6) strains (Gamma, K) of the stress-free shape
-    law: Ints  # (g,) number in `laws.LAWS` of what is added to the linear law, -1: nothing; from EXPRESSIONS on: expression
-    parameters: Floats  # (g, k) of the law
-    expressions: np.ndarray  # uint8: texts of `laws.expressions`, a line each
-    branch: Floats  # (g, 6, 6) stiffness of a branch that relaxes, see `relaxation`
-    relaxation: Floats  # (g,) s, its time; 0: there is none
+    law: Ints  # (g,) number in `laws.LAWS` of a law added to the linear one, -1: none; from EXPRESSIONS on: expression
+    parameters: Floats  # (g, k) parameters of the law
+    expressions: np.ndarray  # uint8 characters: texts of `laws.expressions`, one per line
+    branch: Floats  # (g, 6, 6) stiffness C1 of a Maxwell branch, see `relaxation`
+    relaxation: Floats  # (g,) relaxation time tau of the branch, s; 0: no branch
 
     @property
     def order(self) -> Ints:
-        """(m,) p."""
+        """Order p of each span, (m,)."""
         return np.array([element.order for element in BY_NUMBER], dtype=np.int64)[self.kind]
 
     @property
     def first(self) -> Ints:
-        """(m + 1,) first point of each, then the number of points."""
+        """First point of each span, then the number of points, (m + 1,)."""
         return np.concatenate([[0], np.cumsum(self.order)]).astype(np.int64)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Of the expressions."""
+        """Texts of the expressions."""
         return tuple(self.expressions.tobytes().decode().split("\n")) if self.expressions.size else ()
 
 
 def as_bytes(texts: tuple[str, ...]) -> np.ndarray:
-    """Expressions as an array, see `Spans.texts`."""
+    """Return expressions as an array of characters, the inverse of `Spans.texts`."""
     return np.frombuffer("\n".join(texts).encode(), np.uint8).copy()
 
 
 @functools.cache
 def no_spans() -> Spans:
-    """None; the same for all who have none."""
+    """Return the empty `Spans`, one object for all models without spans."""
     number, none, pair = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64)
     matrices = np.zeros((0, 6, 6))
     frames = np.zeros((0, MOST_FRAMES), np.int64)
@@ -106,7 +106,7 @@ def no_spans() -> Spans:
 
 
 def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None = None) -> Floats:
-    """Numbers (k, :) of the spans `use`, all of one order, with these matrices (g, 6, 6) and strains (g, 6)."""
+    """Return the numbers (k, :) of the spans `use`, all of one order, with these matrices (g, 6, 6) and strains (g, 6)."""
     order = int(spans.order[use[0]])
     at = points_between(spans, use)
     each = np.zeros((len(use), order, POINT))
@@ -123,11 +123,11 @@ def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None
 
 _expressions: dict[
     str, int
-] = {}  # texts to their numbers in `LAW_FUNCTIONS`, in the order in which they came
+] = {}  # text of an expression: its number in `LAW_FUNCTIONS`, in the order of registration
 
 
 def _law_numbers(spans: Spans, number: int) -> tuple[int, int]:
-    """Invariant of a law, and its number in `LAW_FUNCTIONS`."""
+    """Register a law in `LAW_FUNCTIONS`; return its invariant and its number there."""
     if number < EXPRESSIONS:
         kernels = LAWS[number].kernels()
         LAW_FUNCTIONS.put(1 + number, energy=kernels.energy, quotient=kernels.quotient)
@@ -139,6 +139,7 @@ def _law_numbers(spans: Spans, number: int) -> tuple[int, int]:
 
 
 def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Floats | None) -> list[Group]:
+    """Group the spans `use` by kind; `what`: the name of the table of kinds in the module of an element."""
     groups = []
     for number in np.unique(spans.kind[use]):
         own, element = use[spans.kind[use] == number], BY_NUMBER[number]
@@ -150,12 +151,15 @@ def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Float
 
 
 def energies_of(spans: Spans) -> list[Group]:
-    """The spans as energies."""
+    """Return the groups of the stored energies of the spans."""
     return _groups(spans, np.arange(len(spans.kind)), "ENERGIES", spans.stiffness, spans.strain0)
 
 
 def dissipations_of(spans: Spans, branch: Floats | None = None) -> list[Group]:
-    """Those whose material is viscous as dissipations, those that relax with their branches' strains (g, 6), by default zero."""
+    """Return the groups of the dissipations of the spans whose material is viscous or relaxes.
+
+    branch (g, 6): strains of the Maxwell branches of the spans that relax, by default zero.
+    """
     lossy, relaxing = viscous(spans), _with_some(spans, spans.relaxation > 0.0)
     groups = _groups(spans, np.setdiff1d(lossy, relaxing), "DISSIPATIONS", spans.damping, None)
     for own in _groups(spans, relaxing, "DISSIPATIONS", spans.damping, None):
@@ -173,22 +177,22 @@ def dissipations_of(spans: Spans, branch: Floats | None = None) -> list[Group]:
 
 
 def points_between(spans: Spans, use: Ints) -> Ints:
-    """(k, p) points of spans `use`, all of one order."""
+    """Return the points (k, p) of the spans `use`, all of one order."""
     return np.asarray(spans.first[use][:, None] + np.arange(spans.order[use[0]]))
 
 
 def strains_of(spans: Spans) -> list[Group]:
-    """As interactions whose rows are (Gamma, K) - strain0 of all points."""
+    """Return groups of interactions whose rows are (Gamma, K) - strain0 of all points."""
     return _groups(spans, np.arange(len(spans.kind)), "STRAINS", spans.stiffness, spans.strain0)
 
 
 def viscous(spans: Spans) -> Ints:
-    """Numbers of the spans whose material is viscous, or relaxes."""
+    """Return the numbers of the spans whose material is viscous or relaxes."""
     return _with_some(spans, np.any(spans.damping, axis=(1, 2)) | (spans.relaxation > 0.0))
 
 
 def _with_some(spans: Spans, some: np.ndarray) -> Ints:
-    """Numbers of the spans of whose points (g,) some are so."""
+    """Return the numbers of the spans that have at least one point with `some` (g,) true."""
     return (
         np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
     )
@@ -196,6 +200,7 @@ def _with_some(spans: Spans, some: np.ndarray) -> Ints:
 
 @allocating_kernel
 def _law_stresses(first, X, strain, out):
+    """Add the stresses of laws at strains (t, g, 6) to `out`, the linear ones; replace them for laws in all strains."""
     for t in range(strain.shape[0]):
         for g in range(strain.shape[1]):
             at, e = first[g], strain[t, g]
@@ -217,6 +222,7 @@ def _law_stresses(first, X, strain, out):
 
 @allocating_kernel
 def _law_energies(first, X, strain, out):
+    """Add the energies of laws at strains (t, g, 6) to `out`, the linear ones; replace them for laws in all strains."""
     for t in range(strain.shape[0]):
         for g in range(strain.shape[1]):
             at, e = first[g], strain[t, g]
@@ -230,16 +236,20 @@ def _law_energies(first, X, strain, out):
 
 
 def with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
-    """Stresses (..., g, 6) of strains less the stress-free ones, from those of the linear law."""
+    """Return stresses (..., g, 6) of strains less the stress-free ones: `linear`, those of the linear law, plus those of laws."""
     return _beyond_linear(_law_stresses, spans, strain, linear)
 
 
 def energies_with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
-    """Stored energies per length (..., g), J/m, of strains less the stress-free ones, from those of the linear law."""
+    """Return stored energies per length (..., g), J/m, of strains less the stress-free ones.
+
+    linear (..., g): energies of the linear law, to which those of laws are added.
+    """
     return _beyond_linear(_law_energies, spans, strain, linear)
 
 
 def _beyond_linear(add: Any, spans: Spans, strain: Floats, linear: Floats) -> Floats:
+    """Apply the kernel `add`, `_law_stresses` or `_law_energies`, to the results `linear` of the linear law."""
     each = [
         numbers_of(spans, np.array([k]), spans.stiffness, spans.strain0)[0, 2:]
         for k in range(len(spans.kind))

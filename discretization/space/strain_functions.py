@@ -1,6 +1,6 @@
-"""Scalar functions of the SE(3) strains and their divided differences, without cancellation and without branches.
+"""Scalar functions of the SE(3) strains and their divided differences, without cancellation.
 
-With u = |k|^2/4 = tan^2(theta/2), the three functions of design are
+With u = |k|^2/4 = tan^2(theta/2), the three functions are
 
     f(u) = atan(sqrt u)/sqrt u                                                        (1)
     g(u) = (1 + u) f(u) = theta/sin(theta)                                            (2)
@@ -10,14 +10,14 @@ smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u
 u1]. By the product rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
 
 - u0, u1 <= 0.1: power series (radius 1), the divided differences by Horner's rule on the quotients;
-- else from those of half the angle, w = tan^2(theta/4), which are at most 0.04 after three halvings. With
+- else from the functions of half the angle, w = tan^2(theta/4), which is at most 0.04 after three halvings. With
   c = sqrt(1 + u), q = 1/(1 + c):
 
     w = u q^2,   f(u) = 2 q f(w),   p(u) = q/4 + c q^2 p(w)                           (4)
 
-  by the product and chain rules of divided differences. No number is taken from one of its size.
+  by the product and chain rules of divided differences. No number is subtracted from one of similar size.
 
-They take numbers or lanes (`rigid.lanes`): what is decided is decided for all lanes together, by the largest.
+Arguments are numbers or lanes (`rigid.lanes`). The choice between both is made for all lanes together, by the largest value.
 """
 
 import math
@@ -37,7 +37,7 @@ P_SERIES = (-1.0) ** _N / (2 * (2 * _N + 3) * (2 * _N + 1))
 
 @small_kernel
 def _terms(u):
-    """Number of series terms after which u^n is below 1e-17."""
+    """Return the number of series terms after which u^n is below 1e-17."""
     if u < 1e-17:
         return 2
     return min(_TERMS, 2 + int(-39.2 / math.log(u)))
@@ -45,7 +45,7 @@ def _terms(u):
 
 @small_kernel
 def polynomial_differences(a, n, u0, u1):
-    """F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1] of F = sum_k a_k u^k, k <= n."""
+    """Return F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1] of F = sum_k a_k u^k, k <= n."""
     none = 0.0 * u0
     f0, f1, slope, first, second = a[n] + none, a[n] + none, none, none, none
     for k in range(n - 1, -1, -1):
@@ -57,12 +57,12 @@ def polynomial_differences(a, n, u0, u1):
     return f0, f1, slope, first, second
 
 
-# Divided differences of a function x of u: x(u0), x(u1), x'(u1), x[u0, u1], x[u0, u1, u1].
+# Five divided differences represent a function x of u below: x(u0), x(u1), x'(u1), x[u0, u1], x[u0, u1, u1].
 
 
 @small_kernel
 def _times(a, b):
-    """Those of a b."""
+    """Return the divided differences of the product a b."""
     return (
         a[0] * b[0],
         a[1] * b[1],
@@ -74,27 +74,27 @@ def _times(a, b):
 
 @small_kernel
 def _of(f, w):
-    """Those of f(w(u)) from those of f of w and of w of u."""
+    """Return the divided differences of f(w(u)) from those of f in w and of w in u."""
     return f[0], f[1], f[2] * w[2], f[3] * w[3], f[4] * w[2] * w[3] + f[3] * w[4]
 
 
 @small_kernel
 def _half(u0, u1):
-    """Those of w, q and c of (4)."""
+    """Return the divided differences of w, q and c of (4)."""
     c0, c1 = root(1.0 + u0), root(1.0 + u1)
     slope, first = 0.5 / c1, 1.0 / (c0 + c1)
     c = c0, c1, slope, first, -slope * first * first
     q0, q1 = 1.0 / (1.0 + c0), 1.0 / (1.0 + c1)
     both = q0 * q1
     q = q0, q1, -slope * q1 * q1, -first * both, (first * slope * q1 - c[4]) * both
-    # w = 1 - 2 q; itself without that difference
+    # w = 1 - 2 q; w itself is computed without that difference
     w = u0 * q0 * q0, u1 * q1 * q1, -2.0 * q[2], -2.0 * q[3], -2.0 * q[4]
     return w, q, c
 
 
 @small_kernel
 def _doubled(f, p, half):
-    """(4): those of f and p of u from those of w."""
+    """Return the divided differences of f and p in u from those in w, by (4)."""
     w, q, c = half
     more = _times(c, _times(q, _times(q, _of(p, w))))
     p = (
@@ -109,7 +109,7 @@ def _doubled(f, p, half):
 
 @small_kernel
 def _by_halves(u0, u1):
-    """Divided differences of f and p by three halvings."""
+    """Return the divided differences of f and p, computed by three halvings of the angle."""
     once = _half(u0, u1)
     twice = _half(once[0][0], once[0][1])
     thrice = _half(twice[0][0], twice[0][1])
@@ -123,7 +123,7 @@ def _by_halves(u0, u1):
 
 @flat_kernel
 def strain_function_differences(u0, u1):
-    """f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
+    """Return f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
     most = max(largest(u0), largest(u1))
     if most <= _SERIES_LIMIT:
         n = _terms(most)
@@ -136,6 +136,6 @@ def strain_function_differences(u0, u1):
 
 @small_kernel
 def strain_functions(u):
-    """f, f', p, p' at u >= 0."""
+    """Return f, f', p, p' at u >= 0."""
     f, _, slope_f, _, _, p, _, slope_p, _, _ = strain_function_differences(u, u)
     return f, slope_f, p, slope_p
