@@ -125,8 +125,7 @@ def test_at_rest_it_holds_what_the_bristle_holds(kind):
     t, _ = lossy(kind, **ALL)
     at_rest = dual(kind, t.y0, t.y0, t.X, 1 / H)
     assert np.abs(at_rest).max() > 1.0
-    for z in (0.0 * t.y0, t.y1):
-        assert np.array_equal(dual(kind, t.y0, z, t.X, 1.0, "bend"), at_rest)
+    assert np.array_equal(dual(kind, t.y0, t.y0, t.X, 1.0, "bend"), at_rest)
 
 
 @KINDS
