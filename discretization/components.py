@@ -1,17 +1,20 @@
-"""Which nodes of a graph hang together."""
+"""Compute the connected components of a graph."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from rigid.system import Ints
 
-_FEW = 200  # edges that Python follows quicker than scipy
+_FEW = 200  # number of edges up to which Python is faster than scipy
 
 
 def components(edges: Ints, nodes: int) -> Ints:
-    """(nodes,) a number for each, the same for those that edges (2, k) connect; edges may be there more than once."""
+    """Return the component label of each node, (nodes,); nodes connected by the edges (2, k) have equal labels.
+
+    Edges may occur more than once. At most `_FEW` edges are handled by union-find in Python, more by scipy.
+    """
     k = edges.shape[1]
     if k > _FEW:
         graph = scipy.sparse.coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
@@ -20,6 +23,7 @@ def components(edges: Ints, nodes: int) -> Ints:
     above = list(range(nodes))
 
     def root(node: int) -> int:
+        """Return the root of a node's tree in the union-find forest; halve the path to it."""
         while above[node] != node:
             above[node] = node = above[above[node]]
         return node

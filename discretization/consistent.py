@@ -1,37 +1,38 @@
-"""Compute consistent initial velocities: keep what is given as far as the joints allow, let the rest follow.
+"""Compute consistent initial velocities: keep prescribed ones as far as the joints allow, derive the others.
 
-Every frame has two quantities, the velocity of one of its points and its angular velocity. Each is held (given by the user)
-or free (left out). With G w + g' = 0 the joints' equations of the velocities w (g': rates of drives), three rules hold, the
-first before the second, the second before the third:
+Every frame has two quantities, the velocity of one of its points and its angular velocity. Each is held (prescribed by the
+user) or free (unspecified). With G w + g' = 0 the joints' equations of the velocities w (g': rates of drives), three rules
+hold, the first before the second, the second before the third:
 
 1.  Held quantities change only if no free ones exist with which they satisfy the joints. Then they change least in the
     kinetic metric:  minimise d_h . M_h d_h/2.
-2.  A part that was left out stays at rest if its joints to given parts allow that. Otherwise it moves as if it were fixed to
-    the parts that move it: the motions across joints, of part b relative to part a,
+2.  A part with unspecified velocities stays at rest if its joints to parts with prescribed velocities allow that. Otherwise
+    it moves as if it were fixed to the parts that move it: the motions across joints, of part b relative to part a,
 
         dv = v_b - v_a - (omega_a + omega_b)/2 x (r_b - r_a),   l d_omega = l (omega_b - omega_a),   l: size of the model  (1)
 
-    are least in the mean square. The frames of a rod that was left out move as one rigid body with six velocities; those of
-    a rod with a given angular velocity have a common translation.
+    are least in the mean square. The frames of a rod with unspecified velocities move as one rigid body with six
+    velocities; those of a rod with a prescribed angular velocity have a common translation.
 3.  If rods cannot follow as rigid bodies (both ends are moved apart), their frames change with the least kinetic energy.
 
 Rules 2 and 3 change free quantities alone: with their increments y and the rows E of (1),
 
     [P  E^T  G^T ] [y ]   [         0          ]
-    [E  -1       ] [..] = [   -E w             ]      P: a little of the mass, where nothing in reach is given           (2)
+    [E  -1       ] [..] = [   -E w             ]      P: a small part of the mass, for components without prescribed motion  (2)
     [G      -soft] [mu]   [-(G w + g') - soft mu]
 
-where `soft` cures rows that repeat each other, or that no free quantity enters, and has no effect once mu does not change.
-If the joints are not satisfied then, rule 1 needs all quantities. With a small weight eps on the free ones one matrix serves,
-and iterating takes the weight out again:
+where `soft` regularises rows that are redundant or that contain no free quantity. It has no effect on the result once mu has
+converged. If the joints are not satisfied then, rule 1 needs all quantities. A small weight eps on the free ones allows the
+use of one matrix, and the iteration removes the effect of the weight:
 
     [S M  G^T] [step]   [-M_h d_h (held), 0 (free)]
     [G    0  ] [mu  ] = [     -(G (w + d) + g')   ]    S = 1 (held), eps (free);   d + step is the next d                (3)
 
-At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0: that is rule 1, exactly. What is free then follows again.
+At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0: that is rule 1, exactly. Then the free quantities are computed
+again by rules 2 and 3.
 
-If the held velocity belongs to another point than the centre of mass and the angular velocity is free, or the other way
-round, the metric is that of the two quantities apart: m of the point, J about the centre.
+If the held velocity belongs to another point than the centre of mass and the angular velocity is free, or vice versa, the
+metric is that of the two separate quantities: m of the point, J about the centre.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
 from discretization.components import components
@@ -56,27 +57,27 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 
-WEIGHT = 1e-6  # eps of (3), of the lightest held quantity over the heaviest free one
-SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
+WEIGHT = 1e-6  # eps of (3), relative to the lightest held mass over the heaviest free one
+SOFT = 1e-8  # softness of redundant rows, relative to the diagonal of G M^-1 G^T
 ITERATIONS = 50
-SMALL = 250  # unknowns and rows of (3) up to which full matrices are sooner solved than sparse ones
-LIGHT, _LEAST = 1e-6, 1e-6  # P of (2) over the mass; the least of that, of the largest one
-LEVER = 1e-13  # of the model's coordinates: shorter levers of angular velocities in rows are rounding
-ROUNDING = 1e-14  # of the terms of a row of G w + g': what rounding leaves of their sum
-RESTS = 1e-10  # of the terms of rows: a joint whose rates are below lets its part rest
+SMALL = 250  # number of unknowns and rows of (3) up to which dense matrices are faster than sparse ones
+LIGHT, _LEAST = 1e-6, 1e-6  # P of (2) over the mass; smallest diagonal mass in P over the largest mass
+LEVER = 1e-13  # relative to the model's coordinates: shorter levers in rows are rounding
+ROUNDING = 1e-14  # rounding of the sum, relative to the terms of a row of G w + g'
+RESTS = 1e-10  # relative to the terms of rows: a joint with smaller rates lets its part rest
 
 
 class Held(NamedTuple):
-    """Which initial velocities of the frames were given."""
+    """Initial velocities of the frames that the user prescribed."""
 
-    v: NDArray[np.bool_]  # (n,) of the point at `point`
-    Omega: NDArray[np.bool_]  # (n,)
-    point: Floats  # (n, 3) m, from the frame's origin, inertial axes
-    together: tuple[Ints, ...] = ()  # frames of rods whose velocity was left out, rod by rod
+    v: NDArray[np.bool_]  # (n,) whether the velocity of the point `point` is prescribed
+    Omega: NDArray[np.bool_]  # (n,) whether the angular velocity is prescribed
+    point: Floats  # (n, 3) points, m, relative to the frame's origin, inertial axes
+    together: tuple[Ints, ...] = ()  # frames of each rod whose velocity is unspecified
 
 
 def everything_held(system: System) -> Held:
-    """Return the description of a state in which all velocities of all frames were given."""
+    """Return a `Held` that prescribes all velocities of all frames."""
     n = len(system.frames.mass)
     return Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
 
@@ -88,14 +89,14 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     ----------
     system : System
     state : State
-        Its velocities are those given, and the wish for those left out.
+        Its velocities are the prescribed ones, and initial guesses of the unspecified ones.
     held : Held, optional
-        What was given. By default everything.
+        Prescribed velocities. By default all.
 
     Returns
     -------
     State
-        With changed `v` and `Omega`.
+        The state with changed `v` and `Omega`.
     float
         Largest change of a held quantity, m/s or rad/s.
 
@@ -125,9 +126,9 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
 
 
 class _Rates:
-    """Velocities of a state as quantities (6 n,), and the joints' equations G w + driven = 0 between them.
+    """Velocities of a state as quantities w (6 n,), and the velocity equations G w + driven = 0 of the joints.
 
-    Quantities of a frame are (v, omega), inertial; v is that of the point `held.point` if one of the two is free.
+    The quantities of a frame are (v, omega) in inertial axes; v is that of the point `held.point` if one of the two is free.
     """
 
     def __init__(self, system: System, state: State, held: Held):
@@ -147,7 +148,7 @@ class _Rates:
         omega = quaternions.rotate(state.quat, state.Omega)
         self.given = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
         self.free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
-        # what the drives, whose motion is none of the unknowns, do to the joints
+        # rates of the joints due to drives, whose motion is prescribed
         self.driven = (
             velocity_residual(system, state) - self.G @ self.given
             if count_drives(system)
@@ -163,19 +164,19 @@ class _Rates:
             self.mass = self.mass + (shared.toarray() if self.full else shared)
 
     def residual(self, w: Floats) -> Floats:
-        """(m,) rates of the constraints."""
+        """Return the rates of the constraints (m,) for the quantities w (6 n,)."""
         return self.G @ w + self.driven
 
     def terms(self, w: Floats) -> Floats:
-        """(m,) sums of the sizes of the terms of `residual`."""
+        """Return the sums of the absolute values of the terms of `residual`, (m,)."""
         return abs(self.G) @ np.abs(w) + np.abs(self.driven)
 
     def fit(self, w: Floats) -> bool:
-        """Whether w satisfies the joints but for rounding."""
+        """Return whether w (6 n,) satisfies the joints to rounding."""
         return bool(np.all(np.abs(self.residual(w)) <= ROUNDING * self.terms(w)))
 
     def least_change_of_held(self, w: Floats) -> Floats:
-        """(6 n,) change of w by (3)."""
+        """Compute the change (6 n,) of w by (3)."""
         free, mass, weight = self.free, self.mass, np.ones(len(self.free))
         if free.any():
             diagonal = mass.diagonal()
@@ -192,14 +193,17 @@ class _Rates:
         )
 
     def following(self, w: Floats) -> Floats:
-        """(6 n,) w with free quantities that follow by rules 2 and 3; joints that held ones break may stay broken."""
+        """Return w (6 n,) with free quantities replaced by rules 2 and 3.
+
+        Joints that held quantities violate may remain violated.
+        """
         if not self.free.any():
             return w
         w = w + self._rigidly(w)
         return w if self.fit(w) else w + self._singly(w)
 
     def _rigidly(self, w: Floats) -> Floats:
-        """(6 n,) change by (2), rods as rigid bodies."""
+        """Compute the change (6 n,) of w by (2), in which rods move as rigid bodies."""
         r, size = self._state.r, extent(self._state.r)
         S = _basis(r, self.free, self._held.together, size, self.full)
         a, b, start = self._followed(w, size)
@@ -221,7 +225,7 @@ class _Rates:
         return start + S @ _least_change(P, J, misfit, np.ones(S.shape[1], bool), delta, compliance)
 
     def _singly(self, w: Floats) -> Floats:
-        """(6 n,) change by rule 3."""
+        """Compute the change (6 n,) of w by rule 3."""
         number = np.flatnonzero(self.free)
         G = self.G[:, number]
         used = np.flatnonzero(np.asarray(_squared(G).sum(axis=1)).ravel())
@@ -233,7 +237,11 @@ class _Rates:
         return change
 
     def _alone(self, S: Any, a: Ints, b: Ints) -> Any:
-        """(k, k) mass, over the largest one, of free quantities that no edge (a, b) connects to a part whose motion is given."""
+        """Return the mass matrix (k, k), over the largest mass, of free quantities in components without prescribed motion.
+
+        These are frames that no edge (a, b) connects to a part with prescribed motion. `S`: basis of `_basis`; the entries of all
+        other quantities are zero.
+        """
         held, n = self._held, len(self._held.v)
         rods = [np.stack([np.full(len(frames) - 1, frames[0]), frames[1:]]) for frames in held.together]
         label = components(np.concatenate([np.stack([a, b]), *rods], axis=1), n)
@@ -248,8 +256,10 @@ class _Rates:
         return chosen @ mass @ chosen + scipy.sparse.diags(least)
 
     def _followed(self, w: Floats, size: float) -> tuple[Ints, Ints, Floats]:
-        """Frames (a, b) of joints across which what was left out follows: not those that let it rest; and the change (6 n,) of
-        parts of which one quantity was given with which they let it rest.
+        """Return the frames a (k,), b (k,) of joints across which (1) is minimised, and a change (6 n,) of the quantities.
+
+        Joints that let a part with unspecified velocities rest are left out. The change is that of parts with one prescribed
+        quantity with which these joints let the other part rest.
         """
         held, rows = self._held, multipliers_of(self._system)
         known, nothing = held.v & held.Omega, ~(held.v | held.Omega)
@@ -258,8 +268,9 @@ class _Rates:
         a, b = every.T
         own = np.full(len(two), -1)
         own[two] = pair_of.ravel()
-        own = own[rows.per_row]  # (m,) pair of each row
-        between = nothing[a] != nothing[b]  # a part of which something was given, and one that was left out
+        own = own[rows.per_row]  # (m,) pair of frames of each row, -1: none
+        # joints between a part with a prescribed quantity and one without
+        between = nothing[a] != nothing[b]
         asked = own >= 0
         asked[asked] = between[own[asked]]
         left_out = nothing[rows.frames] & (rows.frames >= 0)
@@ -272,7 +283,7 @@ class _Rates:
         moves = between & ~rests
         ground = self._system.frames.fixed == 1
         use = ~(known[a] & known[b]) & (~between | moves | ground[a] | ground[b])
-        starts = np.zeros(len(nothing), bool)  # frames that let all rest that they hold
+        starts = np.zeros(len(nothing), bool)  # frames that let all parts joined to them rest
         for pairs, rest in ((between & rests, True), (moves, False)):
             starts[np.concatenate([a[pairs], b[pairs]])] = rest
         for frames in held.together:
@@ -283,8 +294,10 @@ class _Rates:
     def _letting_rest(
         self, w: Floats, asked: NDArray[np.bool_], among: NDArray[np.bool_], size: float
     ) -> Floats:
-        """(6 n,) change of what is free of parts of which the other half was given: it satisfies the rows `among` given parts,
-        and then those `asked` as well as it can.
+        """Compute the change (6 n,) of the free quantities of parts of which the other quantity is prescribed.
+
+        It satisfies the rows `among` (m,) between parts with a prescribed quantity, and then the rows `asked` (m,) in the mean
+        square.
         """
         half = np.repeat(self._held.v != self._held.Omega, 6) & self.free
         if not half.any() or not asked.any():
@@ -319,15 +332,15 @@ def _least_change(
     Parameters
     ----------
     mass : (k, k) array or sparse matrix
-        Metric. Of free quantities each iteration's own change counts, of others the whole one.
+        Metric. For free quantities each iteration minimises its own change, for others the total change.
     J : (m, k) array or sparse matrix
     misfit : (m,) array
         Rates that J d has to cancel.
     free : (k,) array of bool
     delta : (m,) array, optional
-        Softness of the rows, which the iterations take out again.
+        Softness of the rows, whose effect the iterations remove.
     compliance : (m,) array, optional
-        That of rows which are met in the mean square only.
+        Softness of rows that are satisfied in the mean square only; its effect remains.
 
     Returns
     -------
@@ -346,9 +359,8 @@ def _least_change(
             found = solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
             step, mu = found[:k], found[k:]
             change, before, size = change + step, size, np.abs(step).max(initial=0.0)
-            if (
-                size <= 1e-16 * np.abs(change).max(initial=0.0) or size > 0.5 * before
-            ):  # nothing is gained any more
+            # converged to rounding
+            if size <= 1e-16 * np.abs(change).max(initial=0.0) or size > 0.5 * before:
                 break
     except RuntimeError as singular:
         raise ModelError(
@@ -359,7 +371,7 @@ def _least_change(
 
 
 def _softness(mass: Any, G: Any) -> Floats:
-    """(m,) SOFT times what rows of G are worth in this metric."""
+    """Return the softness (m,) of the rows of G: SOFT times the diagonal of G M^-1 G^T with the diagonal of `mass` for M."""
     light = mass.diagonal()
     inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
     soft: Floats = SOFT * (_squared(G) @ inverse)
@@ -367,9 +379,9 @@ def _softness(mass: Any, G: Any) -> Floats:
 
 
 def _without_rounding(G: Any, size: float) -> Any:
-    """Set to zero what is a lever of no length but for rounding: an angular velocity on it would grow without bounds.
+    """Set entries of G to zero that are zero levers but for rounding: angular velocities on them would grow without bounds.
 
-    Levers are entries of angular velocities; sizes of rows are taken with angular velocities divided by `size`, m.
+    Levers are the entries of angular velocities. The sizes of rows are computed with angular velocities divided by `size`, m.
     """
     scale = np.tile(np.repeat([1.0, 1.0 / size if size > 0.0 else 1.0], 3), G.shape[1] // 6)
     if isinstance(G, np.ndarray):
@@ -382,11 +394,15 @@ def _without_rounding(G: Any, size: float) -> Any:
 
 
 def _squared(G: Any) -> Any:
+    """Return the entrywise square of a dense or sparse matrix."""
     return G * G if isinstance(G, np.ndarray) else G.multiply(G)
 
 
 def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floats]:
-    """Factorise the matrix of (3), with -delta in its lower rows. Raises RuntimeError if it is singular."""
+    """Factorise the matrix of (3), with -delta in its lower rows, and return its solve function.
+
+    Raises RuntimeError if the matrix is singular.
+    """
     if not isinstance(G, np.ndarray):
         below = None if delta is None else -scipy.sparse.diags(delta)
         solve: Callable[[Floats], Floats] = sparse_lu(
@@ -406,9 +422,9 @@ def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floa
 
 
 def _basis(r: Floats, free: NDArray[np.bool_], together: tuple[Ints, ...], size: float, full: bool) -> Any:
-    """(6 n, k) changes of all quantities by those that are free: of rods `together` as of one body.
+    """Return the matrix (6 n, k) from the free degrees of freedom to changes of all quantities.
 
-    Angular velocities are multiplied by `size`, m.
+    The frames of each rod in `together` have the degrees of freedom of one body. Angular velocities are multiplied by `size`, m.
     """
     free = free.reshape(-1, 6)
     single = free.copy()
@@ -433,7 +449,7 @@ def _basis(r: Floats, free: NDArray[np.bool_], together: tuple[Ints, ...], size:
 
 
 def _relative(r: Floats, a: Ints, b: Ints, size: float, full: bool) -> Any:
-    """(6 k, 6 n) motions (1) of frames b relative to frames a, of velocities (v, omega) of all frames."""
+    """Return the matrix (6 k, 6 n) that maps (v, omega) of all frames to the motions (1) of frames b relative to frames a."""
     k, unit = len(a), np.tile(np.eye(3), (len(a), 1, 1))
     half = 0.5 * _hat(r[b] - r[a])
     blocks = np.zeros((k, 6, 2, 6))
@@ -446,7 +462,7 @@ def _relative(r: Floats, a: Ints, b: Ints, size: float, full: bool) -> Any:
 
 
 def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
-    """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
+    """Return the matrix (size, size) of the kinetic energy -coupling |v_b - v_a|^2/2 of consistent rod masses."""
     pairs, coupling = system.rods.shared_masses
     a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
     c = np.repeat(coupling, 3)
@@ -457,7 +473,7 @@ def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
 
 
 def held_changes(held: Held, before: State, after: State) -> Floats:
-    """How far each frame's held velocities are from those wished for, (n, 2): m/s of its point, rad/s."""
+    """Return how much the held velocities of each frame changed between two states, (n, 2): m/s of its point, rad/s."""
     omega0, omega1 = (quaternions.rotate(s.quat, s.Omega) for s in (before, after))
     v0, v1 = before.v + np.cross(omega0, held.point), after.v + np.cross(omega1, held.point)
     linear, angular = (np.linalg.norm(x, axis=1) for x in (v1 - v0, omega1 - omega0))
@@ -465,12 +481,12 @@ def held_changes(held: Held, before: State, after: State) -> Floats:
 
 
 def _hat(x: Floats) -> Floats:
-    """Matrices (n, 3, 3) with hat(x) y = x cross y."""
+    """Return the matrices (n, 3, 3) with hat(x) y = x cross y."""
     return np.cross(x[:, None, :], np.eye(3)).swapaxes(1, 2)
 
 
 def _block_diagonal(blocks: Floats, full: bool) -> Any:
-    """(6 n, 6 n) of blocks (n, 6, 6)."""
+    """Return the block diagonal matrix (6 n, 6 n) of blocks (n, 6, 6), dense if `full`."""
     n = len(blocks)
     if full:
         matrix = np.zeros((n, 6, n, 6))

@@ -1,4 +1,4 @@
-"""Multipliers of the constraints at one instant, from the equations of motion there.
+"""Compute the multipliers of the constraints at one instant, from the equations of motion there.
 
 With the poses, velocities and loads of that instant, and velocities that satisfy the constraints, G v + g_t = 0,
 
@@ -6,11 +6,11 @@ With the poses, velocities and loads of that instant, and velocities that satisf
 
 c has the gyroscopic moments omega x J omega, f the weight, the loads and all forces of interactions. gamma is the derivative of
 the constraints' rates along the motion in which every frame that moves by forces keeps its velocity and its spatial angular
-velocity, and every driven frame moves as prescribed. It is found by finite differences: of order 8 about the instant, or forward
-ones of order 7 where something is driven, since a prescribed motion may begin at that instant. If constraints repeat each other,
-lam is the solution of (1) with the smallest Euclidean norm.
+velocity, and every driven frame moves as prescribed. It is computed by finite differences: of order 8 about the instant, or
+forward differences of order 7 if something is driven, since a prescribed motion may begin at that instant. If constraints are
+redundant, lam is the solution of (1) with the smallest Euclidean norm.
 
-What an integrator stores as multipliers are means over its step; (1) has no step and is exact to round-off.
+The multipliers that an integrator stores are means over its step. Equation (1) has no step and is exact to round-off.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from discretization.drives import count_drives
 from discretization.groups import Role, groups_of, loaded
@@ -39,13 +39,12 @@ from rigid.interactions import evaluation
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-TURNED = (
-    0.05  # rad, or part of the smallest lever: how far a frame moves between two points of the differences
-)
-OF_STEP = 0.125  # of the time step, at most, where something is driven
-PROXIMAL = 1e-8  # of the mean of G M^-1 G^T: softness of multipliers that are not determined
-REPEATED = 8  # iterations: each multiplies an error by PROXIMAL over an eigenvalue of that matrix
-# places and weights of first derivatives, in units of the distance of the points
+# rad, or displacement over the size of the model, of a frame between two points of the differences
+TURNED = 0.05
+OF_STEP = 0.125  # largest distance of the points over the time step, if something is driven
+PROXIMAL = 1e-8  # softness of undetermined multipliers, relative to the mean of G M^-1 G^T
+REPEATED = 8  # iterations: each reduces an error by PROXIMAL over an eigenvalue of that matrix
+# points and weights of first derivatives, in units of the distance of the points
 _CENTRAL = (
     np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0]),
     np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0,
@@ -65,7 +64,7 @@ def instant_multipliers(
     ----------
     system : System
     state : State
-        Poses, velocities and own variables at t. The velocities satisfy the constraints.
+        Poses, velocities and internal variables at t. The velocities satisfy the constraints.
     loads : (l, 3) array
         Values of the loads at t, N or N m.
     drive_values : callable or None
@@ -76,8 +75,8 @@ def instant_multipliers(
     Returns
     -------
     (m,) array, or None
-        In the order of `State.lam`. None if the forces at one instant are not a function of the state: internal variables that
-        follow equations of their own (relaxing sections, states of user interactions, friction that remembers).
+        In the order of `State.lam`. None if the forces at one instant are not a function of the state: internal variables with
+        evolution equations (relaxing sections, states of user interactions, friction with memory).
     """
     system = loaded(system, loads)
     acting = groups_of(system, state)
@@ -106,7 +105,7 @@ def instant_multipliers(
 
 
 def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, out: Floats) -> None:
-    """Add forces and spatial torques of a group to those of all frames (n, 6)."""
+    """Add the forces and spatial torques of a group to those of all frames `out` (n, 6); N, N m."""
     alone = group._replace(row=np.arange(len(group.frames)))
     np.add.at(out, group.frames, evaluate([alone], *arguments))
 
@@ -114,7 +113,7 @@ def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, 
 def _changing_rates(
     system: System, state: State, drive_values: DriveValues | None, t: float, dt: float
 ) -> Floats:
-    """gamma (m,) of (1)."""
+    """Compute gamma (m,) of (1) by finite differences."""
     omega = quaternions.rotate(state.quat, state.Omega)
     fastest = float(np.linalg.norm(omega, axis=1).max())
     speed = float(np.linalg.norm(state.v, axis=1).max())
@@ -130,7 +129,7 @@ def _changing_rates(
     for offset in (distance * places).tolist():
         turn = quaternions.from_rotation_vector(offset * omega)
         quat = quaternions.multiply(turn, state.quat)
-        # the spatial angular velocity is constant, and so is that about the axes of the frame, which turn with it
+        # the spatial angular velocity is constant, and so are its components in the axes of the rotating frame
         there = state._replace(r=state.r + offset * state.v, quat=quat)
         if drives is not None:
             there = State(*(values.copy() for values in there))
@@ -145,10 +144,11 @@ def _changing_rates(
 def _solved(
     M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, repeat: bool
 ) -> Floats:
-    """lam with M a + force + G^T lam = 0 and G a = -gamma, of the smallest norm if rows of G repeat each other.
+    """Return lam (m,) with M a + force + G^T lam = 0 and G a = -gamma, of the smallest norm if rows of G are redundant.
 
-    With S = G M^-1 G^T and a small delta, (S + delta) lam' = b + delta lam converges to a solution of S lam = b, and
-    (S + delta) z' = delta z to the part of z that S does not determine, which is taken away.
+    With S = G M^-1 G^T and a small delta, the iteration (S + delta) lam' = b + delta lam converges to a solution of S lam = b,
+    and (S + delta) z' = delta z to the component of z in the null space of S, which is subtracted. `repeat`: True if rows of G
+    are redundant.
     """
     n, m = M.shape[0], G.shape[0]
     delta = PROXIMAL * G.multiply(G).sum() / m / float(M.diagonal().mean()) if repeat else 0.0

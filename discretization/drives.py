@@ -1,12 +1,13 @@
-"""Prescribed motion in a system: driven rows (`rigid.interactions.driven`) and driven frames, and what a state keeps of them.
+"""Store prescribed motion in states and pack it for a step: driven rows (`rigid.interactions.driven`) and driven frames.
 
-A driven frame is one that does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are
-given. Their block of `State.own` has a row for every driven constraint, in their order, then one for every driven frame:
+A driven frame does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are prescribed.
+The block of drives in `State.own` has a row for every driven constraint, in their order, then one for every driven frame:
 
     U_a (3), value, dU_a/dt (3), dvalue/dt, work done so far (J);   of frames all but the work are zero
 
-so that every number of a result follows from its states. What the drives give to a step at its end is packed in rows of three,
-behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Omega; q1, q2, q3; q0, 0, 0 of a driven frame.
+so that every number of a result follows from its states. The values of the drives at the end of a step are packed in rows of
+three, behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Omega; q1, q2, q3; q0, 0, 0 of a driven
+frame.
 """
 
 from __future__ import annotations
@@ -19,57 +20,58 @@ from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
 from rigid.system import Constraints, Floats, Ints, State
 
-DRIVEN = 2  # in `Frames.fixed`
-NUMBERS = 9  # of a drive in a state
-WORK = 8  # the last of them
-CONSTRAINT_ROWS, FRAME_ROWS = 3, 5  # packed
+DRIVEN = 2  # value in `Frames.fixed`
+NUMBERS = 9  # length of a drive's row in a state
+WORK = 8  # index of the work in that row, the last
+CONSTRAINT_ROWS, FRAME_ROWS = 3, 5  # packed rows of a driven constraint and of a driven frame
 
 
 def driven_rows(constraints: Constraints) -> Ints:
-    """Numbers of the driven constraints."""
+    """Return the indices of the driven constraints."""
     return (
         np.flatnonzero(facts(constraints.kind, "driven")) if len(constraints.kind) else np.zeros(0, np.int64)
     )
 
 
 def driven_frames(fixed: np.ndarray) -> Ints:
-    """Numbers of the driven frames."""
+    """Return the indices of the driven frames."""
     return np.flatnonzero(fixed == DRIVEN)
 
 
 @known
 def count_drives(system: System) -> int:
-    """Rows of drives in `State.own`."""
+    """Return the number of rows of drives in `State.own`."""
     kind, fixed = system.constraints.kind, system.frames.fixed
     rows = np.count_nonzero(facts(kind, "driven")) if len(kind) else 0
     return int(rows + np.count_nonzero(fixed == DRIVEN))
 
 
 def packed_rows(system: System) -> int:
-    """Rows of what `drive_values` gives for a time: of driven constraints, then of driven frames."""
+    """Return the number of rows of the values of `drive_values` at one time: driven constraints, then driven frames."""
     constraints, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     return CONSTRAINT_ROWS * len(constraints) + FRAME_ROWS * len(frames)
 
 
 def pack_constraint(U: Floats, value: Floats, dU: Floats, dvalue: Floats) -> Floats:
-    """(k, CONSTRAINT_ROWS, 3) of U (k, 3), value (k,) and their rates."""
+    """Pack U (k, 3), value (k,) and their rates into rows (k, CONSTRAINT_ROWS, 3)."""
     return np.stack([U, np.column_stack([value, dvalue, 0.0 * value]), dU], axis=1)
 
 
 def pack_frame(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
-    """(k, FRAME_ROWS, 3) of the motion of a frame."""
+    """Pack the motion of a frame at k times into rows (k, FRAME_ROWS, 3)."""
     first = np.column_stack([quat[:, 0], np.zeros((len(r), 2))])
     return np.stack([r, v, Omega, quat[:, 1:], first], axis=1)
 
 
 def varying(constraints: Constraints) -> bool:
-    """Whether some numbers of the constraints are kept by the states: what is driven."""
+    """Return whether states store some parameters of the constraints, that is whether constraints are driven."""
     return len(driven_rows(constraints)) > 0
 
 
 def as_driven(constraints: Constraints, drive: Floats) -> Constraints:
-    """The constraints with the driven numbers of one state in the place of those at t = 0; drive (d, NUMBERS): their block of
-    `discretization.own_variables`.
+    """Return the constraints with the driven parameters of one state in place of those at t = 0.
+
+    `drive` (d, NUMBERS): their block of `discretization.own_variables`.
     """
     rows = driven_rows(constraints)
     if not len(rows):
@@ -80,10 +82,9 @@ def as_driven(constraints: Constraints, drive: Floats) -> Constraints:
 
 
 def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Constraints, State]:
-    """Many states (T, n, ...) of such constraints as one state of T copies of the frames, with the constraints of each; drive
-    (..., d, NUMBERS): what they keep of them.
+    """Return many states (T, n, ...) as one state of T copies of the frames, and the constraints of each copy.
 
-    Of one state: it and its constraints.
+    `drive` (..., d, NUMBERS): the drive block of the states. A single state is returned with its constraints alike.
     """
     rows = driven_rows(constraints)
     n = state.r.shape[-2]
@@ -104,7 +105,7 @@ def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Co
 
 
 def flattened(state: State) -> State:
-    """Many states (T, n, ...) as one of T copies of the frames."""
+    """Return many states (T, n, ...) as one state of T copies of the frames."""
     flat = {
         name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
         for name in ("r", "quat", "v", "Omega")
@@ -113,7 +114,7 @@ def flattened(state: State) -> State:
 
 
 def explicit_rates(constraints: Constraints, state: State, drive: Floats) -> Floats:
-    """Part (..., d) of dg/dt of the driven rows that is there without motion: g(y, dX/dt) of `rigid.interactions.driven`."""
+    """Return the explicit time derivative (..., d) of the driven rows in dg/dt: g(y, dX/dt) of `rigid.interactions.driven`."""
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
     drive = drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)

@@ -1,4 +1,4 @@
-"""How large a model is: what lengths and turns are compared by."""
+"""Characteristic length of a model: the scale of lengths and rotations."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from rigid.system import Floats
 
-_ROUNDING = 1e-12  # of places and levers: frames that are no further apart are in one place
+_ROUNDING = 1e-12  # relative to positions and levers: frames that are no further apart coincide
 
 
 def extent(r: Floats, otherwise: float = 1.0) -> float:
-    """Largest extension of the places r (n, 3), m; of a model whose frames are in one place, but for rounding, `otherwise`."""
+    """Return the largest extension of the positions r (n, 3), m, or `otherwise` if all coincide but for rounding."""
     if not len(r):
         return otherwise
     spread = float(np.ptp(r, axis=0).max())

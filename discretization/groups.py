@@ -1,13 +1,13 @@
-"""What acts in a system: groups of kinds, whichever of the tables of `System` they stand in.
+"""List all interactions of a system, grouped by kind, regardless of the table of `System` that stores them.
 
-This is the one list of it for whoever only reads a system: small motions, statics, measures, audits, buckling, checks. Who
-reads by `groups_of` forgets nothing, and is told of a new kind by its role:
+This is the one list of interactions for code that only reads a system: linearisation, statics, measures, audits, buckling,
+checks. Code that reads by `groups_of` omits nothing and recognises a new kind by its role:
 
     ENERGY       value, dual         CONSTRAINT   rows of g, their multipliers in `State.lam`
     DISSIPATION  duals of rates      WORK         duals without a value: what they do is counted as work
 
-Weights and inertia are none of these. Values of loads come from outside: `loaded` puts them among the numbers, which are zero
-elsewhere.
+Weights and inertia are not included. Values of loads are inputs: `loaded` stores them among the parameters, which are zero
+otherwise.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rigid.system import Floats, Ints, State
 
 
 class Role(Enum):
-    """What a group does to the balance of energy."""
+    """How a group enters the balance of energy."""
 
     ENERGY = "energy"
     CONSTRAINT = "constraint"
@@ -44,19 +44,19 @@ class Role(Enum):
 
 
 class Acting(NamedTuple):
-    """One group of a system, and where it stands."""
+    """One group of interactions of a system, and the table that stores it."""
 
-    group: Group  # rows: of constraints those in `State.lam`, else the numbers of the interactions in their table
+    group: Group  # `row`: index in `State.lam` for constraints, else index in the table
     role: Role
-    table: str  # field of `System`
-    use: Ints  # (k,) its rows in that table; of contacts numbers of the pairs that touch
+    table: str  # field name of `System`
+    use: Ints  # (k,) rows in that table; for contacts numbers of the pairs that touch
 
 
 def groups_of(system: System, state: State | None = None, *roles: Role) -> list[Acting]:
-    """All that acts, or what has one of these roles.
+    """Return all groups of interactions, or those with one of the roles `roles`.
 
-    state: one state, of which what is driven and its own variables are taken, and in which surfaces touch; None: numbers as
-    the tables have them, for those who ask who is joined to whom: what touches joins nothing.
+    `state`: one state, which supplies the values of drives and internal variables and determines which surfaces touch. None: the
+    parameters are those of the tables, for queries about which frames are joined; surfaces in contact join nothing.
     """
     found = [
         *_rods(system, state),
@@ -68,12 +68,12 @@ def groups_of(system: System, state: State | None = None, *roles: Role) -> list[
 
 
 def energies_of(system: System, state: State) -> list[Group]:
-    """What has a potential, or would have one if it closed: all forces that depend on the poses alone, but for weights."""
+    """Return all groups with a potential, or with forces that depend on the poses alone; weights are not included."""
     return [own.group for own in groups_of(system, state, Role.ENERGY, Role.WORK)]
 
 
 def constraints_of(system: System, state: State) -> list[Group]:
-    """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
+    """Return the groups of constraints with the drives of `state`; their rows are those of `State.lam`."""
     more = _others(system, state) if len(interaction_table.holding(system.others)) else ()
     return [
         own.group
@@ -83,17 +83,20 @@ def constraints_of(system: System, state: State) -> list[Group]:
 
 
 def dissipations_of(system: System, state: State | None = None) -> list[Group]:
-    """Viscous rods, dampers, friction; state: one of whose own variables they go by, as of `groups_of`."""
+    """Return the groups of viscous rods, dampers and friction.
+
+    `state`: the state whose internal variables they depend on, as in `groups_of`.
+    """
     return [own.group for own in groups_of(system, state, Role.DISSIPATION)]
 
 
 def rods_of(system: System) -> list[Group]:
-    """The energies of all rod elements."""
+    """Return the groups of the energies of all rod elements."""
     return [own.group for own in _rods(system, None) if own.role is Role.ENERGY and len(own.use)]
 
 
 def pairs_of(acting: Sequence[Acting]) -> Ints:
-    """(k, 2) all pairs of frames that a group joins."""
+    """Return all pairs of frames (k, 2) that a group joins."""
     return np.concatenate(
         [
             np.zeros((0, 2), np.int64),
@@ -103,31 +106,33 @@ def pairs_of(acting: Sequence[Acting]) -> Ints:
 
 
 def is_load(own: Acting) -> bool:
-    """Whether its values come from outside."""
+    """Return whether the values of a group are inputs of the model."""
     return own.group.kind.signal >= 0
 
 
 def is_curved(own: Acting) -> bool:
-    """Whether it is a constraint more than quadratic in the poses."""
+    """Return whether a group is a constraint of more than second degree in the poses."""
     return own.group.kind.steep or own.group.kind.hidden is not None
 
 
 def _couples(kind: Kind) -> list[tuple[int, int]]:
+    """Return the index pairs (a, b), a < b, of the frames of a kind."""
     return [(a, b) for a in range(kind.arity) for b in range(a + 1, kind.arity)]
 
 
 def loaded(system: System, values: Floats) -> System:
-    """The system with values (l, 3) of its loads among their numbers, so that `groups_of` has what they do."""
+    """Return the system with the values (l, 3) of its loads stored as parameters, so that `groups_of` includes their forces."""
     return system._replace(others=interaction_table.with_signals(system.others, values))
 
 
 def held_from_outside(acting: Sequence[Acting]) -> Ints:
-    """Frames on which an interaction acts that joins them to nothing that moves: the air, a pressure; not loads."""
+    """Return the frames with an interaction that joins them to no moving frame, such as air or a pressure; not loads."""
     alone = [own.group.frames.ravel() for own in acting if own.group.kind.arity == 1 and not is_load(own)]
     return np.concatenate([np.zeros(0, np.int64), *alone])
 
 
 def _rods(system: System, state: State | None) -> Iterator[Acting]:
+    """Yield the groups of rod elements: energies and dissipations of `elements` and `spans`."""
     elements, spanned = system.elements, len(system.spans.kind) > 0
     if spanned:
         for own in spans.energies_of(system.spans):
@@ -145,6 +150,7 @@ def _rods(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def _others(system: System, state: State | None) -> Iterator[Acting]:
+    """Yield the groups of `System.others`, and the dampers listed with its energies (`Kind.beside`)."""
     if not len(system.others.kind):
         return
     own, rows = system.others, interaction_table.rows_of(system.others)
@@ -164,6 +170,7 @@ def _others(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def _contacts(system: System, state: State | None) -> Iterator[Acting]:
+    """Yield the groups of contacts that touch in `state`, and their friction."""
     if state is None or not len(system.contacts.pairs):
         return
     bristles = part(system, state, "bristle")
@@ -172,7 +179,7 @@ def _contacts(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def role_of(kind: Kind) -> Role:
-    """Of a kind that is no element of a rod."""
+    """Return the role of a kind that is not a rod element."""
     if kind.rows:
         return Role.CONSTRAINT
     if dissipates(kind):
@@ -181,6 +188,7 @@ def role_of(kind: Kind) -> Role:
 
 
 def _constraints(system: System, state: State | None) -> Iterator[Acting]:
+    """Yield the groups of `System.constraints`, with the drives of `state`."""
     own = system.constraints
     if state is not None and varying(own):
         own, _ = at_states(own, state, part(system, state, "drive"))
@@ -189,7 +197,7 @@ def _constraints(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def registered() -> dict[str, list[Kind]]:
-    """All kinds that are ours, by the table of `System` that their interactions stand in."""
+    """Return all built-in kinds, by the table of `System` that stores their interactions."""
     of_spans = [
         kind
         for element in BY_NUMBER

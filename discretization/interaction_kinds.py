@@ -1,8 +1,8 @@
-"""The kinds of interactions there are, but for constraints of joints and elements of rods: `INTERACTIONS`.
+"""List the kinds of interactions, except constraints of joints and rod elements: `INTERACTIONS`.
 
-A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line at the end of
-the list, where its place is its number in files. Behind them stand kinds without a number: gears of any size, losses of contact
-beside any number of nodes, and those that a script registers or the text of an energy makes.
+A new energy, dissipation or constraint is a file of its own (`rigid.interactions.kinds` lists its contents) and one line at the
+end of the list; the position in the list is the number of the kind in files. Kinds without a number follow: gears of any size,
+contact losses of any number of nodes, and kinds that a script registers or that the text of an energy generates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Interactions of any number of frames, told apart by their kind, each with its numbers.
+"""Table of interactions of any number of frames, distinguished by kind, each with its parameters.
 
-`em` takes them by their duals, the charts as groups, measures and audit by their values. The rows of constraints follow those of
-`System.constraints` (`discretization.multipliers`). Kinds: `discretization.interaction_kinds`.
+`em` evaluates them by their duals, the charts as groups, measures and audits by their values. The rows of constraints follow
+those of `System.constraints` (`discretization.multipliers`). Kinds: `discretization.interaction_kinds`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 from rigid.vectors import FEW
 
 SPRINGS, TORSIONS = INTERACTIONS.index(SPRING), INTERACTIONS.index(TORSION_SPRING)
-FIRST_LOAD = INTERACTIONS.index(LOADS[0])  # those of `LOADS` follow each other
-FRAMES = 8  # columns of `InteractionTable.frames`, where none of them has more: files know them so
+FIRST_LOAD = INTERACTIONS.index(LOADS[0])  # kinds in `LOADS` are consecutive
+FRAMES = 8  # columns of `InteractionTable.frames` if no kind has more frames; also in files
 
 
 class InteractionTable(NamedTuple):
-    """e interactions."""
+    """Table of e interactions."""
 
-    kind: Ints  # (e,) place in INTERACTIONS
-    frames: Ints  # (e, FRAMES), or more where one has more: the first `arity` of the kind count, the others are -1
-    first: Ints  # (e + 1,) numbers of interaction k are first[k] .. first[k + 1] - 1
-    numbers: Floats
-    size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces; of a constraint see `Interaction`
-    repeats: NDArray[np.uint8] = np.zeros(
-        0, np.uint8
-    )  # (e,) 1: a constraint that fixes what others fix already
+    kind: Ints  # (e,) index in INTERACTIONS
+    frames: Ints  # (e, FRAMES), or wider if one has more: the first `arity` of the kind are used, others -1
+    first: Ints  # (e + 1,) parameters of interaction k are first[k] .. first[k + 1] - 1
+    numbers: Floats  # parameters of all interactions
+    # (e, 2) N, N m: force and moment with the rounding error of the interaction's forces; for constraints see `Interaction`
+    size: Floats
+    # (e,) 1: redundant constraint
+    repeats: NDArray[np.uint8] = np.zeros(0, np.uint8)
 
 
 class Interaction(NamedTuple):
@@ -47,13 +47,16 @@ class Interaction(NamedTuple):
     kind: Kind
     frames: Sequence[int]
     numbers: Floats
-    size: tuple[
-        float, float
-    ]  # see `InteractionTable`; of a constraint sizes of the gradient: to a place, to a turn (an arm, m)
+    # see `InteractionTable`; for a constraint sizes of the gradient to a position and to a rotation (lever arm, m)
+    size: tuple[float, float]
 
 
 def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
-    """As arrays."""
+    """Return the table of a list of interactions.
+
+    Raises ModelError if a kind has too many frames, rows or internal variables, if a kind with input values has more than one
+    frame, or if the gradient size of a constraint is not positive.
+    """
     for own in each:
         kind = own.kind
         if kind.arity > MOST_FRAMES or kind.rows > MOST_ROWS or kind.own > MOST_OWN:
@@ -83,12 +86,12 @@ def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
 
 
 def dissipates(kind: Kind) -> bool:
-    """Whether it is a dissipation and not an energy."""
+    """Return whether a kind is a dissipation and not an energy."""
     return kind.value is no_value
 
 
 def _of_kinds(own: InteractionTable, number: Callable[[Kind], int]) -> Ints:
-    """(e,) a number of the kind of each."""
+    """Return `number(kind)` for each interaction, (e,)."""
     if not len(own.kind):
         return np.zeros(0, np.int64)
     if len(own.kind) <= FEW:
@@ -100,57 +103,58 @@ def _of_kinds(own: InteractionTable, number: Callable[[Kind], int]) -> Ints:
 
 
 def rows_of(own: InteractionTable) -> Ints:
-    """(e,) scalar equations that each brings."""
+    """Return the number of scalar equations of each interaction, (e,)."""
     return _of_kinds(own, lambda kind: kind.rows)
 
 
 def holding(own: InteractionTable) -> Ints:
-    """Numbers of the constraints."""
+    """Return the indices of the interactions that are constraints."""
     return np.flatnonzero(rows_of(own))
 
 
 def own_of(own: InteractionTable) -> Ints:
-    """(e,) own variables of each that are counted."""
+    """Return the number of counted internal variables of each interaction, (e,)."""
     return _of_kinds(own, _counted)
 
 
 def settled_of(own: InteractionTable) -> Ints:
-    """(e,) own variables of each that settle."""
+    """Return the number of internal variables of each interaction that are updated at the end of an accepted step, (e,)."""
     return _of_kinds(own, _settled)
 
 
 def settled_values(own: InteractionTable) -> Floats:
-    """(k,) what settles as it stands among the numbers, interaction by interaction."""
+    """Return the internal variables of `settled_of` (k,) as stored among the parameters, interaction by interaction."""
     if not len(own.kind):
         return np.zeros(0)
     return own.numbers[_places(own, settled_of(own))]
 
 
 def with_counted(own: InteractionTable, values: Floats) -> InteractionTable:
-    """With own variables (k,) of a state that are counted among the numbers."""
+    """Return the table with counted internal variables (k,) of a state stored among the parameters."""
     return _with_own(own, values, own_of(own)) if len(values) else own
 
 
 def with_settled(own: InteractionTable, values: Floats) -> InteractionTable:
-    """The same with those that settle."""
+    """Return the table with the internal variables (k,) of `settled_of` of a state stored among the parameters."""
     return _with_own(own, values, settled_of(own)) if len(values) else own
 
 
 def _with_own(own: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
+    """Return the table with `values` (k,) as the last `count` (e,) parameters of each interaction."""
     numbers = own.numbers.copy()
     numbers[_places(own, count)] = values
     return own._replace(numbers=numbers)
 
 
 def _places(own: InteractionTable, count: Ints) -> Ints:
-    """Of the last `count` (e,) numbers of each."""
+    """Return the indices in `numbers` of the last `count` (e,) parameters of each interaction."""
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     places: Ints = np.repeat(own.first[1:] - count, count) + offset
     return places
 
 
 def counting(own: InteractionTable) -> list[Group]:
-    """What is counted, as groups of values; the row of one is the place of its first among them."""
+    """Return groups whose values are the counted variables; their row is the index of the first one of each interaction."""
     count = own_of(own)
     first = np.cumsum(count) - count
     return [
@@ -168,9 +172,10 @@ def at_states(
     rows: int,
     count: Ints | None = None,
 ) -> list[Group]:
-    """The interactions `use` of T states with what these have counted (T, k), as one state of T copies of the `frames`.
+    """Return groups of the interactions `use` in T states, as one state of T copies of the `frames` frames.
 
-    row (e,): of each interaction; rows: of all of one state; count: by default `own_of`.
+    `values` (T, k): internal variables of the states. `row` (e,): first row of each interaction. `rows`: number of rows of one
+    state. `count` (e,): number of internal variables of each interaction, by default `own_of`.
     """
     count, copies = own_of(own) if count is None else count, np.arange(len(values))
     first, found = np.cumsum(count) - count, []
@@ -189,7 +194,10 @@ def at_states(
 
 
 def kept_at_states(own: InteractionTable, settled: Floats, frames: int) -> list[Group]:
-    """What settles in T states (T, k), as the energies that are kept in it; copies and rows as of `at_states`."""
+    """Return groups of the energies stored in the internal variables `settled` (T, k) of T states.
+
+    The variables are those of `settled_of`; copies of the frames and rows are as in `at_states`.
+    """
     count = settled_of(own)
     use, row = np.flatnonzero(count), np.cumsum(count > 0) - 1
     groups = at_states(own, settled, frames, use, row, len(use), count)
@@ -197,12 +205,12 @@ def kept_at_states(own: InteractionTable, settled: Floats, frames: int) -> list[
 
 
 def works(own: InteractionTable) -> bool:
-    """Whether some of them do work that is no change of an energy."""
+    """Return whether some of the interactions do work that is not a change of an energy."""
     return any(INTERACTIONS[k].works for k in np.unique(own.kind))
 
 
 def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
-    """The interactions `use` by kind and number of numbers; the row of each is its number among all."""
+    """Group the interactions `use` by kind and number of parameters; rows are indices in the table."""
     if not len(use):
         return []
     found, width = [], np.diff(own.first)
@@ -215,7 +223,7 @@ def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
 
 
 def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
-    """Numbers (k,) of the energies, place (e,) of each among them, and how many there are."""
+    """Return the indices (k,) of the energies, the index (e,) of each among them, and their number."""
     use = np.flatnonzero(
         [not (dissipates(INTERACTIONS[k]) or INTERACTIONS[k].rows or INTERACTIONS[k].works) for k in own.kind]
     )
@@ -224,7 +232,7 @@ def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
 
 
 def at_rest(own: InteractionTable) -> InteractionTable:
-    """Without the dissipations; nobody writes to it."""
+    """Return the table without dissipations; do not write to the result."""
     kinds = [INTERACTIONS[k] for k in set(own.kind.tolist())]
     if not any(dissipates(kind) or kind.beside for kind in kinds):
         return own
@@ -237,7 +245,7 @@ def at_rest(own: InteractionTable) -> InteractionTable:
 
 
 def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
-    """All of one, then all of the other."""
+    """Concatenate two tables."""
     repeats = [own.repeats if len(own.repeats) else np.zeros(len(own.kind), np.uint8) for own in (one, other)]
     first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
     width = max(one.frames.shape[1], other.frames.shape[1])
@@ -252,7 +260,7 @@ def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
 
 
 def _widened(frames: Ints, width: int) -> Ints:
-    """With more columns of frames, -1: none."""
+    """Return `frames` with `width` columns; added entries are -1: none."""
     if frames.shape[1] == width:
         return frames
     found = np.full((len(frames), width), -1, np.int64)
@@ -261,8 +269,8 @@ def _widened(frames: Ints, width: int) -> Ints:
 
 
 def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
-    """Those of a mask (e,)."""
-    if not use.any():  # as of loads and springs alone
+    """Return the table of the interactions selected by the mask `use` (e,)."""
+    if not use.any():  # as in models with loads and springs alone
         rest = {name: getattr(own, name)[:0] for name in own._fields}
         return InteractionTable(**{**rest, "first": np.zeros(1, np.int64)})
     width = np.diff(own.first)
@@ -277,16 +285,17 @@ def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
 
 
 def springs_of(own: InteractionTable) -> Springs:
-    """The springs between points."""
+    """Return the springs between points as a table of columns."""
     return Springs(**_columns(own, SPRINGS))
 
 
 def torsions_of(own: InteractionTable) -> TorsionSprings:
-    """The torsion springs."""
+    """Return the torsion springs as a table of columns."""
     return TorsionSprings(**_columns(own, TORSIONS))
 
 
 def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
+    """Return the columns of the interactions of one kind by name, with their frames."""
     use = np.flatnonzero(own.kind == kind)
     if not len(use) and len(own.kind):
         return dict(_no_columns(INTERACTIONS[kind], kind))
@@ -300,34 +309,37 @@ def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=64)
 def _no_columns(known: Any, kind: int) -> dict[str, Any]:
-    """Of a kind that nothing is of; known: the kind itself, as its number may mean another one later."""
+    """Return empty columns of a kind.
+
+    `known`: the kind itself as a part of the cache key, since its number may denote another kind later.
+    """
     return _columns(table_of(), kind)
 
 
 def loads_of(own: InteractionTable) -> Loads:
-    """The loads with a column of their own each, in the order of their values."""
+    """Return the loads as a table of columns, in the order of their values."""
     use = _loads(own)
     kind, X = own.kind[use] - FIRST_LOAD, own.numbers[own.first[use][:, None] + np.arange(3)]
     return Loads(kind % 2, own.frames[use, 0].copy(), X, (kind // 2).astype(np.uint8))
 
 
 def _loads(own: InteractionTable) -> Ints:
-    """Numbers of the loads among them."""
+    """Return the indices of the loads."""
     return np.flatnonzero((own.kind >= FIRST_LOAD) & (own.kind < FIRST_LOAD + len(LOADS)))
 
 
 def signals_of(own: InteractionTable) -> Ints:
-    """Numbers (l,) of those with values from outside, in the order of these values."""
+    """Return the indices (l,) of interactions with input values, in the order of these values."""
     return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal + 1))
 
 
 def kinds_of_signals(own: InteractionTable) -> list[Kind]:
-    """Of each of these."""
+    """Return the kind of each interaction with input values, in the order of these values."""
     return [INTERACTIONS[k] for k in own.kind[signals_of(own)]]
 
 
 def with_signals(own: InteractionTable, values: Floats) -> InteractionTable:
-    """With values (l, 3) among their numbers."""
+    """Return the table with input values (l, 3) stored among the parameters."""
     use = signals_of(own)
     if not len(use):
         return own
@@ -340,14 +352,15 @@ def with_signals(own: InteractionTable, values: Floats) -> InteractionTable:
 def with_tables(
     own: InteractionTable, springs: Springs, torsions: TorsionSprings, loads: Loads
 ) -> InteractionTable:
-    """With loads, springs and torsion springs before them."""
+    """Return the table with loads, springs and torsion springs inserted before its interactions."""
     count = [len(column) for column in (loads.kind, springs.stiffness, torsions.stiffness)]
     if not any(count) and own.frames.shape[1] >= FRAMES:
         return own
     parts = [_of_loads(loads)] if count[0] or not any(count) else []
     if count[1]:
         levers = np.stack([np.linalg.norm(X, axis=1) for X in (springs.Xa, springs.Xb)], axis=1)
-        arm = np.where(springs.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
+        # levers on moving frames; frame 0 is the ground
+        arm = np.where(springs.frames > 0, levers, 1.0).max(axis=1, initial=1.0)
         force = springs.stiffness * (1.0 + springs.length0)
         parts.append(_of_columns(SPRINGS, springs, np.column_stack([force, force * arm])))
     if count[2]:
@@ -359,6 +372,7 @@ def with_tables(
 
 
 def _of_loads(loads: Loads) -> InteractionTable:
+    """Return the interaction table of loads, with zero values."""
     count, frames = len(loads.kind), _widened(loads.frame[:, None], FRAMES)
     numbers = np.column_stack([loads.X, np.zeros((count, 3))])
     kind = FIRST_LOAD + loads.kind + 2 * loads.following.astype(np.int64)
@@ -368,6 +382,7 @@ def _of_loads(loads: Loads) -> InteractionTable:
 
 
 def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> InteractionTable:
+    """Return the interaction table of springs or torsion springs; `size` (k, 2) is that of `InteractionTable`."""
     own, count = INTERACTIONS[kind], len(size)
     columns = [getattr(table, name) for name in own.columns]
     numbers = np.column_stack([*columns, np.zeros((count, own.own))])
@@ -377,7 +392,7 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Int
 
 
 def without_tables(own: InteractionTable) -> InteractionTable:
-    """All that are neither loads nor springs nor torsion springs, which files have in tables of their own."""
+    """Return the table without loads, springs and torsion springs, which have tables of their own in files."""
     if not len(own.kind):
         return own
     use = (own.kind != SPRINGS) & (own.kind != TORSIONS)
@@ -386,28 +401,31 @@ def without_tables(own: InteractionTable) -> InteractionTable:
 
 
 def without_loads(own: InteractionTable) -> InteractionTable:
-    """All that are no loads."""
+    """Return the table without loads."""
     use = _loads(own)
     return chosen(own, ~np.isin(np.arange(len(own.kind)), use)) if len(use) else own
 
 
 def in_files(own: InteractionTable) -> InteractionTable:
-    """With the numbers of files in the place of those of this process."""
+    """Return the table with the kind numbers of files in place of those of this process."""
     return own._replace(kind=INTERACTIONS.in_files(own.kind))
 
 
 def _counted(kind: Kind) -> int:
-    """Own variables that are counted."""
+    """Return the number of counted internal variables of a kind."""
     return 0 if kind.count is None else kind.own
 
 
 def _settled(kind: Kind) -> int:
-    """Own variables that settle."""
+    """Return the number of internal variables of a kind that are updated at the end of an accepted step."""
     return 0 if kind.condensed.settle is None else kind.own
 
 
 def variables_of(names: Sequence[str]) -> Ints:
-    """(k, 2) of kinds that are not ours, in the order of the registry: own variables that are counted, and that settle."""
+    """Return the numbers of counted and of settled internal variables (k, 2) of the registered kinds in `names`.
+
+    Built-in kinds are not included; the order is that of the registry. Settled ones are those of `settled_of`.
+    """
     kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
     found: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
     return found
@@ -416,8 +434,10 @@ def variables_of(names: Sequence[str]) -> Ints:
 def from_files(
     own: InteractionTable, names: Sequence[str], variables: Ints, made: Callable[[str], Kind | None]
 ) -> InteractionTable:
-    """As `in_files` wrote it, in the numbers of this process; variables (k, 2): of these kinds, `variables_of`; made: a kind from
-    its name alone, where that says all of it.
+    """Return a table written by `in_files` with the kind numbers of this process.
+
+    `names`: kinds that are not built in. `variables` (k, 2): result of `variables_of` for them. `made`: returns a kind from its
+    name, if the name determines it, else None. Raises ValueError if `variables` does not fit `names`.
     """
     if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MOST_OWN)):
         raise ValueError(
@@ -426,6 +446,7 @@ def from_files(
     told = dict(zip(names, variables.astype(np.int64).tolist(), strict=True))
 
     def absent(name: str, use: Ints) -> Kind:
+        """Return a kind for `name`: the one made from its name, or a placeholder without functions."""
         if (known := made(name)) is not None:
             return known
         arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), Absent(name)
@@ -438,12 +459,12 @@ def from_files(
 
 
 def pairs_of(own: InteractionTable) -> Ints:
-    """(k, 2) all pairs of frames that an interaction joins."""
+    """Return all pairs of frames (k, 2) that an interaction joins."""
     return pairs_between(own.frames)
 
 
 def pairs_between(frames: Ints) -> Ints:
-    """(k, 2) all pairs of frames that stand in one row (e, most), -1: none."""
+    """Return all pairs (k, 2) of different frames in one row of `frames` (e, most), -1: none; both orders."""
     found = [np.zeros((0, 2), np.int64)]
     for k in range(frames.shape[1] if len(frames) else 0):
         for l in range(frames.shape[1]):
@@ -453,7 +474,7 @@ def pairs_between(frames: Ints) -> Ints:
 
 
 def one_sided(own: InteractionTable) -> NDArray[np.bool_]:
-    """(e,) whether an interaction acts on contact alone."""
+    """Return whether each interaction acts on contact alone, (e,)."""
     return (
         np.array([kind.one_sided for kind in INTERACTIONS], bool)[own.kind]
         if len(own.kind)

@@ -1,13 +1,14 @@
-"""Facts of a system's structure are found once: a call of `simulate` asks for the same counts twenty times.
+"""Memoise functions of a `System` by its structure or by its contents: one call of `simulate` requests the same counts 20 times.
 
-What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
-lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
-Of systems that are kept they are found once for a structure: one with other numbers, other masses or other places, has the same.
-What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
-These numbers are not read of a system that is said to be `unchanging`, which is told by its tables: who writes, as statics do,
-writes to arrays of his own.
-Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
-is done, are not kept.
+Functions of the structure depend on kinds, frames and counts of the tables. These arrays are not changed in place: code that
+marks redundant joints, lists contacts or changes counts makes new arrays. Arrays are identified by their identity and
+are not kept alive. For systems that are cached the result is computed once for a structure: systems with other parameters,
+masses or positions share it.
+Expensive functions are memoised by all numbers they depend on: a model that is built or run again has the same result.
+If a system has been declared `unchanging`, its numbers are not read, and its tables identify it; code that changes numbers,
+such as statics, writes to arrays of its own.
+Results that callers write to, such as work arrays, are returned as copies. Large systems, for which recomputation is a small
+part of the work, are not cached.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ import numpy as np
 
 from discretization.system import System
 
-MOST = 8  # systems
-LARGEST = 3000  # frames
-SMALL = 300  # frames, of which everybody gets arrays of his own
-MOST_BYTES = 2**20  # of these
+MOST = 8  # largest number of cached systems
+LARGEST = 3000  # number of frames up to which systems are cached
+SMALL = 300  # number of frames up to which results are cached and copied by `known_anew`
+MOST_BYTES = 2**20  # largest size of such a result
 
 Digest = tuple[Any, ...]
 
@@ -35,13 +36,15 @@ Fact = TypeVar("Fact")
 
 
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
-    """`find(system)`, which asks for kinds, frames and counts, or what it found of a small system of this structure, of another
-    one with these very arrays; nobody changes what it gives.
+    """Memoise `find(system)`, a function of kinds, frames and counts, by structure, or by the identity of the arrays.
+
+    The identity is used for systems without a `Structure`. Do not change the results.
     """
     kept: OrderedDict[tuple[int, ...], tuple[list[weakref.ref[Any]], Fact]] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
+        """Return the cached result of `find` for this system, or compute it."""
         structure = structure_of(system)
         if structure is not None:
             facts = structure.facts
@@ -57,7 +60,8 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
         fact = find(system)
         if len(system.frames.mass) <= LARGEST:
 
-            def forget(_: object) -> None:  # or another array might take the number of one that is gone
+            def forget(_: object) -> None:  # else a new array may have the id of a freed one
+                """Remove the entry when one of its arrays is freed."""
                 kept.pop(key, None)
 
             kept[key] = [weakref.ref(array, forget) for array in arrays], fact
@@ -69,14 +73,15 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
 
 
 def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
-    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit.
+    """Memoise `find(system, ...)`, a function of arrays, tuples of arrays and numbers, by their bitwise contents.
 
-    digest: that of the system, where several such functions are asked one after the other.
+    `digest` of the returned function: that of the system, to share it between several such calls.
     """
     kept: OrderedDict[Any, Any] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System, *more: Any, digest: Any = None) -> Any:
+        """Return the cached result for these contents, or compute it."""
         if len(system.frames.mass) > LARGEST:
             return find(system, *more)
         key = digest or digest_of_system(system), digest_of(more)
@@ -90,15 +95,17 @@ def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
 
 
 def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
-    """As `known_of_numbers`, of small systems: tuples whose arrays are those of who asks, as if they were just made.
+    """Memoise `find(system, ...)` by contents as `known_of_numbers` does, for small systems, and return copies of the arrays.
 
-    They are kept from the second time on: a model that is run once has no use of a copy. Kinds of interactions stand in a system
-    by their numbers; where a number means another kind by now, it is found anew.
+    `find` returns tuples, which the caller may write to. A result is cached at the second request: a model that is run once does
+    not need a copy. A system stores the kinds of interactions as numbers; if a number denotes another kind now, the result is
+    recomputed.
     """
-    kept: OrderedDict[Any, tuple[list[Any], Any] | None] = OrderedDict()  # None: asked for once
+    kept: OrderedDict[Any, tuple[list[Any], Any] | None] = OrderedDict()  # None: requested once
 
     @functools.wraps(find)
     def found(system: System, *more: Any, digest: Any = None) -> Any:
+        """Return a copy of the cached result for these contents, or compute it."""
         if len(system.frames.mass) > SMALL:
             return find(system, *more)
         kinds = system.kinds
@@ -121,10 +128,11 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
 
 
 def known_with(find: Callable[[System, bytes], Fact]) -> Callable[[System, bytes], Fact]:
-    """`find(system, words)`, which asks for kinds, frames and counts and for these words, or what it found of them."""
+    """Memoise `find(system, words)`, a function of kinds, frames and counts and of the bytes `words`, by structure."""
 
     @functools.wraps(find)
     def found(system: System, words: bytes) -> Fact:
+        """Return the cached result for this structure and `words`, or compute it."""
         structure, key = structure_of(system), (find, words)
         if structure is None:
             return find(system, words)
@@ -137,30 +145,33 @@ def known_with(find: Callable[[System, bytes], Fact]) -> Callable[[System, bytes
 
 
 class Structure:
-    """What systems have in common that differ in real numbers alone."""
+    """Properties shared by systems that differ in real numbers alone."""
 
     def __init__(self, kinds: list[Any]):
-        self.kinds = kinds  # of its interactions: their places in memory are part of what it is told by
-        self.facts: dict[Any, Any] = {}  # by what finds them
+        self.kinds = kinds  # kinds of the interactions, kept alive: their ids are part of the key
+        self.facts: dict[Any, Any] = {}  # results by function
 
 
 MOST_STRUCTURES = 32
-_REAL = {"relaxation", "size"}  # columns of real numbers of which facts are found
+_REAL = {"relaxation", "size"}  # columns of real numbers that belong to the structure
 
 _structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
 _of_columns: OrderedDict[tuple[int, ...], tuple[list[Any], Structure]] = OrderedDict()
-_gone: list[_Column] = []  # since they were last asked for
+_gone: list[_Column] = []  # columns freed since the last lookup
 
 
 class _Column(weakref.ref[Any]):
-    """An array of a large system by whose place in memory a structure is found, as long as it is there."""
+    """Weak reference to an array of a large system; the identity of the array is part of the key of a structure."""
 
     __slots__ = ("key",)
     key: tuple[int, ...]
 
 
 def structure_of(system: System) -> Structure | None:
-    """Of a system that is kept, without surfaces that may touch; the same one as long as its facts are."""
+    """Return the structure of a system, or None if it is not cached: if it is large or has contact pairs.
+
+    The same object is returned as long as it is cached.
+    """
     global _last
     last, structure = _last
     if system is last:
@@ -171,12 +182,13 @@ def structure_of(system: System) -> Structure | None:
     return structure
 
 
-# that was asked for, as it is twenty times one after the other
+# the last system that was looked up, since one is often requested twenty times in succession
 _last: tuple[System | None, Structure | None] = None, None
 
 
 def _structure_of(system: System) -> Structure | None:
-    while _gone:  # before another array takes its place
+    """Look the structure up by the identities of the columns, then by their contents."""
+    while _gone:  # before a new array has the id of a freed one
         _of_columns.pop(_gone.pop().key, None)
     columns = _telling(system)
     key = tuple(map(id, columns))
@@ -191,7 +203,7 @@ def _structure_of(system: System) -> Structure | None:
     _structures.move_to_end(words)
     while len(_structures) > MOST_STRUCTURES:
         _structures.popitem(last=False)
-    small = len(system.frames.mass) <= SMALL  # its columns may as well stay
+    small = len(system.frames.mass) <= SMALL  # its columns may be kept alive
     _of_columns[key] = columns if small else [_watched(column, key) for column in columns], structure
     while len(_of_columns) > MOST_UNCHANGING:
         _of_columns.popitem(last=False)
@@ -199,13 +211,14 @@ def _structure_of(system: System) -> Structure | None:
 
 
 def _watched(column: Any, key: tuple[int, ...]) -> _Column:
+    """Return a weak reference to a column that reports its key to `_gone` when the column is freed."""
     own = _Column(column, _gone.append)
     own.key = key
     return own
 
 
 def _telling(system: System) -> list[Any]:
-    """Columns that its structure is told by, and of each table the first, as long as it."""
+    """Return the columns that determine the structure of a system, and the first column of each table for its length."""
     if not _told:
         for k, name in enumerate(System._fields):
             if name != "gravity":
@@ -222,11 +235,11 @@ def _telling(system: System) -> list[Any]:
     return found
 
 
-_told: list[tuple[int, Callable[[Any], tuple[Any, ...]]]] = []  # of each table
+_told: list[tuple[int, Callable[[Any], tuple[Any, ...]]]] = []  # index and column getter of each table
 
 
 def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
-    """What its structure is told by: all whole numbers, and the shapes of what is real."""
+    """Return the structural key: the identities of the kinds, all integer columns, and the shapes of the real ones."""
     words: list[Any] = [len(kinds), *map(id, kinds)]
     for table in _tables(system):
         for name, column in zip(table._fields, table, strict=True):
@@ -236,9 +249,7 @@ def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
 
 
 def copied(things: Any) -> Any:
-    """The same tuple in arrays of its own, all through; of empty ones there need not be two, nor of tuples of classes that are
-    `unwritten`.
-    """
+    """Return a copy of nested tuples with copied arrays; empty arrays and tuples of `unwritten` classes are shared."""
     parts = [
         (part.copy() if part.size else part)
         if isinstance(part, np.ndarray)
@@ -249,7 +260,10 @@ def copied(things: Any) -> Any:
 
 
 def _bytes(things: Any) -> int | None:
-    """Of all arrays in nested tuples; None where one is none that a copy is like: row after row, to be written to."""
+    """Return the total size of all arrays in nested tuples, bytes; None if a copy of one would differ in layout or flags.
+
+    A copy is C-contiguous and writable.
+    """
     size, waiting = 0, list(things)
     while waiting:
         thing = waiting.pop()
@@ -263,27 +277,27 @@ def _bytes(things: Any) -> int | None:
 
 
 def _tables_of(system: System) -> tuple[int, ...]:
-    """Which they are; gravity, a vector that is exchanged, is none."""
+    """Return the identities of the tables; gravity, a vector that is replaced, is not one of them."""
     return tuple(map(id, _tables(system)))
 
 
 _tables = operator.itemgetter(*(k for k, name in enumerate(System._fields) if name != "gravity"))
-MOST_UNCHANGING = 32  # systems
+MOST_UNCHANGING = 32  # largest number of cached systems
 
 
 class _Unchanging:
-    """A system whose tables nobody writes to: as a key it stands for all their numbers."""
+    """A system whose tables are read-only: as a key it represents all their numbers."""
 
     def __init__(self, system: System):
-        self.system = system  # whose tables live as long
-        self.facts: dict[Any, Any] = {}  # by what finds them
+        self.system = system  # keeps its tables alive
+        self.facts: dict[Any, Any] = {}  # results by function
 
 
 _unchanging: OrderedDict[tuple[int, ...], _Unchanging] = OrderedDict()
 
 
 def unchanging(system: System) -> System:
-    """The same system, whose tables nobody writes to from now on: what follows from their numbers is found once."""
+    """Declare the tables of a system read-only from now on, so that functions of their numbers are computed once; return it."""
     if len(system.frames.mass) <= SMALL:
         key = _tables_of(system)
         if key not in _unchanging:
@@ -294,12 +308,11 @@ def unchanging(system: System) -> System:
 
 
 def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
-    """`find(system)`, which asks for no gravity, or what it found where this system is `unchanging`; nobody changes what it
-    gives.
-    """
+    """Memoise `find(system)`, a function that does not depend on gravity, for `unchanging` systems. Do not change the results."""
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
+        """Return the cached result if the system is `unchanging`, else compute it."""
         there = _unchanging.get(_tables_of(system))
         if there is None:
             return find(system)
@@ -312,9 +325,7 @@ def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fa
 
 
 def digest_of_system(system: System) -> Digest:
-    """What tells its arrays apart in this process, gravity last: all numbers, or, where it is `unchanging`, what stands for
-    them.
-    """
+    """Return a key of a system's contents in this process, gravity last: all numbers, or its `_Unchanging` entry."""
     there = _unchanging.get(_tables_of(system))
     tables: Digest = (there,)
     if there is None:
@@ -323,7 +334,7 @@ def digest_of_system(system: System) -> Digest:
 
 
 def digest_of(things: tuple[Any, ...]) -> Digest:
-    """Of all arrays in nested tuples, with their shapes and types, and of all else that stands there, in words."""
+    """Return the hash of all arrays in nested tuples, with their shapes, types and all other items as words."""
     contents: list[bytes] = []
     words: list[object] = []
     waiting: list[Any] = list(things)
@@ -343,12 +354,12 @@ def digest_of(things: tuple[Any, ...]) -> Digest:
     return hashlib.blake2b(b"".join(contents)).digest(), *words
 
 
-MOST_UNWRITTEN = 16  # tuples
+MOST_UNWRITTEN = 16  # largest number of cached tuples
 _unwritten: OrderedDict[tuple[Any, ...], tuple[tuple[Any, ...], Digest]] = OrderedDict()
 
 
 def _digest_of_unwritten(things: tuple[Any, ...]) -> Digest:
-    """The same of a tuple whose arrays nobody writes to: of these very arrays as it was found before."""
+    """Return the digest of a tuple with read-only arrays, cached by the identities of the arrays."""
     key = tuple([id(part) if isinstance(part, np.ndarray | tuple) else part for part in things])
     if key not in _unwritten:
         _unwritten[key] = things, digest_of(tuple(things))

@@ -1,9 +1,9 @@
-"""What a system is like where it has rested for long: branches have relaxed, states are as their equations have them.
+"""Convert a system and its states to long-term rest: branches have relaxed, internal states are stationary.
 
-Of what follows an equation of its own nothing goes on any more. A branch that relaxes carries no stress and is left out; an
-interaction with states x is the one that it is at rest (`rigid.interactions.kinds.Evolving`), without own variables. So
-a system and the one that it is at rest have the same frames, interactions and multipliers, and states that differ in
-`State.own` alone (`discretization.own_variables`).
+At long-term rest the variables with evolution equations are constant. A relaxing branch carries no stress and is removed.
+An interaction with states x is replaced by its kind at rest (`rigid.interactions.kinds.Evolving`), which has no internal
+variables. So a system and its counterpart at rest have the same frames, interactions and multipliers, and states that differ
+in `State.own` alone (`discretization.own_variables`).
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from rigid.system import Ints, State
 
 
 def evolving(own: InteractionTable) -> Ints:
-    """Numbers of the interactions with states that follow from equations."""
+    """Return the indices of the interactions whose states follow evolution equations."""
     kinds = [k for k in set(own.kind.tolist()) if INTERACTIONS[k].evolves is not None]
     return np.flatnonzero(np.isin(own.kind, kinds)) if kinds else np.zeros(0, np.int64)
 
 
 def goes_on(system: System) -> bool:
-    """Whether something follows an equation of its own."""
+    """Return whether the system has variables with evolution equations: relaxing branches or states of interactions."""
     return bool(system.rods.relaxing.any()) or len(evolving(system.others)) > 0
 
 
 def at_long_rest(system: System, state: State | None = None) -> System:
-    """The system as it is at rest; state: of whose states those at rest are looked for from, by default those of the numbers."""
+    """Return the system at long-term rest.
+
+    `state`: supplies the initial guess for the states at rest; by default that of the parameters.
+    """
     if not goes_on(system):
         return system
     own = system.others
@@ -46,7 +49,7 @@ def at_long_rest(system: System, state: State | None = None) -> System:
 
 
 def resting_state(system: System, at_rest: System, state: State) -> State:
-    """A state of `system` as one of what it is at rest, perhaps without some of what settles."""
+    """Convert a state of `system` to one of `at_rest`, its counterpart at rest; internal variables that it lacks are dropped."""
     before, after = own_variables(system), own_variables(at_rest)
     names = ("angle", "drive", "bristle", *(("branch",) if after.branch else ()))
     kept = {name: before.part(state.own, name) for name in names if getattr(after, name)}
@@ -57,7 +60,10 @@ def resting_state(system: System, at_rest: System, state: State) -> State:
 
 
 def moving_state(system: System, at_rest: System, like: State, state: State) -> State:
-    """A state of what `system` is at rest as one of `system`, with its states at rest; like: what settles otherwise."""
+    """Convert a state of `at_rest` to one of `system`, with stationary internal states.
+
+    `like`: a state of `system` that supplies the other internal variables of the block "settled".
+    """
     before, after = own_variables(at_rest), own_variables(system)
     names = ("angle", "drive", "bristle", *(("branch",) if before.branch else ()))
     kept = {name: before.part(state.own, name) for name in names if getattr(before, name)}
@@ -67,7 +73,7 @@ def moving_state(system: System, at_rest: System, like: State, state: State) -> 
 
 
 def with_states_at_rest(system: System, state: State) -> State:
-    """A state with what follows an equation as it is where these poses have rested for long."""
+    """Return the state with internal variables that are stationary for its poses: branches relaxed, states at rest."""
     use = evolving(system.others)
     relaxes = own_variables(system).branch > 0
     if not len(use) and not relaxes:

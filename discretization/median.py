@@ -1,4 +1,4 @@
-"""The median of a few numbers: that of NumPy looks at much before."""
+"""Median of a few numbers; NumPy's function has a large overhead for them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from rigid.system import Floats
 
 
 def median(x: Floats) -> float:
-    """Of x (k,); of none 0."""
+    """Return the median of x (k,), or 0 if it is empty."""
     ordered = np.sort(x)
     return 0.0 if not len(x) else float(0.5 * (ordered[(len(x) - 1) // 2] + ordered[len(x) // 2]))

@@ -1,22 +1,22 @@
-"""What schemes remember from step to step, in one array, `State.memory`: opaque to all but the scheme that wrote it.
+"""Layout of the integrator state, `State.memory`: data that schemes store from step to step, opaque to all other code.
 
     scheme            part        shape
-    em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
-    em besides, of    differences (5, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`);
-    trees, and of                         in a plane of what they are there, from the tips to the roots
+    em family         acc         (n, 6)  rates of (v, spatial angular velocity) over the last step, for the predictor
+    em family, for    differences (5, k)  divided differences of these and of multipliers
+    trees and for                         (`discretization.assembly.extrapolation`); in the plane of its unknowns, leaves to roots
     bodies in a plane nodes       (12,)   largest differences; middles of the last six steps, s from now on; 0: none
     in substeps       means       (8, k)  mean velocities over the last eight (`discretization.assembly.mean_velocities`)
-                      substep     (5,)    and what these are of
-    em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
-                      algorithmic (2,)    the energy in these, J, and what has been dissipated, J
+                      substep     (5,)    description of the substeps that these belong to
+    em-d, also        remembered  (k, 6)  memory of velocities and strains (`discretization.assembly.step_dissipation`)
+                      algorithmic (2,)    the energy stored in them, J, and the energy dissipated so far, J
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
-    all, with what    reference   (k, 3)  the points of surfaces where the list of pairs was made
-    may touch         skin        (1,)    m, of that list (`discretization.time.contact_stepper`)
-    all whose steps   control     (c,)    the next step, s, how steps were chosen, and a second solution
-    choose themselves                     (`discretization.time.adaptive`)
+    all, if surfaces  reference   (k, 3)  the points of surfaces at which the list of pairs was made
+    may touch         skin        (1,)    skin distance of that list, m (`discretization.time.contact_stepper`)
+    all with adaptive control     (c,)    the next step, s, data of the step size control, and a second solution
+    steps                                 (`discretization.time.adaptive`)
 
-Part stands behind part, row behind row, in this order. Rows of six are all of one width, so that compiled code counts them
-through: those of frames, then what is remembered.
+Parts are stored one after another, row by row, in this order. Rows of length six, those of frames and then those of
+`remembered`, have the same width, so that compiled code numbers them consecutively.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ import numpy as np
 
 from rigid.system import Floats
 
-WIDTH = 6  # of a row
-DIFFERENCES, NODES = 5, 12  # what is remembered of steps before the last one
-MEANS, SUBSTEP = 8, 5  # and of substeps
-_OLDER = 3, 8  # differences and nodes that older versions had
+WIDTH = 6  # length of a row
+DIFFERENCES, NODES = 5, 12  # sizes of the history of steps before the last one
+MEANS, SUBSTEP = 8, 5  # sizes of the history of substeps
+_OLDER = 3, 8  # numbers of differences and nodes in older versions
 
 
 class Memory(NamedTuple):
-    """How long a memory is, and what is in it."""
+    """Sizes of the parts of `State.memory`."""
 
     frames: int
-    rows: int = 0  # that `em-d` remembers
-    chart: int = 0  # numbers that an integrator of mechanical systems keeps
-    points: int = 0  # of surfaces that may touch
-    control: int = 0  # numbers of steps that choose themselves
-    earlier: int = 0  # numbers of which there is something of steps before the last one
-    means: int = 0  # and of substeps
-    older: int = 0  # as `earlier`, in files of older versions: with fewer differences
+    rows: int = 0  # rows that `em-d` stores
+    chart: int = 0  # numbers that an integrator in charts stores
+    points: int = 0  # points of surfaces that may touch
+    control: int = 0  # numbers of the step size control
+    earlier: int = 0  # quantities with a history of steps before the last one
+    means: int = 0  # quantities with a history of substeps
+    older: int = 0  # as `earlier`, in files of older versions, with fewer differences
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of its parts."""
+        """Return the shape of each part by name."""
         listed = {"reference": (self.points, 3), "skin": (1,)} if self.points else {}
         listed |= {"control": (self.control,)} if self.control else {}
         if self.chart:
@@ -62,16 +62,19 @@ class Memory(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of `State.memory`."""
+        """Return the length of `State.memory`."""
         return _places_of(self)[1]
 
     def parts(self, memory: Floats) -> dict[str, Floats]:
-        """Of one memory or of many (..., size); views where it is contiguous."""
+        """Return the parts of one memory or of many (..., size) by name; views if `memory` is contiguous."""
         lead = memory.shape[:-1]
         return {name: memory[..., own].reshape(*lead, *shape) for name, shape, own in _places_of(self)[0]}
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
-        """The memory (*lead, size) of these parts; those left out or of another shape are zero, others are none of its own."""
+        """Assemble the memory (*lead, size) from its parts.
+
+        Parts that are missing or have another shape are zero; parts that the layout does not contain are ignored.
+        """
         memory = np.zeros((*lead, self.size))
         for name, values in self.parts(memory).items():
             given = parts.get(name, 0.0)
@@ -80,18 +83,21 @@ class Memory(NamedTuple):
         return memory
 
     def begun(self, memory: Floats) -> Floats:
-        """What a scheme begins with: its own memory as it is, of that of `em` what its kin understand, of others nothing."""
+        """Return the initial memory of a scheme from an existing one.
+
+        A memory of the scheme's own size is returned unchanged. From that of `em` the part `acc` is copied; others give zeros.
+        """
         if np.shape(memory) == (self.size,):
             return memory
         begun, em = np.zeros(self.size), WIDTH * self.frames
         if not self.chart and np.shape(memory) == (em,):
-            begun[:em] = memory  # its first part
+            begun[:em] = memory  # the first part, `acc`
         return begun
 
 
 @functools.lru_cache(maxsize=256)
 def _places_of(memory: Memory) -> tuple[list[tuple[str, tuple[int, ...], slice]], int]:
-    """Name, shape and place of each part, and the size of all together."""
+    """Return the name, shape and slice of each part, and the total size."""
     found, first = [], 0
     for name, shape in memory.shapes().items():
         last = first + math.prod(shape)

@@ -1,7 +1,7 @@
-"""What brings rows of g, item by item: the constraints of their table, then all other interactions with rows.
+"""List the items that contribute rows of g: the constraints of their table, then all other interactions with rows.
 
-`State.lam` has the multipliers in this order. Whoever numbers unknowns, balances rows or looks for what repeats what reads
-this one list; what a row is stands with its kind (`discretization.groups.constraints_of`).
+`State.lam` has the multipliers in this order. Code that numbers unknowns, balances rows or detects redundant constraints
+reads this list; the meaning of a row is defined by its kind (`discretization.groups.constraints_of`).
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from rigid.system import Floats, Ints
 
 
 class Multipliers(NamedTuple):
-    """Of k items."""
+    """Rows of g of k items, a constraint or an interaction with rows each."""
 
     frames: Ints  # (k, columns of `InteractionTable.frames`) -1: none
-    rows: Ints  # (k,) scalar equations
-    first: Ints  # (k,) place of the first in `State.lam`
-    joint: Ints  # (k,) number of the joint; those of other interactions follow, one each
-    repeats: NDArray[np.bool_]  # (k,) fixes what others fix already
-    couples: NDArray[np.bool_]  # (k,) its tangent couples its frames: the gradient depends on the poses
-    other: Ints  # (k - c,) numbers in `System.others` of those behind the constraints
-    size: Floats  # (k - c, 2) of these: of the gradient to a place, to a turn, see `InteractionTable.size`
+    rows: Ints  # (k,) number of scalar equations
+    first: Ints  # (k,) index of the first equation in `State.lam`
+    joint: Ints  # (k,) number of the joint; each other interaction has a number of its own behind the joints
+    repeats: NDArray[np.bool_]  # (k,) redundant: fixes what others fix already
+    couples: NDArray[np.bool_]  # (k,) the tangent couples the frames: the gradient depends on the poses
+    other: Ints  # (k - c,) indices in `System.others` of the items behind the constraints
+    size: Floats  # (k - c, 2) their gradient sizes: to a position, to a rotation, see `InteractionTable.size`
 
     @property
     def per_row(self) -> Ints:
-        """(m,) the item that each multiplier belongs to."""
+        """Return the index of the item that each multiplier belongs to, (m,)."""
         items: Ints = np.repeat(np.arange(len(self.rows)), self.rows)
         return items
 
     @property
     def of_joint(self) -> Ints:
-        """(k,) rows of the whole joint of each item."""
+        """Return the number of rows of the joint that each item belongs to, (k,)."""
         totals = np.bincount(self.joint, weights=self.rows).astype(np.int64)
         return totals[self.joint]
 
 
 @known
 def multipliers_of(system: System) -> Multipliers:
-    """Of a system."""
+    """Return the list of multipliers of a system."""
     constraints, more = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
     other = interaction_table.holding(more)
@@ -69,7 +69,7 @@ def multipliers_of(system: System) -> Multipliers:
 
 
 def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
-    """With these items (k,) marked as fixing what others fix already."""
+    """Return the system with the items of the mask `repeats` (k,) marked as redundant."""
     c, other = len(system.constraints.kind), multipliers_of(system).other
     marked = repeats.astype(np.uint8)
     system = system._replace(constraints=system.constraints._replace(repeats=marked[:c]))
@@ -82,5 +82,5 @@ def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
 
 @known
 def count_multipliers(system: System) -> int:
-    """Rows of g, of `State.lam`."""
+    """Return the number of rows of g, the length of `State.lam`."""
     return int(rows_of(system.constraints).sum() + interaction_table.rows_of(system.others).sum())

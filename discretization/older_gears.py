@@ -1,8 +1,8 @@
-"""Gears as files had them, and as fingerprints read them still: constraints of two frames that share a row.
+"""Convert gears to and from the legacy file format, which fingerprints still use: constraints of two frames that share a row.
 
-Each coordinate was a row of the table of constraints, behind those of joints and drives, and a column `shares` said 1 of all of
-a gear but its first. `State.lam` and `State.own` are as they were: gears come before all else in
-`System.others` but springs and torsion springs, which files have in tables of their own.
+In this format each coordinate was a row of the table of constraints, behind those of joints and drives. A column `shares` was
+1 for all coordinates of a gear but its first. `State.lam` and `State.own` are unchanged: gears come first in `System.others`,
+except for springs and torsion springs, which have tables of their own in files.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from discretization.interaction_table import Interaction, InteractionTable, chos
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, GEARS, Coordinate, coordinates_of, gear
 from rigid.system import ALONG, Constraints
 
-_NUMBERS = {ANGLE: 8, DISPLACEMENT: ALONG}  # of coordinates, among the kinds of constraints
+_NUMBERS = {ANGLE: 8, DISPLACEMENT: ALONG}  # kind numbers of coordinates as constraints
 _VECTORS = ("Xa", "Xb", "Ua", "Wa", "Ub")
 
 
 def as_rows(
     constraints: Constraints, others: InteractionTable
 ) -> tuple[dict[str, NDArray[Any]], InteractionTable]:
-    """The columns of constraints with the gears among them, and the others without these."""
+    """Return the columns of constraints with the gears included, and the other interactions without gears."""
     columns: dict[str, NDArray[Any]] = constraints._asdict()
     if not len(others.kind):
         return columns, others
@@ -56,7 +56,11 @@ def as_rows(
 def from_rows(
     constraints: Constraints, shares: NDArray[np.uint8], others: InteractionTable
 ) -> tuple[Constraints, InteractionTable]:
-    """The opposite, of a file. Raises ValueError for rows that no gear had."""
+    """Convert constraints of a file with shared rows to constraints and gears; return both tables.
+
+    `shares` (c,): 1 if a constraint shares the row of the one before. Gears are inserted before `others`. Raises ValueError for
+    rows that are not those of a gear.
+    """
     if shares.shape != constraints.kind.shape or shares[:1].any():
         raise ValueError("'constraints/shares': does not say of each but the first whether it shares a row")
     geared = shares.astype(bool)

@@ -1,18 +1,18 @@
-"""Own variables: what a state keeps of interactions beside the poses of their frames, in one array, `State.own`.
+"""Layout of the internal variables: state of interactions in addition to the poses of their frames, in one array, `State.own`.
 
     block    sort        a row of it
-    angle    counted     (1) rad, through full turns: what interactions count (`rigid.interactions.kinds.Kind.count`), in the
-                         order of `System.others`: torsion springs, gears, all others
+    angle    counted     (1) rad, through full turns: values that interactions count (`rigid.interactions.kinds.Kind.count`), in
+                         the order of `System.others`: torsion springs, gears, all others
     branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.relaxing_branch`)
-    drive    given       (9) numbers of a prescribed motion and its work (`discretization.drives`)
-    settled  condensed   (1) bristles and other memory of what dissipates in `System.others`, in its order
+    drive    prescribed  (9) numbers of a prescribed motion and its work (`discretization.drives`)
+    settled  condensed   (1) bristles and other memory of dissipations in `System.others`, in its order
                          (`rigid.interactions.kinds.Condensed.settle`)
-    bristle  of lists    (6) of windows of `System.contacts` (`discretization.contact.windows`): number of the window in the
-                         list, from 1 on, bristle (3), whether it slides, stiffness; rows that are not needed are zero
+    bristle  per list    (6) windows of `System.contacts` (`discretization.contact.windows`): number of the window in the
+                         list, from 1 on, bristle (3), whether it slides, stiffness; unused rows are zero
 
-Block stands behind block, row behind row, in this order. Counted variables are functions of the poses but for whole turns;
-condensed ones are eliminated where their interaction is assembled, or written where a step is accepted, so that they are no
-unknowns of a step. All follow from the system; what an integrator remembers is its own (`discretization.memory`).
+Blocks are stored one after another, row by row, in this order. Counted variables are functions of the poses except for whole
+turns. Condensed ones are eliminated when their interaction is assembled, or updated when a step is accepted, so that they are
+not unknowns of a step. All depend on the system; the state of an integrator is stored apart (`discretization.memory`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
 class OwnVariables(NamedTuple):
-    """How many rows each block has."""
+    """Number of rows of each block of `State.own`."""
 
     angle: int = 0
     branch: int = 0
@@ -45,22 +45,22 @@ class OwnVariables(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of `State.own`."""
+        """Return the length of `State.own`."""
         return sum(rows * width for rows, width in zip(self, WIDTHS.values(), strict=True))
 
     def first(self, block: str) -> int:
-        """Where a block begins."""
+        """Return the index at which a block begins."""
         before = self._fields[: self._fields.index(block)]
         return sum(getattr(self, name) * WIDTHS[name] for name in before)
 
     def part(self, own: Floats, block: str) -> Floats:
-        """The rows (..., k, width) of a block, of width 1 (..., k); a view of `own` (..., size) where it is contiguous."""
+        """Return the rows (..., k, width) of a block, (..., k) if its width is 1; a view if `own` (..., size) is contiguous."""
         first, rows, width = self.first(block), getattr(self, block), WIDTHS[block]
         values = own[..., first : first + rows * width]
         return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
 
     def joined(self, **parts: Any) -> Floats:
-        """`State.own` of these blocks, those left out zero."""
+        """Return `State.own` assembled from blocks by name; missing blocks are zero."""
         own = np.zeros(self.size)
         for name, values in parts.items():
             self.part(own, name)[...] = values
@@ -69,32 +69,32 @@ class OwnVariables(NamedTuple):
 
 @known
 def own_variables(system: System) -> OwnVariables:
-    """Of a system."""
+    """Return the layout of the internal variables of a system."""
     branches = system.rods.branches
     counted, settled = (int(of(system.others).sum()) for of in (own_of, settled_of))
     return OwnVariables(counted, branches, count_drives(system), settled, most_bristles(system.contacts))
 
 
 def part(system: System, state: State, block: str) -> Floats:
-    """A block of one state or of many, see `OwnVariables.part`."""
+    """Return a block of one state or of many, see `OwnVariables.part`."""
     return own_variables(system).part(state.own, block)
 
 
 def without_lists(system: System, whole: System, state: State) -> State:
-    """A state of `whole` as one of `system`, which is the same with another list of what touches: no bristles."""
+    """Convert a state of `whole` to one of `system`, the same system with another list of contacts; drop the bristles."""
     kept = {block: part(whole, state, block) for block in ("angle", "branch", "drive")}
     return state._replace(own=own_variables(system).joined(**kept))
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:
-    """The state with another block."""
+    """Return the state with the values of a block replaced."""
     own = state.own.copy()
     own_variables(system).part(own, block)[...] = values
     return state._replace(own=own)
 
 
 def condensed_places(system: System) -> Ints:
-    """Where in `State.own` stand the condensed variables that interactions have, group by group."""
+    """Return the indices in `State.own` of the condensed variables of interactions, group by group."""
     spans, blocks = system.spans, own_variables(system)
     relaxing = [own.row for own in dissipations_of(spans) if own.kind.own]
     points = [points_between(spans, rows).ravel() for rows in relaxing]
@@ -109,27 +109,30 @@ def condensed_places(system: System) -> Ints:
 
 
 def first_settled(system: System) -> Ints:
-    """(e,) where in `State.own` begins what settles of each of the others, if it has such."""
+    """Return the index in `State.own` of the first variable of the block "settled" of each interaction in `System.others`, (e,).
+
+    The entry is meaningful only if the interaction has such variables.
+    """
     count = settled_of(system.others)
     first: Ints = own_variables(system).first("settled") + np.cumsum(count) - count
     return first
 
 
 class OwnPlaces(NamedTuple):
-    """Where blocks begin, for compiled code; angles begin at 0."""
+    """Indices at which blocks begin, for compiled code; angles begin at 0."""
 
     branch: int
     drive: int
 
 
 def own_places(system: System) -> OwnPlaces:
-    """Of a system."""
+    """Return the indices at which the blocks of a system begin."""
     found = own_variables(system)
     return OwnPlaces(*(found.first(name) for name in OwnPlaces._fields))
 
 
 def with_counted_angles(system: System, state: State) -> State:
-    """The state at t = 0: what interactions count is next to what their numbers say."""
+    """Return the state at t = 0 with counted variables initialised to the values closest to those of the parameters."""
     if not own_of(system.others).any():
         return state
     counted = evaluation.values(counting(system.others), state.r, state.quat)

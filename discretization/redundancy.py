@@ -1,16 +1,16 @@
-"""Joints that fix what others fix already: how many of their equations are too many, and whose forces are not determined.
+"""Detect redundant joint equations: count those that the others imply, and find the joints whose forces are undetermined.
 
-A combination y of constraint rows vanishes where G^T y = 0. With rows of unit length and a small delta one sparse matrix,
+A combination y of constraint rows vanishes if G^T y = 0. With rows of unit length and a small delta one sparse matrix,
 
     K = [[I, G^T], [G, -delta I]],   |det K| = prod (sigma_i^2 + delta)   over the singular values of G                  (1)
 
-tells both without ever forming a dense G, where it is not small (there the singular values themselves do): every sigma_i = 0
-makes log det K grow with log delta at rate 1, so that its slope counts them; and
+yields both without forming a dense G (for a small G the singular values themselves are computed). Every sigma_i = 0
+makes log det K grow with log delta at rate 1, so that the slope is the number of redundant equations; and
 
     K [x; y'] = [0; -delta y]   gives   y' = delta (G G^T + delta I)^-1 y                                               (2)
 
-which leaves of any y the part that vanishes: a row in which nothing is left of random y is determined.
-Columns of turns are measured by the levers of their own frame, which changes no y but keeps G well conditioned.
+which projects any y onto the combinations that vanish: a row in which the projections of random y are zero is determined.
+Columns of rotations are scaled by the levers of their own frame, which changes no y but keeps G well conditioned.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
 from discretization.components import components
@@ -34,33 +34,33 @@ from rigid.interactions import evaluation
 from rigid.interactions.kinds import Group
 from rigid.system import Constraints, Floats, Ints, State
 
-DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
-PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
-LEFT = 1e-6  # of a random y, in a row that depends on others
-PROBES = 4
-_SMALL = 20_000  # entries of a G whose singular values are quicker than sparse factors
-_FEW = 60  # constraints whose loops are looked for one by one
-AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
+DELTAS = 1e-10, 1e-12  # delta of (1): smaller squares of singular values count as zero
+PROJECTIONS = 8  # number of projections (2); each reduces other components by delta/sigma^2
+LEFT = 1e-6  # norm of the projected y in a row above which the row depends on others
+PROBES = 4  # number of random y
+_SMALL = 20_000  # entries of G up to which singular values are faster than sparse factors
+_FEW = 60  # constraints up to which loops are searched for in Python
+AWAY, _CLOSINGS = 1e-2, 8  # rotation (rad) and iterations of `_nearby`
 
 
 class Redundancy(NamedTuple):
     """Joints whose constraints depend on each other."""
 
-    loops: list[
-        list[int]
-    ]  # numbers of joints whose reactions are not all determined, those of one loop together
+    # numbers of joints whose reactions are not all determined, grouped by loop
+    loops: list[list[int]]
     excess: int  # equations that the others imply
-    rows: NDArray[np.bool_]  # (m,) of `State.lam`: not determined
+    rows: NDArray[np.bool_]  # (m,) whether the entry of `State.lam` is undetermined
 
     @property
     def joints(self) -> list[int]:
-        """All of them."""
+        """Return the numbers of all these joints, sorted."""
         return sorted(number for loop in self.loops for number in loop)
 
 
 def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix:
-    """G (m, 6 n): derivatives of all constraints, driven ones as they stand in the state, to (r, turn) of all frames, spatial;
-    zero columns for fixed frames.
+    """Return G (m, 6 n): derivatives of all constraints with respect to (r, spatial rotation) of all frames.
+
+    Driven constraints have the parameters of the state. Columns of fixed frames are zero.
     """
     check_states(system, state, *POSES)
     entries: list[Any] = [np.zeros((3, 0))]
@@ -74,7 +74,7 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
 
 
 def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Of those with as many frames: places (k,) of their rows in `State.lam`, frames (k, arity), gradients (k, arity, 6)."""
+    """Yield, by number of frames, the rows in `State.lam` (k,), frames (k, arity) and gradients (k, arity, 6) of the groups."""
     for arity in sorted({own.kind.arity for own in groups}):
         alike = [own for own in groups if own.kind.arity == arity]
         row = np.concatenate([(own.row[:, None] + np.arange(own.kind.rows)).ravel() for own in alike])
@@ -83,7 +83,7 @@ def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, In
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:
-    """Which joints repeat each other at `state`; None where all are independent, as without loops they must be."""
+    """Return the joints that are redundant at `state`; None if all are independent, as they must be without loops."""
     excess, y = _repeated(system, state)
     if excess == 0:
         return None
@@ -92,14 +92,14 @@ def redundancy(system: System, state: State) -> Redundancy | None:
 
 
 def count_repeated(system: System, state: State) -> int:
-    """How many equations of joints the others imply at `state`."""
+    """Return how many equations of joints are implied by the others at `state`."""
     return _repeated(system, state)[0]
 
 
 def _repeated(system: System, state: State) -> tuple[int, Floats]:
-    """The same, and what is left of random y (m, PROBES)."""
+    """Return the number of redundant equations at `state`, and the projections (2) of random y (m, PROBES)."""
     held, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
-    # frames whose motion is given hold as the ground does: a chain from one to another is a loop
+    # frames with prescribed motion act as ground: a chain from one to another is a loop
     frames = np.where(system.frames.fixed[held.frames] != 0, np.minimum(held.frames, 0), held.frames)
     if len(held.joint) <= _FEW and _closes_no_loop(held.joint, frames):
         return none
@@ -116,7 +116,7 @@ def _repeated(system: System, state: State) -> tuple[int, Floats]:
 
 
 def _closes_no_loop(joints: Ints, frames: Ints) -> bool:
-    """Whether few joints (k,) and their frames (k, columns) are a forest: joints are nodes too, -1 - number."""
+    """Return whether few joints (k,) and their frames (k, columns) form a forest; joint j is the node -1 - j."""
     above: dict[int, int] = {}
     pairs = zip(joints.tolist(), frames.tolist(), strict=True)
     for joint, frame in {(-1 - joint, f) for joint, each in pairs for f in each if f >= 0}:
@@ -131,7 +131,7 @@ def _closes_no_loop(joints: Ints, frames: Ints) -> bool:
 
 
 def _by_factors(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:
-    """The slope of (1), and what (2) leaves of random y (m, PROBES)."""
+    """Return the slope of (1), and the projections (2) of random y (m, PROBES), by sparse factorisations."""
     G = _balanced(jacobian.tocsr(), system.constraints, state)
     first, second = (_factors(G, delta) for delta in DELTAS)
     slope = (_log_determinant(first) - _log_determinant(second)) / np.log(DELTAS[0] / DELTAS[1])
@@ -142,7 +142,7 @@ def _by_factors(jacobian: scipy.sparse.coo_matrix, system: System, state: State)
 
 
 def _by_values(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:
-    """The same of a small G, by its singular values themselves."""
+    """Return the slope of (1), and the projections (2) of random y (m, PROBES), by the singular values of a small G."""
     G = jacobian.toarray() * _levers(system.constraints, state)
     U, found, _ = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None])
     squares = np.zeros(len(U))
@@ -155,11 +155,12 @@ def _by_values(jacobian: scipy.sparse.coo_matrix, system: System, state: State) 
 
 
 def _probes(m: int) -> Floats:
+    """Return random combinations of rows, (m, PROBES)."""
     return np.random.default_rng(0).normal(size=(m, PROBES))
 
 
 def _is_forest(edges: Ints, nodes: int) -> bool:
-    """Whether edges (2, k), each there once, close no loop."""
+    """Return whether distinct edges (2, k) close no loop."""
     k = edges.shape[1]
     if k >= nodes:
         return False
@@ -167,9 +168,9 @@ def _is_forest(edges: Ints, nodes: int) -> bool:
 
 
 def surplus_rows(system: System, state: State) -> Ints:
-    """Rows (excess,) without which all others are independent, and imply them; none where joints do not repeat each other.
+    """Return rows (excess,) that the independent remaining rows imply; empty if no joints are redundant.
 
-    Looked for a little way off: where all bars of a loop lie in one line more rows depend on each other, there alone.
+    They are determined at a state close to `state`: if all bars of a loop lie in one line, more rows are dependent, only there.
     """
     state = _nearby(system, state)
     found = redundancy(system, state)
@@ -177,13 +178,13 @@ def surplus_rows(system: System, state: State) -> Ints:
         return np.zeros(0, np.int64)
     G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
     rows = np.flatnonzero(found.rows)
-    # one after the other the row of which most is left: those that come last follow from the rest
+    # pivoting picks the row with the largest remainder: the last ones follow from the rest
     _, order = scipy.linalg.qr(G[rows].toarray().T, mode="r", pivoting=True)
     return np.sort(rows[order[len(rows) - found.excess :]])
 
 
 def _nearby(system: System, state: State) -> State:
-    """A state that the joints allow, turned by about AWAY from `state`; `state` itself where nothing moves."""
+    """Return a state that satisfies the joints, moved by about AWAY from `state`; `state` itself if nothing moves."""
     levers = _levers(system.constraints, state)
     length = float(np.median(1.0 / levers[3::6]))
     x = np.random.default_rng(1).normal(size=levers.size)
@@ -193,13 +194,13 @@ def _nearby(system: System, state: State) -> State:
         size = 1.0 / np.maximum(np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel()), 1e-300)
         G = scipy.sparse.csr_matrix(scipy.sparse.diags(size) @ G)
         n, factors = G.shape[1], _factors(G, DELTAS[0])
-        if k == 0:  # x less what the joints do not allow of it
+        if k == 0:  # x without the components that the joints prevent
             x[np.diff(G.tocsc().indptr) == 0] = 0.0
             way = factors.solve(np.concatenate([x, np.zeros(G.shape[0])]))[:n]
             if np.linalg.norm(way) < 1e-3 * np.linalg.norm(x):
                 return state
             way *= AWAY * length / np.abs(way).max()
-        else:  # back to where they are met, the shortest way
+        else:  # back to the constraints by the smallest change
             g = constraint_residual(system, there)
             way = factors.solve(np.concatenate([np.zeros(n), -size * g]))[:n]
         change = (levers * way).reshape(-1, 6)
@@ -209,7 +210,7 @@ def _nearby(system: System, state: State) -> State:
 
 
 def _levers(constraints: Constraints, state: State) -> Floats:
-    """(6 n,) displacements of a frame 1, turns 1 over the longest lever of its joints."""
+    """Return the column scales (6 n,): 1 for displacements of a frame, 1 over its longest joint lever (1/m) for rotations."""
     n = len(state.r)
     reach = np.linalg.norm([constraints.Xa, constraints.Xb], axis=-1).T
     lever = np.zeros(n)
@@ -222,7 +223,7 @@ def _levers(constraints: Constraints, state: State) -> Floats:
 
 
 def _balanced(G: scipy.sparse.csr_matrix, constraints: Constraints, state: State) -> scipy.sparse.csr_matrix:
-    """Turns in lengths of the frame's own levers, rows of unit length, only columns that are used."""
+    """Scale G: rotations in lengths of the frame's own levers, rows of unit length; drop zero columns."""
     G = (G @ scipy.sparse.diags(_levers(constraints, state))).tocsr()
     used = np.flatnonzero(np.diff(G.tocsc().indptr))
     size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
@@ -230,7 +231,7 @@ def _balanced(G: scipy.sparse.csr_matrix, constraints: Constraints, state: State
 
 
 def _factors(G: scipy.sparse.csr_matrix, delta: float) -> scipy.sparse.linalg.SuperLU:
-    """Of K in (1): quasi-definite, so that diagonal pivots will do."""
+    """Factorise K of (1), which is quasi-definite, so that diagonal pivots suffice."""
     m, n = G.shape
     K = scipy.sparse.bmat(
         [[scipy.sparse.identity(n), G.T], [G, -delta * scipy.sparse.identity(m)]], format="csc"
@@ -240,11 +241,12 @@ def _factors(G: scipy.sparse.csr_matrix, delta: float) -> scipy.sparse.linalg.Su
 
 
 def _log_determinant(factors: scipy.sparse.linalg.SuperLU) -> float:
+    """Return log |det K| from the diagonal of U."""
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
 def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
-    """The joints, those together that moving parts connect."""
+    """Group the joints `joints` by the components of the graph of moving frames that connects them."""
     use = np.isin(held.joint, joints)
     frames = held.frames[use]
     number = np.searchsorted(joints, held.joint[use])
@@ -257,7 +259,8 @@ def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
 
 
 def softened(system: System, found: Redundancy) -> System:
-    """The system with all marked that belongs to joints which repeat each other, also where a loop passes through a position
-    in which more of it does.
+    """Return the system with all rows of redundant joints marked as redundant.
+
+    All rows of these joints are marked because a loop may pass through a position in which more of them are dependent.
     """
     return with_repeats(system, np.isin(multipliers_of(system).joint, found.joints))

@@ -1,4 +1,4 @@
-"""Which solver takes the steps of `em` and its kin: the quickest that fits a model. All solve the same equations to round-off."""
+"""Choose the solver of the `em` family: the fastest that supports a model. All solve the same equations to round-off."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def em_stepper(
     beside: Stepper | None = None,
     **others: Any,
 ) -> Stepper:
-    """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
+    """Return the stepper of the `em` family that is fastest for this system; other arguments are those of `Stepper`.
 
-    shortcut: False: the general one whatever the system is.
-    earlier: whether steps before the last one may say where Newton's method begins (`discretization.assembly.extrapolation`).
-    symmetry: what tells whether it moves in a plane; None: it is not asked.
-    beside: of a run that differs in gravity and loads alone: what follows from neither is taken from it, work arrays too, so that
-    this one marches side by side with others (`discretization.time.side_by_side`).
+    `shortcut`: False selects the general solver for any system.
+    `earlier`: True if steps before the last one may be used by the predictor of Newton's method
+    (`discretization.assembly.extrapolation`).
+    `symmetry`: used to test whether the system moves in a plane; None: no test.
+    `beside`: stepper of a run that differs in gravity and loads alone. Data that depends on neither is taken from it, including
+    work arrays, so that both can be integrated side by side (`discretization.time.side_by_side`).
     """
     if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:
-        # imported where asked for: their kernels take time to load
+        # imported on demand: their kernels take time to load
         from discretization.time.planar_stepper import PlanarStepper, planar_of
         from discretization.time.tree_stepper import TreeStepper
         from discretization.trees.shape import Tree, tree_of
@@ -50,7 +51,7 @@ def em_stepper(
         planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
             return PlanarStepper(system, planar, h, order, load_values, halves, earlier, drive_values)
-        of_tables = digest[:-1]  # whether and how it is a tree does not hang on gravity
+        of_tables = digest[:-1]  # the tree does not depend on gravity
         tree = tree_of(system, digest=of_tables)
         if isinstance(tree, Tree):
             if isinstance(beside, TreeStepper):

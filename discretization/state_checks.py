@@ -1,6 +1,6 @@
-"""What enters compiled code from outside is checked here: states against their system, values of loads and drives.
+"""Check arrays before they enter compiled code: states against their system, values of loads and drives.
 
-Kernels do not check their indices: where an array is shorter than its system says, they read and write what lies behind it.
+Kernels do not check their indices: if an array is shorter than its system requires, they access memory behind it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
-OF_SYSTEMS = tuple(name for name in State._fields if name != "memory")  # that is its integrator's
+OF_SYSTEMS = tuple(name for name in State._fields if name != "memory")  # `memory` belongs to the integrator
 POSES = ("r", "quat")
 _FLOAT = np.dtype(float)
 
 
 def checked(state: State, shapes: Shapes, *fields: str, in_place: bool = False) -> State:
-    """The same state, if all its arrays, or those named, are what kernels take: of these shapes, float64, row after row;
-    to be changed in place: writable.
+    """Return the state if all its arrays, or the fields named, can be passed to kernels: `shapes`, float64, row after row.
 
-    Raises ModelError that names the field.
+    `in_place`: True if the arrays are changed in place and must be writable. Raises ModelError that names the field.
     """
     if not isinstance(state, State):
         raise ModelError(f"state = {checks.shown(state)} is no state; {_cure_of(state)}")
@@ -42,9 +41,9 @@ def checked(state: State, shapes: Shapes, *fields: str, in_place: bool = False) 
 
 
 def check_states(system: System, states: State, *fields: str) -> None:
-    """Raise ModelError where these arrays of one state, or of many at once (..., n, 3), are not of the system's shapes.
+    """Raise ModelError if fields of one state, or of many at once (..., n, 3), do not have the system's shapes.
 
-    What the system needs nothing of may be empty in any way: files do not keep it.
+    Arrays that are empty for this system may have any empty shape, since files do not store them.
     """
     if not isinstance(states, State):
         raise ModelError(f"state = {checks.shown(states)} is no state; {_cure_of(states)}")
@@ -64,14 +63,17 @@ _CURE = "give a state of this very model: that of `Model.build()`, or `state(i)`
 
 
 def _cure_of(thing: object) -> str:
+    """Return the advice for an argument that is not a state."""
     return "give what its method state() returns" if hasattr(thing, "state") else "give one of a result"
 
 
 def _scattered(array: np.ndarray) -> bool:
+    """Return whether an array is not C-contiguous or not aligned."""
     return not (array.flags.c_contiguous and array.flags.aligned)
 
 
 def _fault(name: str, array: object, shape: tuple[int, ...]) -> str:
+    """Describe what is wrong with the array of field `name`, and the remedy."""
     if type(array) is not np.ndarray:
         return f"= {checks.shown(array)} is no NumPy array; give one of shape {shape}"
     if array.shape != shape:
@@ -87,9 +89,9 @@ def _fault(name: str, array: object, shape: tuple[int, ...]) -> str:
 def given_values(
     what: str, function: Callable[[Floats], object], times: Floats, shape: tuple[int, ...]
 ) -> Floats:
-    """(k, *shape) of a user's function of times (k,).
+    """Return the values (k, *shape) of a user's function at times (k,), s.
 
-    Raises ModelError where it gives anything else.
+    Raises ModelError if it returns anything else.
     """
     given, wanted = function(times), (len(times), *shape)
     try:

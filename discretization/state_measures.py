@@ -1,7 +1,7 @@
-"""What a state is measured by: energies, momenta, strains and stresses, constraint residuals.
+"""Evaluate quantities of a state: energies, momenta, strains and stresses, constraint residuals.
 
-Every function takes one state or many at once: leading axes of the state's arrays are those of what it returns,
-and each state of many is measured to the same bits as alone.
+Every function accepts one state or many at once: leading axes of the state's arrays are those of the result,
+and the result of each state of many is bit-identical to that of the state alone.
 """
 
 from __future__ import annotations
@@ -31,44 +31,48 @@ class Energies(NamedTuple):
     kinetic: Any
     elastic: Any  # rods
     gravity: Any
-    spring: Any  # also bushings, limits, contacts, and what own variables keep that settle
+    spring: Any  # also bushings, limits, contacts, and energy stored in bristles
 
     @property
     def total(self) -> Any:
-        """Sum of the parts."""
+        """Return the sum of the parts, J."""
         return self.kinetic + self.elastic + self.gravity + self.spring
 
 
 def element_states(system: System, state: State) -> tuple[Floats, Floats]:
-    """Strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
+    """Return the strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
 
     A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
-    elastic, those of relaxing branches among them.
+    elastic and include those of relaxing branches.
     """
     strain = element_strains(system, state)
     return strain, rods.stresses(system.rods, strain, part(system, state, "branch"))
 
 
 def element_strains(system: System, state: State) -> Floats:
-    """The strains alone."""
+    """Return the strains (Gamma, K) - strain0 at all points of rods, (..., g, 6), in section axes."""
     check_states(system, state, *POSES, "own")
     return rods.strains(system.rods, state.r, state.quat)
 
 
 def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
-    """Stored energies per length (..., g), J/m, at all points of rods with these strains of `element_states`: of the section, of
-    its law and of what its branch keeps.
+    """Return the stored energies per length (..., g), J/m, at all points of rods with the strains of `element_states`.
+
+    They include the energy of the section, of its law and of its relaxing branch.
     """
     return rods.densities(system.rods, strain, part(system, state, "branch"))
 
 
 def branch_losses(system: System, state: State) -> Floats:
-    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
+    """Return the power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
     return rods.branch_losses(system.rods, part(system, state, "branch"))
 
 
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
-    """Energy by part; that of gravity is zero for a frame at the origin. `of_elements`: `element_states`, if known."""
+    """Return the energy by part; the gravity part is zero for a frame at the origin.
+
+    `of_elements`: result of `element_states`, if known.
+    """
     check_states(system, state, *POSES, "v", "Omega", "own")
     frames, moving = system.frames, system.frames.fixed == 0
     v, Omega = state.v[..., moving, :], state.Omega[..., moving, :]
@@ -89,11 +93,11 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
 
 
 def _spring_energy(system: System, state: State) -> Floats:
-    """(...,) J, of all that is in no table of its own."""
+    """Return the energy (...,) of all interactions in `System.others`, J."""
     if not len(system.others.kind):
         return np.zeros(state.r.shape[:-2])
     use, place, count = interaction_table.energy_rows(system.others)
-    # torsion springs at the angles that the state keeps, whatever its poses say
+    # torsion springs are evaluated at the angles stored in the state, not at its poses
     use = use[system.others.kind[use] != interaction_table.TORSIONS]
     torsions = interaction_table.torsions_of(system.others)
     turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
@@ -102,7 +106,7 @@ def _spring_energy(system: System, state: State) -> Floats:
 
 
 def _contact_energy(system: System, state: State) -> Floats:
-    """(...,) J, of surfaces that touch and of what sticks between them."""
+    """Return the energy (...,) of surfaces in contact and of their bristles, J."""
     if not len(system.contacts.pairs):
         return np.zeros(state.r.shape[:-2])
     bristle = part(system, state, "bristle")
@@ -112,7 +116,7 @@ def _contact_energy(system: System, state: State) -> Floats:
 
 
 def kept_energies(system: System, state: State) -> Floats:
-    """(..., k) J, that each of the others keeps whose own variables settle."""
+    """Return the energies (..., k) stored in the block "settled" by each interaction of `System.others` that has it, J."""
     settled, flat = part(system, state, "settled"), flattened(state)
     groups = interaction_table.kept_at_states(
         system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2]
@@ -122,7 +126,7 @@ def kept_energies(system: System, state: State) -> Floats:
 
 
 def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
-    """V (..., s) of all springs between points, angles (..., t) of all torsion springs."""
+    """Return V (..., s) of all springs between points, J, and angles (..., t) of all torsion springs, rad."""
     own = system.others
     use = np.flatnonzero(own.kind == interaction_table.SPRINGS)
     springs = [each._replace(row=np.arange(len(use))) for each in interaction_table.groups_of(own, use)]
@@ -131,14 +135,12 @@ def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
 
 
 def _sum(*factors: Floats) -> Floats:
-    """Sum of products over the last axis."""
+    """Return the sum of products over the last axis."""
     return summed(factors[0] if len(factors) == 1 else factors[0] * factors[1])
 
 
 def momenta(system: System, state: State) -> tuple[Floats, Floats]:
-    """Linear momentum (..., 3) in N s and angular momentum (..., 3) about the origin in N m s of all moving
-    frames.
-    """
+    """Return linear momentum (..., 3) in N s and angular momentum (..., 3) about the origin in N m s of all moving frames."""
     check_states(system, state, *POSES, "v", "Omega")
     moving = system.frames.fixed == 0
     p = translational_momenta(system, state)[..., moving, :]
@@ -148,7 +150,7 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
 
 
 def translational_momenta(system: System, state: State) -> Floats:
-    """Momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
+    """Return the momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
     p = system.frames.mass[:, None] * state.v
     pairs, coupling = system.rods.shared_masses
     if not np.any(coupling):
@@ -162,19 +164,19 @@ def translational_momenta(system: System, state: State) -> Floats:
 
 
 def _spread(pairs: Ints, state: State) -> Floats:
-    """v_b - v_a (..., k, 3) of pairs (k, 2) of frames."""
+    """Return v_b - v_a (..., k, 3) of pairs (k, 2) of frames, m/s."""
     a, b = pairs.T
     return state.v[..., b, :] - state.v[..., a, :]
 
 
 def constraint_residual(system: System, state: State) -> Floats:
-    """g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
+    """Return g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
     check_states(system, state, *POSES, "own")
     return with_others(system, state, residual_of(system.constraints, state, part(system, state, "drive")))
 
 
 def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
-    """g (..., m) of `constraints`; drive: what states keep of them."""
+    """Return g (..., m) of `constraints`; `drive`: the drive block of the states."""
     if varying(constraints):
         own, flat = at_states(constraints, state, drive)
         g = evaluation.values(groups_of(own), flat.r, flat.quat)
@@ -183,14 +185,14 @@ def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats
 
 
 def velocity_residual(system: System, state: State) -> Floats:
-    """dg/dt (..., m) of all scalar constraints."""
+    """Return dg/dt (..., m) of all scalar constraints."""
     check_states(system, state, *POSES, "v", "Omega", "own")
     rates = rate_of(system.constraints, state, part(system, state, "drive"))
     return with_others(system, state, rates, rate=True)
 
 
 def with_others(system: System, state: State, of_table: Floats, rate: bool = False) -> Floats:
-    """g, or its rate, of the table of constraints (..., m), and behind it of all that is in no such table."""
+    """Append g, or dg/dt if `rate`, of constraints in `System.others` to `of_table` (..., m), that of the constraint table."""
     use = interaction_table.holding(system.others)
     if not len(use):
         return of_table
@@ -200,7 +202,10 @@ def with_others(system: System, state: State, of_table: Floats, rate: bool = Fal
 
 
 def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:
-    """Values (..., rows), or their rates, of interactions `use` of no table, with what the states have counted; row (e,)."""
+    """Return the values (..., rows), or rates if `rate`, of the interactions `use` of `System.others`.
+
+    Counted internal variables are those of the states. `row` (e,): first row of each interaction.
+    """
     own = system.others
     if not interaction_table.own_of(own)[use].any():
         groups = [each._replace(row=row[each.row]) for each in interaction_table.groups_of(own, use)]
@@ -214,7 +219,7 @@ def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, ra
 
 
 def rate_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
-    """dg/dt (..., m) of `constraints`; drive: what states keep of them."""
+    """Return dg/dt (..., m) of `constraints`; `drive`: the drive block of the states."""
     if varying(constraints):
         own, flat = at_states(constraints, state, drive)
         rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)

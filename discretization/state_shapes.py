@@ -1,4 +1,4 @@
-"""How large the arrays of a state are: the one place that knows, of a system or of a file that only counts."""
+"""Define the shapes of the arrays of a state, for a system or for a file that only stores counts."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from discretization.multipliers import count_multipliers
 from discretization.own_variables import OwnVariables, own_variables
 from discretization.system import System
 
-Shapes = dict[str, tuple[int, ...]]  # of every field of a `State`, in its order
+Shapes = dict[str, tuple[int, ...]]  # shape of every field of a `State`, in its order
 
 
 class Sizes(NamedTuple):
-    """What the lengths of a state's arrays count."""
+    """Counts that determine the lengths of a state's arrays."""
 
-    frames: int  # with the ground
+    frames: int  # including the ground
     multipliers: int
     own: OwnVariables
     memory: Memory
 
 
 def sizes_of(system: System, rows: int = 0, chart: int = 0) -> Sizes:
-    """Of a system, and of what an integrator remembers (`discretization.memory`), by default that of `em`."""
+    """Return the sizes for a system and for the memory of an integrator (`discretization.memory`), by default that of `em`."""
     n = len(system.frames.mass)
     return Sizes(n, count_multipliers(system), own_variables(system), Memory(n, rows, chart))
 
 
 def state_shapes(sizes: Sizes) -> Shapes:
-    """Of all fields."""
+    """Return the shapes of all fields of a state by name."""
     return dict(_shapes_of(sizes))
 
 

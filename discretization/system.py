@@ -29,7 +29,7 @@ from rigid.interactions.kinds import Kind
 from rigid.references import by_reference
 from rigid.system import Constraints, Floats, Frames, Ints
 
-# a column with a row for each of what stands in a table; of contacts, for each pair that may touch
+# a column of each table whose length is the number of its items; for contacts, of pairs that may touch
 ROWS = {"elements": "length", "spans": "kind", "constraints": "kind", "others": "kind", "contacts": "pairs"}
 
 
@@ -42,37 +42,37 @@ class System(NamedTuple):
     constraints: Constraints
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: InteractionTable = table_of()  # loads, springs, bushings: what has no table of its own
-    contacts: Contacts = contacts_of()  # what may touch; an integrator puts what does among the others
+    others: InteractionTable = table_of()  # loads, springs, bushings: all without a table of their own
+    contacts: Contacts = contacts_of()  # surfaces that may touch; integrators add active contacts to `others`
 
     @property
     def filled(self) -> list[str]:
-        """Its tables in which something stands: who takes some of them alone takes a model that has no other."""
+        """Return the names of the tables that are not empty; solvers that support some tables accept models without others."""
         return [name for name, column in ROWS.items() if len(getattr(getattr(self, name), column))]
 
     @property
     def kinds(self) -> list[Kind]:
-        """Of its interactions and constraints, each once."""
+        """Return the kinds of its interactions and constraints, each once."""
         others = (INTERACTIONS[number] for number in set(self.others.kind.tolist()))
         return [*others, *(constraints.CONSTRAINTS[number] for number in set(self.constraints.kind.tolist()))]
 
     @property
     def signals(self) -> Ints:
-        """(l,) those of its others whose values come from outside, in the order of these values."""
+        """Return the indices (l,) in `others` of interactions with input values, in the order of these values."""
         return signals_of(self.others)
 
     @property
     def rods(self) -> Rods:
-        """All rod elements."""
+        """Return all rod elements."""
         return Rods(self.elements, self.spans)
 
     def with_rods(self, rods: Rods) -> System:
-        """With other rod elements."""
+        """Return the system with other rod elements."""
         return self._replace(**rods._asdict())
 
 
 def in_files(system: System) -> dict[str, Any]:
-    """Its tables as files have them: springs, torsion springs and loads in tables of their own, kinds in the numbers of files."""
+    """Return the tables as files store them: springs, torsion springs and loads in separate tables, kinds by file numbers."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
     tables["others"] = others_in_files(without_tables(own))
@@ -84,6 +84,7 @@ def in_files(system: System) -> dict[str, Any]:
 
 
 def _tables_of(own: InteractionTable) -> dict[str, Any]:
+    """Return the tables of springs, torsion springs and loads."""
     return {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
 
 
@@ -91,7 +92,7 @@ _NONE_APART = _tables_of(table_of())
 
 
 def from_files(tables: dict[str, Any]) -> System:
-    """Of such tables, kinds in the numbers of this process."""
+    """Return the system of tables in the form of `in_files`, but with the kind numbers of this process."""
     apart = "springs", "torsions", "loads"
     own = {name: table for name, table in tables.items() if name not in apart}
     others = with_tables(own.pop("others"), *(tables[name] for name in apart))
@@ -99,14 +100,14 @@ def from_files(tables: dict[str, Any]) -> System:
 
 
 class Begun(NamedTuple):
-    """A fingerprint as far as gravity has no part in it."""
+    """The part of a fingerprint that does not depend on gravity."""
 
-    digest: Any  # of `hashlib`
-    others: InteractionTable  # that come behind it, as files have them
+    digest: Any  # hash object of `hashlib`
+    others: InteractionTable  # hashed afterwards, with the kind numbers of files
 
 
 def begun(system: System) -> Begun:
-    """The fingerprint of a system, begun: that of all which differ from it in gravity alone."""
+    """Hash the part of a system's fingerprint that is common to all systems which differ from it in gravity alone."""
     own = constraints.in_files(system.constraints)
     rows, others = as_rows(own, without_tables(system.others))
     contents = [*_contents(system.frames), *_contents(system.elements), *_contents(own, rows)]
@@ -115,14 +116,14 @@ def begun(system: System) -> Begun:
 
 
 def fingerprint(system: System, first: Begun | None = None) -> str:
-    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit.
+    """Return the SHA-256 of all arrays of the system: systems with equal ones are bit-identical models.
 
-    first: what it begins with, where that is known.
+    `first`: the result of `begun`, if known.
     """
     of_tables, others = begun(system) if first is None else first
     digest, gravity = of_tables.copy(), system.gravity
     contents = [_HEADS[gravity.shape, gravity.dtype], gravity.tobytes()]
-    # without contacts, spans and others what it was before there were any: runs of older files go on
+    # without contacts, spans and others it is that of older versions, so that runs of older files can be resumed
     if len(system.contacts.pairs):
         contents += _contents(system.contacts)
     for late in (system.spans, others):
@@ -133,9 +134,10 @@ def fingerprint(system: System, first: Begun | None = None) -> str:
 
 
 class _Heads(dict[tuple[tuple[int, ...], Any], bytes]):
-    """What stands before an array of a shape and a type, each written once."""
+    """Cache of the bytes that precede an array of a shape and a type."""
 
     def __missing__(self, told: tuple[tuple[int, ...], Any]) -> bytes:
+        """Build and store the bytes for a (shape, type) key."""
         shape, kind = told
         if len(self) >= _MOST_HEADS:
             self.clear()
@@ -148,7 +150,7 @@ _HEADS = _Heads()
 
 
 def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
-    """Of a table, or of these columns in place of its own; without those that a model does not need."""
+    """Return the bytes of a table, or of `columns` in place of its own; empty columns with a default are omitted."""
     spared = table._field_defaults
     contents: list[bytes] = []
     for name, array in (table._asdict() if columns is None else columns).items():
@@ -158,7 +160,7 @@ def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
 
 
 def _apart(own: InteractionTable) -> list[bytes]:
-    """Of tables that files have apart from the others."""
+    """Return the bytes of the tables of springs, torsion springs and loads, which files store separately."""
     if not len(own.kind):
         return _NOTHING_APART
     kinds = own.kind.tolist()

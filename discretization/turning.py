@@ -1,11 +1,12 @@
-"""How far the ends of elements and bushings are turned against each other: what of a model is next to where its turns end.
+"""Find relative rotations of the ends of elements and bushings that are close to their limit pi, and detect when one is passed.
 
-Elements of rods and bushings know a turn up to pi: the rotation vector has no continuation there. Of elements between several
-frames it is the turn of each frame against the middle one; of a bushing with a free axis, that of the axis.
+Rod elements and bushings are defined for relative rotations up to pi: the rotation vector has no continuation there. For
+elements between several frames it is the rotation of each frame against the middle one; for a bushing with a free axis, that
+of the axis.
 
-Elements look by themselves whether they passed pi in a step. A bushing, whose force would turn round without a word, is
-looked at when the step is solved (`turned_over`): of the relative quaternion of its markers, which is followed through the
-step, the scalar changes its sign there; a tilt beyond pi/2 points to the other side.
+Elements check by themselves whether they passed pi in a step. A bushing, whose force would reverse without an error, is
+checked when the step is solved (`turned_over`): the scalar part of the relative quaternion of its markers, which is followed
+through the step, changes its sign there; a tilt beyond pi/2 points to the other side.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rigid.system import Floats, Ints, State
 
 
 class Turned(NamedTuple):
-    """The largest turn in a table of a system."""
+    """The largest relative rotation in a table of a system."""
 
     table: str  # "elements", "spans" or "others"
     row: int
@@ -34,19 +35,20 @@ class Turned(NamedTuple):
 
 
 def largest_turns(system: System, state: State) -> list[Turned]:
-    """Of each table that has turns which end, the largest first."""
+    """Return the largest relative rotation of each table with limited rotations, in descending order."""
     found = [_of_elements(system, state), _of_spans(system, state), _of_bushings(system, state)]
     return sorted((own for own in found if own is not None), key=lambda own: -own.angle)
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:
-    """Angles (k,), rad, from 0 to pi, of the turns between orientations (k, 4)."""
+    """Return the angles (k,), rad, from 0 to pi, of the rotations between orientations (k, 4)."""
     between = quaternions.multiply(quaternions.conjugate(a), b)
     angle: Floats = 2.0 * np.arctan2(np.linalg.norm(between[..., 1:], axis=-1), np.abs(between[..., 0]))
     return angle
 
 
 def _of_elements(system: System, state: State) -> Turned | None:
+    """Return the largest relative rotation of two-frame elements."""
     frames = system.elements.frames
     if not len(frames):
         return None
@@ -56,6 +58,7 @@ def _of_elements(system: System, state: State) -> Turned | None:
 
 
 def _of_spans(system: System, state: State) -> Turned | None:
+    """Return the largest rotation of a frame of a span against its middle frame."""
     frames, order = system.spans.frames, system.spans.order
     if not len(order):
         return None
@@ -68,6 +71,7 @@ def _of_spans(system: System, state: State) -> Turned | None:
 
 
 def _of_bushings(system: System, state: State) -> Turned | None:
+    """Return the largest relative rotation of bushings."""
     found, own = [], turn_work(system)
     for e, frames, markers, free in zip(own.row.tolist(), own.frames, own.markers, own.free, strict=True):
         turns = quaternions.multiply(state.quat[frames], markers)
@@ -81,16 +85,16 @@ def _of_bushings(system: System, state: State) -> Turned | None:
 
 
 class TurnWork(NamedTuple):
-    """Bushings whose turns end."""
+    """Bushings with limited rotations, for compiled code."""
 
-    row: Ints  # (k,) among the others
+    row: Ints  # (k,) indices in `System.others`
     frames: Ints  # (k, 2)
     markers: Floats  # (k, 2, 4) orientations of the markers on their frames
-    free: np.ndarray  # (k,) uint8: about the first axis it turns as it likes
+    free: np.ndarray  # (k,) uint8: 1 if rotation about the first axis is free
 
 
 def turn_work(system: Any) -> TurnWork:
-    """Of a system; without those that resist no tilt, which none of them asks for."""
+    """Return the bushings of a system with limited rotations; free bushings without stiffness against tilt are omitted."""
     own = system.others
     if not len(own.kind):
         return _NONE
@@ -112,21 +116,21 @@ _NONE = TurnWork(
 
 @small_kernel
 def _between(p, q, m, n):
-    """m* o p* o q o n: the turn from marker m on p to marker n on q."""
+    """Return m* o p* o q o n: the rotation from marker m on p to marker n on q."""
     w, x, y, z = relative_half(p, q)
     return relative_half(m, relative_half((w, -x, -y, -z), n))
 
 
 @small_kernel
 def _tilt(half):
-    """a_1 . b_1, and the part of b_1 across a_1."""
+    """Return a_1 . b_1, and the components of b_1 across a_1."""
     w, x, y, z = half
     return w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
 
 
 @inner_kernel
 def turned_over(state, work):
-    """Whether a bushing passed pi from the state to q1."""
+    """Return whether a bushing passed pi between the state and the orientations `work.q1`."""
     own = work.turns
     for e in range(own.frames.shape[0]):
         a, b = own.frames[e, 0], own.frames[e, 1]

@@ -1,7 +1,7 @@
-"""Checks of what users give: each error names the object, the value and the cure.
+"""Check user input; each error names the object, the value and the remedy.
 
-A text is not a number, nor is a truth value; a count is a whole number of Python or NumPy. Numbers stay within
-`LARGEST`, so that areas, volumes and stiffnesses made of them neither overflow nor vanish.
+Texts and truth values are not accepted as numbers. A count is an integer of Python or NumPy. The magnitude of numbers is at most
+`LARGEST`, so that areas, volumes and stiffnesses computed from them neither overflow nor underflow.
 """
 
 from __future__ import annotations
@@ -18,40 +18,41 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rigid.vectors import norm
 
-LARGEST = 1e50  # of any number; a length to the fifth power times a density is still finite
+LARGEST = 1e50  # largest magnitude of a number; a length to the fifth power times a density is still finite
 LONGEST_NAME = 200
 _LONGEST_SHOWN = 80
 _PLAIN = frozenset((float, int))
-_EXACT = 2**53  # whole numbers below are floats
+_EXACT = 2**53  # integers below this are exact as floats
 
 
 def shown(value: object) -> str:
-    """`value` for a message: its text as in a program, cut where it is long."""
+    """Return the text of `value` for a message, as in a program, cut to `_LONGEST_SHOWN` characters."""
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except Exception:  # whole numbers of more than 4300 digits, or a class whose repr fails
+    except Exception:  # an integer of more than 4300 digits, or a class whose repr fails
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
 def numbers(value: object) -> Floats | None:
-    """`value` as a new array of floats, nan and inf among them; None where an entry is not a number."""
+    """Convert `value` to a new array of floats, which may contain nan and inf. Return None if an entry is not a number."""
     try:
         if type(value) is np.ndarray and value.dtype.kind == "f":
             return np.array(value, dtype=float)
         if isinstance(value, list | tuple) and _PLAIN.issuperset(map(type, value)):
-            return np.array(value, dtype=float)  # the most frequent kind, as callables return it
+            return np.array(value, dtype=float)  # the most frequent case: results of callables
         array: NDArray[Any] = np.array(value)
         if array.dtype.kind not in "iuf":
             return _from_objects(value)
-        # of a list NumPy makes numbers out of truth values: look at what stands in it
+        # NumPy converts truth values in a list to numbers: check the entries themselves
         return np.array(array, dtype=float) if hasattr(value, "__array__") else _from_objects(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 
 def _from_objects(value: object) -> Floats | None:
+    """Convert `value` to floats entry by entry. Return None if an entry is not a number."""
     array = np.array(value, dtype=object)
     if not all(map(_is_number_type, set(map(type, array.ravel())))):
         return None
@@ -59,6 +60,7 @@ def _from_objects(value: object) -> Floats | None:
 
 
 def _is_number_type(kind: type) -> bool:
+    """Return True if objects of this type are accepted as numbers."""
     if issubclass(kind, np.generic):
         return issubclass(kind, np.integer | np.floating) and not issubclass(kind, np.timedelta64)
     if issubclass(kind, bool | np.ndarray):
@@ -69,7 +71,11 @@ def _is_number_type(kind: type) -> bool:
 def number(
     owner: str, what: str, value: object, positive: bool = False, at_least: float | None = None
 ) -> float:
-    """`value` as a finite float, on demand positive or not below a bound."""
+    """Convert `value` to a finite float and check its bounds.
+
+    `owner` and `what` name the object and the argument in messages, in this and the following functions. `positive`: True if the
+    value must be above 0. `at_least`: smallest permitted value. Raise ModelError if the value is not permitted.
+    """
     if type(value) is float or (type(value) is int and abs(value) < _EXACT):
         x = float(value)
     else:
@@ -94,16 +100,19 @@ def number(
 
 
 def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -> Floats:
-    """`value` as a new array of finite floats of `shape`; None: any length."""
+    """Convert `value` to a new array of finite floats of the given shape; None in `shape` permits any length.
+
+    Raise ModelError if the value has another shape or an entry is not a number, not finite or too large.
+    """
     found = numbers(value)
     if found is not None and found.size and found.ndim == len(shape) and np.abs(found).max() <= LARGEST:
         known = tuple(m if n is None else n for n, m in zip(shape, found.shape, strict=True))
-        if known == found.shape:  # as nearly always
+        if known == found.shape:  # the usual case
             return found
     wanted = " x ".join("n" if n is None else str(n) for n in shape)
     if found is None:
         raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {wanted} numbers")
-    if found.size == 0 and shape[0] is None:  # an empty list does not say how long its rows would be
+    if found.size == 0 and shape[0] is None:  # the length of the rows is unknown if the list is empty
         return np.zeros([n or 0 for n in shape])
     if found.ndim != len(shape) or any(
         n is not None and n != m for n, m in zip(shape, found.shape, strict=True)
@@ -121,21 +130,22 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
 
 
 def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
-    """`value` as a finite array of `length` floats."""
+    """Convert `value` to an array of `length` finite floats, (length,). Raise ModelError if it is not one."""
     plain = isinstance(value, tuple | list) and len(value) == length and _PLAIN.issuperset(map(type, value))
     if plain and all(-LARGEST <= x <= LARGEST for x in value):  # type: ignore[union-attr, operator]
-        return np.array(value, dtype=float)  # as nearly always
+        return np.array(value, dtype=float)  # the usual case
     found = numbers(value)
     if found is None or found.shape != (length,) or not all(map(math.isfinite, each := found.tolist())):
         raise ModelError(f"{owner}: {what} = {shown(value)} is not a list of {length} finite numbers")
     if max(map(abs, each), default=0.0) > LARGEST:
-        array(owner, what, value, (length,))  # says which
+        array(owner, what, value, (length,))  # raises the error that names the entry
     return found
 
 
 def vectors(owner: str, values: Iterable[ArrayLike], what: Callable[[int], str], length: int = 3) -> Floats:
-    """Each of `values` as `vector` has it, (k, length); what: of value k. Tuples of numbers, as callables return them, are looked
-    at all together.
+    """Check each of `values` as `vector` does and return all of them, (k, length).
+
+    `what(k)` names value k in messages. Tuples of numbers, as callables return them, are checked all at once.
     """
     kept = [
         own if type(own) is tuple else vector(owner, what(k), own, length) for k, own in enumerate(values)
@@ -146,22 +156,22 @@ def vectors(owner: str, values: Iterable[ArrayLike], what: Callable[[int], str],
         if plain and found.shape == (len(kept), length) and bool(np.all(np.abs(found) <= LARGEST)):
             return found
     except (ValueError, TypeError, OverflowError):
-        pass  # one of them is not in order
+        pass  # one of them is not valid: check them one by one
     return np.reshape([vector(owner, what(k), own, length) for k, own in enumerate(kept)], (-1, length))
 
 
 def direction(owner: str, what: str, value: ArrayLike) -> Floats:
-    """`value` scaled to a unit vector."""
+    """Return `value` scaled to a unit vector, (3,). Raise ModelError if it is zero."""
     found = vector(owner, what, value)
     largest = max(map(abs, found.tolist()))
     if largest == 0.0:
         raise ModelError(f"{owner}: {what} = {shown(value)} has no direction; give a vector that is not zero")
-    found = found / largest  # the squares of small numbers would vanish
+    found = found / largest  # the squares of small numbers would underflow
     return found / norm(found)
 
 
 def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
-    """`value` as a unit quaternion (w, x, y, z); a length off by more than 1e-6 is an error."""
+    """Return `value` as a unit quaternion (w, x, y, z). Raise ModelError if its length is off by more than 1e-6."""
     q = vector(owner, what, value, 4)
     size = norm(q)
     if abs(size - 1.0) > 1e-6:
@@ -172,7 +182,7 @@ def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
 
 
 def count(owner: str, what: str, value: object, at_least: int = 1, at_most: int | None = None) -> int:
-    """`value` as a whole number between two bounds."""
+    """Return `value` as an integer. Raise ModelError if it is none, below `at_least` or above `at_most`."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
         raise ModelError(
             f"{owner}: {what} = {shown(value)} is not a whole number; give one, at least {at_least}"
@@ -185,21 +195,21 @@ def count(owner: str, what: str, value: object, at_least: int = 1, at_most: int 
 
 
 def flag(owner: str, what: str, value: object) -> bool:
-    """`value` as a truth value."""
+    """Return `value` as a truth value. Raise ModelError if it is none."""
     if not isinstance(value, bool | np.bool_):
         raise ModelError(f"{owner}: {what} = {shown(value)} is neither True nor False; give one of them")
     return bool(value)
 
 
 def word(owner: str, what: str, value: object, known: Any) -> str:
-    """`value`, one of the texts in `known`."""
+    """Return `value`, which must be one of the texts in `known`. Raise ModelError if it is not."""
     if not isinstance(value, str) or value not in known:
         raise ModelError(f"{owner}: {what} = {shown(value)} is not known; choose one of {', '.join(known)}")
     return value
 
 
 def name(what: str, value: object) -> str:
-    """`value` as a name that every file and message can hold."""
+    """Return `value` as a name that every file format and message can hold. Raise ModelError if it is not valid."""
     fault = name_fault(value)
     if fault:
         raise ModelError(f"{what} = {shown(value)} {fault}")
@@ -207,20 +217,20 @@ def name(what: str, value: object) -> str:
 
 
 def name_fault(value: object) -> str | None:
-    """Why `value` cannot be a name, and the cure; None where it can."""
+    """Return why `value` cannot be a name, and the remedy. Return None if it can."""
     if not isinstance(value, str) or not value:
         return "is not a name; give a text that is not empty"
     if len(value) > LONGEST_NAME:
         return f"has {len(value)} characters; give at most {LONGEST_NAME}"
     if value.isascii() and value.isprintable():
         return None
-    # no file format holds them all, and NUL ends a text in HDF5
+    # no file format holds all control characters, and NUL ends a text in HDF5
     if any(unicodedata.category(c) in ("Cc", "Cs", "Cn", "Zl", "Zp") for c in value):
         return "contains a control character, which no file can hold; leave it out"
     return None
 
 
 def by_name(owner: str, what: str, value: object, example: str) -> None:
-    """Raise ModelError unless `value` is None or a mapping; example: of one."""
+    """Raise ModelError unless `value` is None or a mapping. `example`: a valid mapping, for the message."""
     if value is not None and not isinstance(value, Mapping):
         raise ModelError(f"{owner}: {what} = {shown(value)} goes by no names; give {example}")

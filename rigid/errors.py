@@ -1,4 +1,4 @@
-"""The errors a user can meet; each names the object, the value and the cure."""
+"""Errors and warnings for users; each names the object, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 class Reached(NamedTuple):
-    """The last good step of a run that failed."""
+    """Last accepted step of a run that failed."""
 
-    step: int  # number of steps from t = 0
+    step: int  # number of steps since t = 0
     state: State
 
 
 class PartName(NamedTuple):
-    """What an error speaks of."""
+    """Kind and name of a model part that an error is about."""
 
     kind: str  # "rod", "joint", "load" ...
     name: str
@@ -26,8 +26,16 @@ class PartName(NamedTuple):
 class ModelError(ValueError):
     """The model, as described, cannot be simulated.
 
-    Attributes: about, the parts it speaks of, first the one to change; choices, the names that could stand for one that is
-    not known.
+    `about` and `choices` are attributes too.
+
+    Parameters
+    ----------
+    message : str
+        Object, value and remedy.
+    about : sequence of PartName, default ()
+        Parts that the error is about, first the one to change.
+    choices : sequence of str, default ()
+        Names that could replace one that is not known.
     """
 
     def __init__(self, message: str, about: Sequence[PartName] = (), choices: Sequence[str] = ()):
@@ -36,36 +44,53 @@ class ModelError(ValueError):
 
 
 class ModelWarning(UserWarning):
-    """Base of all warnings about models, runs and results."""
+    """Base class of all warnings about models, runs and results."""
 
 
 class InitialVelocityWarning(ModelWarning):
-    """Initial velocities do not fit the joints and were changed."""
+    """Initial velocities violate the joints and were changed."""
 
 
 class RedundantJointsWarning(ModelWarning):
-    """Joints fix what others fix already: the motion is determined, but not all of their forces and moments."""
+    """Joints constrain what others constrain already: the motion is determined, but not all of their forces and moments."""
 
 
 class UnstableEquilibriumWarning(ModelWarning):
-    """An equilibrium that the model would leave where anything pushes it."""
+    """An equilibrium is unstable: the model would leave it under any disturbance."""
 
 
 class DamagedFileWarning(ModelWarning):
-    """A result file is not what was written."""
+    """The contents of a result file differ from what was written."""
 
 
 class RoundedForcesWarning(ModelWarning):
-    """The loads are so small against the stiffness that rounding leaves a part of them unbalanced."""
+    """The loads are so small compared with the stiffness that rounding leaves a part of them unbalanced."""
 
 
 class ConvergenceError(RuntimeError):
-    """A step could not be solved even after halving it; what was computed before is kept.
+    """A step could not be solved even after halving it; results computed before are kept.
 
-    Attributes: t (s) reached, h (s) smallest step tried, iterations (most of one attempt), residual in units of round-off
-    (nan: not known), message, singular (whether Newton's matrix was). Where they apply, else None: `reached`, of the
-    steppers of models; `report`, what the steps up to there and the failed attempts cost; `trajectory`, of `integrate`:
-    the steps before; `result`, of `simulate`: all outputs, the last one at `reached`.
+    Attributes
+    ----------
+    t : float
+        Time reached, s.
+    h : float
+        Smallest step tried, s.
+    iterations : int
+        Largest number of iterations of one attempt.
+    residual : float
+        In units of round-off; nan if it is not known.
+    message : str
+    singular : bool
+        True if Newton's matrix was singular.
+    reached : Reached or None
+        Last accepted step; set by the steppers of models.
+    report : object or None
+        Cost of the steps up to there and of the failed attempts.
+    trajectory : object or None
+        Steps before the failure; set by `integrate`.
+    result : Result or None
+        All outputs, the last one at `reached`; set by `simulate`.
     """
 
     def __init__(

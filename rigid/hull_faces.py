@@ -1,28 +1,28 @@
-"""Faces and edges of a convex hull: triangles in one plane are one face."""
+"""Compute faces and edges of a convex hull; coplanar triangles form one face."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 
 from rigid.system import Floats, Ints
 
-FLAT = 1e-6  # of unit normals, and of the extent: triangles that differ less are in one plane
+FLAT = 1e-6  # tolerance on unit normals and on heights divided by the extent: triangles that differ less are coplanar
 
 
 class Faces(NamedTuple):
-    """Of a hull of n points."""
+    """Faces and edges of the convex hull of n points, made of t triangles."""
 
-    normals: Floats  # (f, 3)
-    heights: Floats  # (f,) m, along the normals
-    edges: Ints  # (e, 2) points
-    face: Ints  # (t,) of each triangle
+    normals: Floats  # (f, 3) outward unit normals
+    heights: Floats  # (f,) distances of the faces from the origin along their normals, m
+    edges: Ints  # (e, 2) indices of the end points
+    face: Ints  # (t,) index of the face of each triangle
 
 
 def faces_of(hull: scipy.spatial.ConvexHull) -> Faces:
-    """Triangles belong together where their neighbours do."""
+    """Return the faces of a convex hull: connected sets of triangles whose neighbours are coplanar with them."""
     size = float(np.ptp(hull.points, axis=0).max())
     planes = hull.equations / [1.0, 1.0, 1.0, size]
     k, side = np.indices(hull.neighbors.shape)
@@ -32,7 +32,7 @@ def faces_of(hull: scipy.spatial.ConvexHull) -> Faces:
     alike = scipy.sparse.coo_matrix((np.ones(same.sum()), (k[same], other[same])), (count, count))
     faces, face = scipy.sparse.csgraph.connected_components(alike, directed=False)
     first = np.unique(face, return_index=True)[1]
-    # an edge is opposite to the corner over which its neighbour lies
+    # column i of `neighbors` is the neighbour across the edge opposite to corner i
     pairs = np.stack([np.delete(hull.simplices, i, axis=1) for i in range(3)], axis=1)
     edges = np.unique(np.sort(pairs[~same], axis=1), axis=0)
     normals = hull.equations[first, :3]
@@ -41,7 +41,10 @@ def faces_of(hull: scipy.spatial.ConvexHull) -> Faces:
 
 
 def shares_of(hull: scipy.spatial.ConvexHull) -> Floats:
-    """(n,) of a vertex the mean, by area, of one over the numbers of vertices of its faces."""
+    """Return for each point the area-weighted mean, over its faces, of 1 / (number of vertices of the face), (n,).
+
+    The value is 0 for points that are not vertices of the hull.
+    """
     face = faces_of(hull).face
     a, b, c = (hull.points[hull.simplices[:, k]] for k in range(3))
     area = np.bincount(face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))

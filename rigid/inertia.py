@@ -1,7 +1,6 @@
-"""Mass, centre of mass and inertia of rigid bodies, given or from a shape.
+"""Define mass, centre of mass and inertia of rigid bodies, given as numbers or computed from a shape.
 
-A shape has its own axes and reference point; the solver's frame sits at the centre of mass with the same
-axes.
+A shape has its own axes and reference point; the solver's frame has its origin at the centre of mass and the same axes.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from rigid.system import Floats, Ints
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 _DIAGONAL = np.diag_indices(3)
 
-# of a box: its corners in halves of its edges, and its triangles
+# corners of a box in units of half its edges, and its triangles
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
 _QUADS = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
 _FACES = np.array([t for a, b, c, d in _QUADS for t in ((a, b, c), (a, c, d))])
 
-_ZERO = 1e-12  # of the largest moment: a smaller one counts as none
+_ZERO = 1e-12  # moments below this fraction of the largest moment count as zero
 
 # How finely a round surface is drawn. A result file holds every vertex at every output, so the default is coarse.
 Fineness = Literal["coarse", "fine"]
@@ -46,23 +45,23 @@ class MassProperties:
         kg.
     inertia : array_like
         Moments of inertia about the centre of mass, kg m^2: (3,) principal moments about the axes of the shape, or a
-        symmetric (3, 3) matrix. Principal moments may be zero, all of a point or the one about a straight line: such a body
-        never spins about these axes, and a model that asks for such a rotation is refused when it is built.
+        symmetric (3, 3) matrix. Principal moments may be zero: all three for a point, one for a straight line. Such a body
+        never spins about these axes, and a model that requires such a rotation is rejected when it is built.
     center : array_like, shape (3,), optional
-        Centre of mass from the reference point, in the axes of the shape, m. Default: the reference point.
+        Position of the centre of mass relative to the reference point, in the axes of the shape, m. Default: the reference point.
     vertices : array_like, shape (nv, 3), optional
-        Of a surface that is drawn, from the reference point, m.
+        Vertices of the surface that is drawn, relative to the reference point, m.
     faces : array_like of int, shape (nf, 3), optional
         Triangles of vertex numbers, counter-clockwise seen from outside.
     solid : Solid, optional
-        What the body touches others with.
+        Shape for contact.
     density : float, default 0.0
-        As it was given, kg/m^3; 0: not given.
+        Density from which the mass was computed, kg/m^3; 0 if it was not given.
 
     Attributes
     ----------
     without_inertia : (3, 3) array
-        Projection on the axes about which the moment of inertia is zero.
+        Projection matrix onto the axes about which the moment of inertia is zero.
 
     Raises
     ------
@@ -125,24 +124,25 @@ class MassProperties:
 
     @property
     def principal_moments(self) -> Floats:
-        """(3,) ascending, kg m^2."""
+        """(3,) principal moments about the centre of mass, ascending, kg m^2."""
         return np.linalg.eigvalsh(self.inertia)
 
     @property
     def principal_axes(self) -> Floats:
-        """(3, 3) columns in the order of `principal_moments`, a right-handed set."""
+        """(3, 3) unit principal axes as columns, in the order of `principal_moments`, a right-handed set."""
         axes = np.linalg.eigh(self.inertia)[1]
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return axes
 
 
 def _filled(J: Floats, mass: float, principal: Sequence[float] | Floats) -> tuple[Floats, Floats]:
-    """J with numbers where principal moments are zero, and the projection (3, 3) on these axes; principal (3,): its moments.
+    """Replace zero principal moments of J by positive numbers; return J and the projection (3, 3) onto their axes.
 
-    Without spin about them at the start, and without torque, there is none ever: of a line since the other two moments are
-    equal. So the number changes no motion, whatever it is.
+    `principal`: (3,) principal moments of J. A body without spin about these axes at the start and without torque about them
+    never spins about them; for a line this holds because the other two moments are equal. The motion therefore does not depend
+    on the numbers inserted.
     """
-    if principal[0] > 2.0 * _ZERO * principal[2]:  # far from being none, whatever their rounding
+    if principal[0] > 2.0 * _ZERO * principal[2]:  # clearly not zero, whatever the rounding
         return J, np.zeros((3, 3))
     moments, axes = np.linalg.eigh(J)
     if moments[2] == 0.0:
@@ -154,8 +154,8 @@ def _filled(J: Floats, mass: float, principal: Sequence[float] | Floats) -> tupl
 
 
 def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
-    """`faces` (nf, 3) as whole numbers of vertices."""
-    # as numbers without a sign those below 0 are larger than all others
+    """Return `faces` as vertex numbers, (nf, 3). Raise ModelError if one is not an integer from 0 to `n_vertices` - 1."""
+    # viewed as unsigned integers, negative numbers are larger than all others
     if (
         isinstance(faces, np.ndarray)
         and faces.dtype == np.int64
@@ -164,7 +164,7 @@ def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
     ):
         return faces.copy()
     found = array(owner, "faces", faces, (None, 3))
-    # before they become integers, where 0.5 would be some number
+    # check before the conversion to integers, which would truncate 0.5
     if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
         raise ModelError(
             f"{owner}: vertex numbers from {found.min():g} to {found.max():g}; "
@@ -174,7 +174,7 @@ def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
 
 
 def positive_mass(owner: str, mass: float) -> float:
-    """kg; ModelError for none."""
+    """Return the mass, kg. Raise ModelError if it is not positive."""
     if number(owner, "mass", mass) == 0.0:
         raise ModelError(
             f"{owner}: mass = 0, so that no force makes it move in one way; join its neighbours to each other without it (by "
@@ -184,7 +184,7 @@ def positive_mass(owner: str, mass: float) -> float:
 
 
 def mass_of(owner: str, volume: float, density: float | None, mass: float | None) -> float:
-    """The mass, kg, from one of the two."""
+    """Return the mass from either the density or the mass, kg. Raise ModelError if both or neither are given."""
     if (density is None) == (mass is None):
         raise ModelError(
             f"{owner}: give either density or mass, not {'both' if mass is not None else 'neither'}"
@@ -200,7 +200,7 @@ class Box(MassProperties):
     Parameters
     ----------
     x, y, z : float
-        Edges along its axes, m.
+        Lengths of the edges along its axes, m.
     density : float, optional
         kg/m^3. Give either `density` or `mass`.
     mass : float, optional
@@ -361,9 +361,9 @@ class Capsule(MassProperties):
     Parameters
     ----------
     radius : float
-        Of the cylinder and of the balls, m.
+        Radius of the cylinder and of the half balls, m.
     length : float
-        Of the cylinder, between the centres of the balls, m.
+        Length of the cylinder, between the centres of the half balls, m.
     density : float, optional
         kg/m^3. Give either `density` or `mass`.
     mass : float, optional
@@ -418,9 +418,9 @@ class Cone(MassProperties):
     Parameters
     ----------
     radius : float
-        Of the base, m.
+        Radius of the base, m.
     height : float
-        From the apex to the base, m.
+        Distance from the apex to the base, m.
     density : float, optional
         kg/m^3. Give either `density` or `mass`.
     mass : float, optional
@@ -462,13 +462,16 @@ class Cone(MassProperties):
 
 
 def _fineness(owner: str, surface: str) -> Fineness:
+    """Return the surface keyword. Raise ModelError if it is not valid."""
     if surface not in ("coarse", "fine"):
         raise ModelError(f"{owner}: surface = {surface!r}; give 'coarse' or 'fine'")
     return surface  # type: ignore[return-value]
 
 
 def _icosphere(splits: int) -> tuple[Floats, Ints]:
-    """Unit sphere of 20 * 4**splits nearly equal triangles: an icosahedron whose edges are halved."""
+    """Return vertices and triangles of a unit sphere of 20 * 4**splits nearly equal triangles: an icosahedron with
+    halved edges.
+    """
     g = (1 + np.sqrt(5)) / 2
     corners = np.array([(0, a, b * g) for a in (-1, 1) for b in (-1, 1)])
     vertices = np.concatenate([np.roll(corners, k, axis=1) for k in range(3)]) / np.sqrt(1 + g**2)
@@ -496,7 +499,11 @@ def _icosphere(splits: int) -> tuple[Floats, Ints]:
 
 
 def _revolve(radii: ArrayLike, heights: ArrayLike, n: int) -> tuple[Floats, Ints]:
-    """Surface of revolution about z of a profile that begins and ends on the axis, from below to above."""
+    """Return vertices and triangles of a surface of revolution about z.
+
+    The profile (`radii`, `heights`) starts and ends on the axis and runs from bottom to top; `n`: number of points around the
+    axis.
+    """
     radii, heights = np.asarray(radii, float), np.asarray(heights, float)
     angle = 2 * np.pi * np.arange(n) / n
     rings = [

@@ -1,12 +1,12 @@
-"""Arrays of lanes: a kernel's source, which reads and writes numbers of arrays, serves eight items at once.
+"""View arrays as SIMD lanes: the source of a kernel that processes the numbers of one item processes eight items at once.
 
-An array of floats whose last axis counts eight items has for compiled code one axis less, and `Lanes` (`rigid.lanes`) for
-numbers: `in_lanes` says so of an array, and of all arrays of floats of a named tuple by reference. What is compiled for such
-arguments is the source that serves one item, as long as no branch asks for a number of an item: there are no comparisons of
-lanes, so that the compiler finds each that does. A number becomes lanes where lanes are wanted, as the value of an array or of
-a variable that may be either.
+An array of floats whose last axis counts eight items has one axis less for compiled code, with numbers of the type `Lanes`
+(`rigid.lanes`). `in_lanes` makes this view of an array, and of all arrays of floats of a named tuple by reference. A kernel
+compiled for such arguments uses the same source as for one item, provided that no branch depends on a number of an item: lanes
+cannot be compared, so the compiler reports every such branch. A number is converted to lanes if lanes are needed, as the value
+of an array element or of a variable that may be either.
 
-Without the compiler (NUMBA_DISABLE_JIT) arrays stay as they are: their numbers are arrays of numpy.
+Without the compiler (NUMBA_DISABLE_JIT) arrays stay as they are: their elements are arrays of numpy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _BYTES = 8 * WIDTH
 
 
 def _type_in_lanes(kind: Any) -> Any:
-    """Of what `kind` is once its arrays of floats are ones of lanes; a TypeError where they cannot be."""
+    """Return the type of `kind` with its arrays of floats replaced by arrays of lanes. Raise TypeError if they cannot
+    be replaced.
+    """
     if isinstance(kind, Reference):
         return Reference(_type_in_lanes(kind.pointee))
     if isinstance(kind, types.BaseTuple):
@@ -38,17 +40,18 @@ def _type_in_lanes(kind: Any) -> Any:
         return kind
     if kind.layout != "C" or kind.ndim < 2:
         raise TypeError(f"in_lanes: {kind} has no last axis for lanes")
-    # numpy's arrays begin at multiples of 16 bytes, lanes are 64
+    # not aligned for numba: numpy's arrays begin at multiples of 16 bytes, lanes are 64 bytes long
     return types.Array(LANES, kind.ndim - 1, "C", aligned=False)
 
 
 def _fields(kind: Any) -> Any:
+    """Return the types of the fields of a tuple type."""
     return kind.types
 
 
 def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The same numbers."""
-    from numba.np.arrayobj import populate_array  # half of numba, where something is compiled alone
+    """Generate the view of a value of type `kind` with arrays of lanes; the data are shared, not copied."""
+    from numba.np.arrayobj import populate_array  # imports half of numba, so only when something is compiled
 
     if isinstance(kind, types.BaseTuple):
         fields = [
@@ -71,6 +74,8 @@ def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @intrinsic
 def _in_lanes(typing: Any, of: Any) -> Any:
+    """Generate `in_lanes`."""
+
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         if not isinstance(of, Reference):
             return _value_in_lanes(context, builder, of, arguments[0])
@@ -81,20 +86,21 @@ def _in_lanes(typing: Any, of: Any) -> Any:
 
 
 def _as_it_is(of: Any) -> Any:
+    """Return the argument, in place of `_in_lanes` if the compiler is off."""
     return of
 
 
-# (array or reference): the same with arrays of lanes, for as long as the kernel that asks for it runs
+# (array or reference): view with arrays of lanes, valid while the calling kernel runs
 in_lanes: Any = _in_lanes if COMPILED else _as_it_is
 
 
 def room(*shape: int) -> Floats:
-    """Zeros (*shape, 8), lanes of which begin where a line of the processor's memory does: others take two."""
+    """Return zeros (*shape, 8), aligned so that each packet of lanes lies in one cache line; unaligned packets occupy two."""
     return aligned(*shape, WIDTH)
 
 
 def aligned(*shape: int) -> Floats:
-    """Zeros of a shape that begin where a line of the processor's memory does."""
+    """Return zeros of a shape that start at a cache line boundary."""
     size = math.prod(shape)
     numbers = np.zeros(size + WIDTH - 1)
     first = -(numbers.__array_interface__["data"][0] // numbers.itemsize) % WIDTH
@@ -102,8 +108,10 @@ def aligned(*shape: int) -> Floats:
 
 
 def stacked(of: Sequence[Any]) -> Any:
-    """Values of eight items as one: arrays of floats with a last axis behind theirs, named tuples field by field, all else as the
-    first one has it.
+    """Stack the values of eight items into one value.
+
+    Arrays of floats get a last axis of length 8; named tuples are stacked field by field; everything else is taken from the first
+    item.
     """
     first = of[0]
     if isinstance(first, tuple):
@@ -111,7 +119,7 @@ def stacked(of: Sequence[Any]) -> Any:
         return type(first)(*fields) if hasattr(first, "_fields") else tuple(fields)
     if isinstance(first, np.ndarray) and first.dtype == np.float64:
         lanes = room(*first.shape)
-        if all(own is first for own in of):  # as often
+        if all(own is first for own in of):  # a frequent case
             lanes[...] = first[..., None]
         else:
             np.stack(of, axis=-1, out=lanes)
@@ -120,7 +128,9 @@ def stacked(of: Sequence[Any]) -> Any:
 
 
 def alike(value: Any) -> tuple[Any, ...]:
-    """What eight items must have in common to be stacked: all that is no array of floats, and the shapes of these."""
+    """Return what eight items must have in common to be stacked: all values that are not arrays of floats, and the
+    shapes of these.
+    """
     if isinstance(value, tuple):
         return tuple(alike(own) for own in value)
     if not isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""Vectors, quaternions and matrices of lanes in an array: numbers from place k on, eight items side by side."""
+"""Load and store vectors, quaternions and matrices of lanes in an array: numbers from offset k on, eight items side by side."""
 
 from rigid.compilation.decorators import flat_kernel
 from rigid.lanes import WIDTH, load, store
@@ -6,28 +6,28 @@ from rigid.lanes import WIDTH, load, store
 
 @flat_kernel
 def load3_at(x, k):
-    """Vector from place k on."""
+    """Load a vector of lanes from offset k of an array."""
     at = k * WIDTH
     return load(x, at), load(x, at + WIDTH), load(x, at + 2 * WIDTH)
 
 
 @flat_kernel
 def load4_at(x, k):
-    """Quaternion from place k on."""
+    """Load a quaternion of lanes from offset k of an array."""
     at = k * WIDTH
     return load(x, at), load(x, at + WIDTH), load(x, at + 2 * WIDTH), load(x, at + 3 * WIDTH)
 
 
 @flat_kernel
 def load9_at(x, k):
-    """Matrix from place k on."""
+    """Load a matrix of lanes, row by row, from offset k of an array."""
     a, b, c = load3_at(x, k), load3_at(x, k + 3), load3_at(x, k + 6)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @flat_kernel
 def store3_at(v, x, k):
-    """Vector to place k and on."""
+    """Store a vector of lanes at offset k of an array."""
     at = k * WIDTH
     store(v[0], x, at)
     store(v[1], x, at + WIDTH)
@@ -36,14 +36,14 @@ def store3_at(v, x, k):
 
 @flat_kernel
 def store4_at(q, x, k):
-    """Quaternion to place k and on."""
+    """Store a quaternion of lanes at offset k of an array."""
     store3_at((q[0], q[1], q[2]), x, k)
     store(q[3], x, (k + 3) * WIDTH)
 
 
 @flat_kernel
 def store9_at(A, x, k):
-    """Matrix to place k and on."""
+    """Store a matrix of lanes, row by row, at offset k of an array."""
     store3_at((A[0], A[1], A[2]), x, k)
     store3_at((A[3], A[4], A[5]), x, k + 3)
     store3_at((A[6], A[7], A[8]), x, k + 6)

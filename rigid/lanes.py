@@ -1,13 +1,14 @@
-"""Lanes: numbers of eight items side by side, on which the kernels' formulas run as on one.
+"""SIMD lanes: numbers of eight items side by side, on which the kernels' formulas run as on one number.
 
-`Lanes` is a type of the compiler for eight doubles in a vector register (or in two or four of a machine with shorter ones). Sums,
-products, quotients and roots go lane by lane, with plain numbers spread over all; nothing is contracted or reordered, so that
-each lane has the bits that the same formula has for its item alone. A kernel on tuples of numbers is compiled for tuples of lanes
-as it stands, provided that it has no branch: what decides for all lanes together asks `largest`.
+`Lanes` is a numba type for eight doubles in a vector register (or in two or four of them on a machine with shorter registers).
+Sums, products, quotients and roots are computed lane by lane; plain numbers are broadcast to all lanes. Nothing is contracted or
+reordered, so that each lane is bit-identical to the result of the same formula for its item alone. The source of a kernel on
+tuples of numbers compiles for tuples of lanes without changes, provided that it has no branch: decisions for all lanes together
+use `largest`.
 
-Two ways lead to memory: `load` and `store` where the lanes of a number lie side by side, `rows*`, `numbers*` and `add_rows*`
-where each item has numbers of its own, by transposing 8 x 8. Places are checked where NUMBA_BOUNDSCHECK is set, by the array's
-size, as numba checks indices.
+There are two ways to access memory: `load` and `store` if the lanes of a number lie side by side; `rows*`, `numbers*` and
+`add_rows*` if the numbers of each item lie side by side, by transposing 8 x 8. Offsets are checked against the size of the array
+if NUMBA_BOUNDSCHECK is set, as numba checks indices.
 
 Without the compiler (NUMBA_DISABLE_JIT) lanes are arrays of numpy.
 """
@@ -36,17 +37,17 @@ _UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
 
 
 class Lanes(types.Type):
-    """Eight doubles."""
+    """Numba type of eight doubles."""
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
 
     def can_convert_from(self, typing: Any, other: Any) -> Any:
-        """A number is the same in all lanes."""
+        """Permit the conversion of a number, which is broadcast to all lanes."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
     def unify(self, typing: Any, other: Any) -> Any:
-        """What is a number or lanes is lanes."""
+        """Return the type of a variable that may be a number or lanes: lanes."""
         return self if isinstance(other, types.Float | types.Integer) else None
 
 
@@ -55,12 +56,14 @@ LANES = Lanes()
 
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):
+    """Data model: a vector of eight doubles."""
+
     def __init__(self, manager: Any, of: Any) -> None:
         super().__init__(manager, of, VECTOR)
 
 
 def spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
-    """A number in all lanes; lanes as they are."""
+    """Broadcast a number to all lanes; return lanes unchanged."""
     if isinstance(of, Lanes):
         return x
     x = context.cast(builder, x, of, types.float64)
@@ -73,11 +76,12 @@ def spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 def _cast(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
+    """Convert a number to lanes."""
     return spread(context, builder, x, of)
 
 
 def _operation(function: Any, instruction: str) -> None:
-    """Lane by lane, of lanes and lanes or of lanes and numbers."""
+    """Define an operator lane by lane, for two operands that are lanes, or lanes and a number."""
 
     @infer_global(function)
     class _(AbstractTemplate):
@@ -132,12 +136,14 @@ def _size(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
 
 
 def _sizes(builder: Any, x: Any) -> Any:
+    """Generate the absolute values of lanes."""
     name, of = "llvm.fabs.v8f64", ir.FunctionType(VECTOR, [VECTOR])
     return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, of, name), [x])
 
 
 @intrinsic
 def _most(typing: Any, x: Any, y: Any) -> Any:
+    """Generate `most`: the maximum of two numbers, or lane by lane."""
     of = LANES if LANES in (x, y) else types.float64
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
@@ -151,6 +157,8 @@ def _most(typing: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def _root(typing: Any, x: Any) -> Any:
+    """Generate `root`: the square root of a number or of lanes."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         of = context.get_value_type(called.return_type)
         name = "llvm.sqrt.v8f64" if isinstance(called.return_type, Lanes) else "llvm.sqrt.f64"
@@ -162,6 +170,8 @@ def _root(typing: Any, x: Any) -> Any:
 
 @intrinsic
 def _largest(typing: Any, x: Any) -> Any:
+    """Generate `largest`: the maximum over all lanes that are not nan."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         vector = arguments[0]
         if not isinstance(called.args[0], Lanes):
@@ -177,6 +187,8 @@ def _largest(typing: Any, x: Any) -> Any:
 
 @intrinsic
 def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
+    """Generate `spread_lane`: broadcast one lane to all."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         one = builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
         return spread(context, builder, one, types.float64)
@@ -186,6 +198,8 @@ def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
 
 @intrinsic
 def _lane(typing: Any, x: Any, lane: Any) -> Any:
+    """Generate `lane`: the number of one lane."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         return builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
 
@@ -194,6 +208,8 @@ def _lane(typing: Any, x: Any, lane: Any) -> Any:
 
 @intrinsic
 def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any:
+    """Generate `choose`: select `inside` in lanes first .. end - 1, `outside` in the others."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         inside, outside = (
             spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
@@ -216,6 +232,8 @@ def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any
 
 @intrinsic
 def _larger(typing: Any, x: Any, y: Any) -> Any:
+    """Generate `larger`: the maximum of |x| and |y|, lane by lane."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, y = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
         x, y = _sizes(builder, x), _sizes(builder, y)
@@ -226,6 +244,8 @@ def _larger(typing: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
+    """Generate `where_less`: select `then` if x < y, else `otherwise`, lane by lane."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, y, then, otherwise = (
             spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
@@ -236,14 +256,17 @@ def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
-    """To `kind` at a place of an array, counted through all of its axes."""
+    """Return a pointer to `kind` at an offset of an array, counted through all of its axes."""
     found = context.make_array(of)(context, builder, array)
     check_place(context, builder, found, place, getattr(kind, "count", 1))
     return builder.bitcast(builder.gep(found.data, [place]), kind.as_pointer())
 
 
 def check_place(context: Any, builder: Any, array: Any, place: Any, count: int) -> None:
-    """With NUMBA_BOUNDSCHECK raise IndexError unless `count` numbers from a place on lie in the array; else nothing."""
+    """Generate a check that `count` numbers from an offset on lie in the array, which raises IndexError.
+
+    No check is generated unless NUMBA_BOUNDSCHECK is set.
+    """
     if not numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         return
     before = builder.icmp_signed("<", place, _I64(0))
@@ -254,16 +277,19 @@ def check_place(context: Any, builder: Any, array: Any, place: Any, count: int) 
 
 
 def vector_pointer(builder: Any, data: Any) -> Any:
-    """To lanes, where numbers stand."""
+    """Cast a pointer to numbers to a pointer to lanes."""
     return builder.bitcast(data, VECTOR.as_pointer())
 
 
 def _is_plain(*arrays: Any) -> bool:
+    """Return True if all types are those of C-contiguous arrays."""
     return all(isinstance(each, types.Array) and each.layout == "C" for each in arrays)
 
 
 @intrinsic
 def _load(typing: Any, array: Any, place: Any) -> Any:
+    """Generate `load`: eight numbers at an offset of an array."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
         return builder.load(_pointer(context, builder, called.args[0], array, place, VECTOR), align=8)
@@ -273,6 +299,8 @@ def _load(typing: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    """Generate `store`: lanes, or a number broadcast to all, to an offset of an array."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, array, place = arguments
         x = spread(context, builder, x, called.args[0])
@@ -284,6 +312,8 @@ def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _load4(typing: Any, array: Any, place: Any) -> Any:
+    """Generate `load4`: four numbers of an array into the first four lanes."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
         x = _read(context, builder, called.args[0], array, place, 4)
@@ -294,6 +324,8 @@ def _load4(typing: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _store4(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    """Generate `store4`: the first four lanes to an array."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, array, place = arguments
         pointer = _pointer(context, builder, called.args[1], array, place, ir.VectorType(_DOUBLE, 4))
@@ -305,6 +337,8 @@ def _store4(typing: Any, x: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _load6(typing: Any, array: Any, place: Any) -> Any:
+    """Generate `load6`: six numbers of an array into the first six lanes."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
         parts = []
@@ -320,6 +354,8 @@ def _load6(typing: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    """Generate `store6`: the first six lanes to an array."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, array, place = arguments
         for at, count in ((0, 4), (4, 2)):
@@ -332,8 +368,10 @@ def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
 
 
 def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2)) -> list[Any]:
-    """Eight vectors of lanes -> the vector of each lane, or back, where steps are 1, 2 and 4; without the last one each corner of
-    4 x 4 numbers, for who exchanges halves of vectors as he reads or writes them.
+    """Transpose eight vectors of lanes into one vector for each lane, or back, with `steps` (1, 2, 4).
+
+    Without the last step each 4 x 4 corner is transposed, for callers that exchange halves of vectors when they read or write
+    them.
     """
     for step in steps:
         low, high = [], []
@@ -351,7 +389,7 @@ def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2
 
 
 def _upon_each_other(builder: Any, rows: list[Any]) -> list[Any]:
-    """Four vectors of the eight halves of rows: of the first and the fifth, of the second and the sixth ..."""
+    """Combine the first four of eight rows with the last four: four vectors, each of rows i and i + 4 as its halves."""
     if not isinstance(rows[0].type, ir.VectorType):
         empty = ir.Constant(ir.VectorType(_DOUBLE, 2), ir.Undefined)
         rows = [builder.insert_element(empty, x, _I32(0)) for x in rows]
@@ -362,7 +400,7 @@ def _upon_each_other(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
-    """Entries first .. first + count - 1, and whatever behind them, up to `of` entries."""
+    """Return entries first .. first + count - 1 of a vector as one of `of` entries; entries behind them have no meaning."""
     mask = [first + k if k < count else 0 for k in range(of)]
     return builder.shuffle_vector(
         vector, ir.Constant(vector.type, ir.Undefined), ir.Constant(ir.VectorType(_I32, of), mask)
@@ -370,19 +408,20 @@ def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
 
 
 def _read(context: Any, builder: Any, of: Any, array: Any, place: Any, count: int) -> Any:
-    """So many numbers of an array."""
+    """Load `count` numbers of an array."""
     kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
     return builder.load(_pointer(context, builder, of, array, place, kind), align=8)
 
 
 def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
+    """Load eight integers of an array."""
     return builder.load(_pointer(context, builder, of, array, place, ir.VectorType(_I64, 8)), align=8)
 
 
 def _gathered(
     context: Any, builder: Any, called: Any, array: Any, firsts: list[Any], width: int
 ) -> list[Any]:
-    """Lanes of the first, the second ... of `width` numbers of an array from these eight places on."""
+    """Load `width` numbers of an array from each of eight offsets; return them as `width` vectors of lanes."""
     found: list[Any] = []
     for at in range(0, width, 8):
         count = min(8, width - at)
@@ -409,7 +448,7 @@ def _gathered(
 
 
 def _rows(width: int) -> Any:
-    """Intrinsic: numbers of the rows items[first], items[first + 1], ... of an array with `width` numbers in a row."""
+    """Make the intrinsic that loads the rows items[first], items[first + 1], ... of an array with `width` numbers in a row."""
 
     @intrinsic
     def rows(typing: Any, array: Any, items: Any, first: Any) -> Any:
@@ -429,7 +468,7 @@ def _rows(width: int) -> Any:
 
 
 def _numbers(width: int) -> Any:
-    """Intrinsic: array[places[first + l] + offset + k] of lane l, k < width."""
+    """Make the intrinsic that loads array[places[first + l] + offset + k] into lane l, k < width."""
 
     @intrinsic
     def numbers(typing: Any, array: Any, places: Any, first: Any, offset: Any) -> Any:
@@ -449,7 +488,7 @@ def _numbers(width: int) -> Any:
 
 
 def _parts(width: int) -> list[tuple[int, int]]:
-    """First numbers and lengths of the pieces, each of a power of two, of a row."""
+    """Split a row into pieces whose lengths are powers of two; return first numbers and lengths."""
     parts, at = [], 0
     for count in (4, 2, 1):
         while width - at >= count:
@@ -459,7 +498,7 @@ def _parts(width: int) -> list[tuple[int, int]]:
 
 
 def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any]]:
-    """Of a tuple of lanes or numbers four by four what each lane has of them."""
+    """Transpose a tuple of lanes or numbers: return, for each group of four of its numbers, the four numbers of each lane."""
     numbers = [spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)]
     count = len(numbers)
     numbers += [_UNDEFINED] * (-count % 8)
@@ -472,7 +511,7 @@ def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any
 
 
 def _add_rows(width: int) -> Any:
-    """Intrinsic: array[places[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
+    """Make the intrinsic array[places[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
 
     @intrinsic
     def add(
@@ -504,8 +543,10 @@ def _add_rows(width: int) -> Any:
 
 
 def _put(width: int, by_row: bool) -> Any:
-    """Intrinsic: numbers to the rows items[first], items[first + 1], ... of an array with `width` numbers in a row; or, by
-    places, to array[places[first + l] + k] of lane l, k < width. Where lanes have one place the last one's numbers stay.
+    """Make the intrinsic that stores numbers of lanes.
+
+    `by_row`: True to store to the rows items[first], items[first + 1], ... of an array with `width` numbers in a row; else to
+    array[places[first + l] + k] of lane l, k < width. If several lanes have the same offset the last one's numbers stay.
     """
 
     @intrinsic
@@ -533,7 +574,7 @@ def _put(width: int, by_row: bool) -> Any:
     return put
 
 
-# Without the compiler: arrays of numpy.
+# Without the compiler lanes are arrays of numpy.
 
 
 def _load_array(array: Any, place: int) -> Any:
@@ -571,6 +612,8 @@ def _choose_array(inside: Any, outside: Any, first: int, end: int) -> Any:
 
 
 def _rows_of_array(width: int) -> Callable[..., Any]:
+    """Make the version of `_rows` for arrays of numpy."""
+
     def rows(array: Any, items: Any, first: int) -> Any:
         return tuple(array.reshape(-1, width)[items.reshape(-1)[first : first + WIDTH]].T.astype(float))
 
@@ -578,6 +621,8 @@ def _rows_of_array(width: int) -> Callable[..., Any]:
 
 
 def _numbers_of_array(width: int) -> Callable[..., Any]:
+    """Make the version of `_numbers` for arrays of numpy."""
+
     def numbers(array: Any, places: Any, first: int, offset: int) -> Any:
         at = places.reshape(-1)[first : first + WIDTH, None] + offset + np.arange(width)
         return tuple(array.reshape(-1)[at].T.astype(float))
@@ -586,6 +631,8 @@ def _numbers_of_array(width: int) -> Callable[..., Any]:
 
 
 def _add_rows_of_array(width: int) -> Callable[..., Any]:
+    """Make the version of `_add_rows` for arrays of numpy."""
+
     def add(x: Any, array: Any, places: Any, strides: Any, first: int, second: int, column: int) -> None:
         for number in range(WIDTH):
             place = places.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
@@ -595,6 +642,8 @@ def _add_rows_of_array(width: int) -> Callable[..., Any]:
 
 
 def _put_of_array(width: int, by_row: bool) -> Callable[..., Any]:
+    """Make the version of `_put` for arrays of numpy."""
+
     def put(x: Any, array: Any, places: Any, first: int) -> None:
         for number in range(WIDTH):
             place = places.reshape(-1)[first + number] * (width if by_row else 1)
@@ -604,41 +653,42 @@ def _put_of_array(width: int, by_row: bool) -> Callable[..., Any]:
 
 
 def _either(compiled: Any, function: Any) -> Any:
+    """Return the compiled version, or the Python function if the compiler is off."""
     return compiled if COMPILED else function
 
 
-# (array, place), (x, array, place): lanes side by side, from a place of an array on, counted through all of its axes
+# (array, place), (x, array, place): load or store lanes side by side at an offset of an array, counted through all of its axes
 load, store = _either(_load, _load_array), _either(_store, _store_array)
-# the same of the first four or six lanes; what is then in the others is not said
+# load or store only the first four or six lanes; the values of the others are undefined after loading
 load4, store4 = _either(_load4, _load4_array), _either(_store4, _store4_array)
 load6, store6 = _either(_load6, _load6_array), _either(_store6, _store6_array)
-# (x): square root, of a number or of lanes
+# (x): square root of a number or of lanes
 root = _either(_root, np.sqrt)
-# (x): the largest number of all lanes that have one
+# (x): maximum over all lanes that are not nan
 largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
-# (x, y): the larger one, of numbers or lane by lane; the first where they do not compare
+# (x, y): maximum of two numbers, or lane by lane; x if one of them is nan
 most = _either(_most, _most_array)
-# (x, y): the larger size, lane by lane
+# (x, y): maximum of |x| and |y|, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
-# (x, k): the number of lane k; the same in all lanes
+# (x, k): `lane` returns the number of lane k, `spread_lane` broadcasts it to all lanes
 lane = _either(_lane, lambda x, k: float(x[k]))
 spread_lane = _either(_spread_lane, lambda x, k: np.full(WIDTH, x[k]))
-# (x, y, then, otherwise): lane by lane `then` where x < y, else `otherwise`
+# (x, y, then, otherwise): select `then` if x < y, else `otherwise`, lane by lane
 where_less = _either(_where_less, lambda x, y, then, otherwise: np.where(x < y, then, otherwise))
-# (inside, outside, first, end): `inside` in lanes first .. end - 1, `outside` in the others
+# (inside, outside, first, end): select `inside` in lanes first .. end - 1, `outside` in the others
 choose = _either(_choose, _choose_array)
-# (array, items, i): of the items items[i], items[i + 1], ... the numbers of their rows, with so many in a row
+# (array, items, i): load the rows items[i], items[i + 1], ... of an array; the name tells how many numbers a row has
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
-# (array, places, i, offset): of the items the numbers from array[places[i + l] + offset] on
+# (array, places, i, offset): load the numbers from array[places[i + l] + offset] on into lane l
 numbers1, numbers2, numbers3, numbers4, numbers6, numbers7 = (
     _either(_numbers(width), _numbers_of_array(width)) for width in (1, 2, 3, 4, 6, 7)
 )
-# (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
+# (x, array, places, strides, i, j, column): add, array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
 add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 6, 12))
-# (x, array, items, i): to the rows items[i], items[i + 1], ... of an array with so many in a row; (x, array, places, i): to
-# array[places[i + l] + k] of lane l
+# (x, array, items, i): `put_rows*` store to the rows items[i], items[i + 1], ... of an array; the name tells how many
+# numbers a row has; (x, array, places, i): `put*` store to array[places[i + l] + k] of lane l
 put_rows3, put_rows4, put_rows6, put_rows9, put_rows12 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9, 12)
 )

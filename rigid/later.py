@@ -1,4 +1,4 @@
-"""Modules that are loaded when something of them is first asked for: large ones that few sessions need."""
+"""Load large modules that few sessions need on first access to one of their attributes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 class Later:
-    """A module by its name, with all that is in it."""
+    """Stand-in for the module of a name, with all of its attributes."""
 
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Of the module, loaded now where it is not yet there."""
-        if name.startswith("__"):  # questions about this object, as copies and documentation put them
+        """Return an attribute of the module, which is imported now if it is not loaded yet."""
+        if name.startswith("__"):  # special attributes of this object, as `copy` requests them
             raise AttributeError(name)
         return getattr(importlib.import_module(self._name), name)

@@ -1,8 +1,8 @@
-"""Motions that are given: coordinates and whole frames as functions of time, with their rates.
+"""Prescribe coordinates and poses of frames as functions of time, with their rates.
 
-A signal knows its rate. A function of the user's has that of central differences of order 6 over `STEP`, unless it comes as a
-pair (function, rate): values at the ends of a step decide where things are, rates only what `em-ggl` holds the joints' velocities
-to and the velocities at t = 0.
+A signal provides its rate. The rate of a user's function is computed by central differences of order 6 over `STEP`, unless the
+user gives a pair (function, rate). Values at the ends of a step determine positions. Rates determine only the joint velocities
+that `em-ggl` enforces, and the velocities at t = 0.
 """
 
 from __future__ import annotations
@@ -19,37 +19,40 @@ from rigid.errors import ModelError
 from rigid.signals import Constant, Signal, VectorSignal, corners_of
 from rigid.system import Floats
 
-STEP = 1e-4  # s, of differences
+STEP = 1e-4  # step of the differences, s
 _WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60.0
 _PLACES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 
-Function = Callable[[Floats], Floats]  # times (k,) -> (k, ...)
+Function = Callable[[Floats], Floats]  # times (k,), s -> values (k, ...)
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Values and rates at times (k,)."""
+    """Values and rates of a prescribed motion at times (k,), s."""
 
     value: Function
     rate: Function
-    given: Any  # what the user gave
+    given: Any  # the user's input
 
     @property
     def corners(self) -> list[float]:
-        """Times (s) that a function of the user declares; signals that are smooth enough for a motion have none."""
+        """Return the times at which a user's function declares corners, s. Signals smooth enough for a motion have none."""
         return self._declared("corners")
 
     @property
     def knots(self) -> list[float]:
-        """Times (s) at which a derivative of some order jumps."""
+        """Return the times at which a derivative of some order jumps, s."""
         return self._declared("knots")
 
     def _declared(self, what: str) -> list[float]:
+        """Collect the times that the user's input declares under an attribute name."""
         several = self.given if isinstance(self.given, list | tuple) else [self.given]
         return [t for one in several for t in corners_of("motion", one, what)]
 
 
 def _differences(value: Function) -> Function:
+    """Return the rate of a function by central differences of order 6."""
+
     def rate(t: Floats) -> Floats:
         many = np.add.outer(STEP * _PLACES, t)
         values = value(many.ravel()).reshape(*many.shape, *value(t[:1]).shape[1:])
@@ -59,7 +62,7 @@ def _differences(value: Function) -> Function:
 
 
 def _of_callables(given: Any, sampled: Callable[[Any, str], Function]) -> Motion:
-    """Of a function, or of a pair of it and its rate."""
+    """Return the motion of a user's function, or of a pair of a function and its rate."""
     if isinstance(given, tuple):
         return Motion(sampled(given[0], "value"), sampled(given[1], "rate"), given)
     value = sampled(given, "value")
@@ -67,11 +70,15 @@ def _of_callables(given: Any, sampled: Callable[[Any, str], Function]) -> Motion
 
 
 def _functions(given: Any) -> bool:
+    """Return True if the input is a function or a pair of functions."""
     return callable(given) or (isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)))
 
 
 def scalar_motion(owner: str, given: Any) -> Motion:
-    """Of a smooth signal, a function t -> number, or a pair (function, rate)."""
+    """Return the motion of a coordinate: of a smooth signal, a function t -> number, or a pair (function, rate).
+
+    Raise ModelError if the input is none of these, or the signal has kinks or jumps.
+    """
     if isinstance(given, Signal):
         _check_smooth(owner, given)
         return Motion(given, given.rate, given)
@@ -89,7 +96,11 @@ def scalar_motion(owner: str, given: Any) -> Motion:
 
 
 def vector_motion(owner: str, given: Any) -> Motion:
-    """Of signals along directions, one or a list that is added up, a function t -> (3,), or a pair (function, rate)."""
+    """Return the motion of a point, m: of signals along directions, a function t -> (3,), or a pair (function, rate).
+
+    A list of signals is added up; None is no motion. Raise ModelError if the input is none of these, or a signal has kinks or
+    jumps.
+    """
     if given is None:
         return Motion(lambda t: np.zeros((len(t), 3)), lambda t: np.zeros((len(t), 3)), None)
     if isinstance(given, Signal):
@@ -119,6 +130,7 @@ def vector_motion(owner: str, given: Any) -> Motion:
 
 
 def _check_smooth(owner: str, signal: Signal) -> None:
+    """Raise ModelError, with the name of the owner, if a signal has no rate."""
     try:
         signal.rate(np.zeros(1))
     except ModelError as error:
@@ -127,13 +139,15 @@ def _check_smooth(owner: str, signal: Signal) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FrameMotion:
-    """A frame whose pose is given: position + displacement(t); turned from its orientation by angle(t) about a world
-    axis, or as `attitude`(t) says.
+    """Prescribed pose of a frame.
+
+    The position is position + displacement(t). The orientation is `orientation` rotated by angle(t) about a world axis, or
+    `attitude`(t).
     """
 
     owner: str
-    position: Floats  # (3,)
-    orientation: Floats  # (4,)
+    position: Floats  # (3,) position without displacement, m
+    orientation: Floats  # (4,) unit quaternion at angle 0
     displacement: Motion
     axis: Floats | None
     angle: Motion
@@ -141,7 +155,7 @@ class FrameMotion:
 
     @property
     def corners(self) -> list[float]:
-        """As of `Motion`, s."""
+        """Return the times at which a user's function of the pose declares corners, s."""
         return [
             *self.displacement.corners,
             *self.angle.corners,
@@ -150,11 +164,11 @@ class FrameMotion:
 
     @property
     def knots(self) -> list[float]:
-        """As of `Motion`, s."""
+        """Return the times at which a derivative of some order of the pose jumps, s."""
         return [*self.displacement.knots, *self.angle.knots, *corners_of(self.owner, self.attitude)]
 
     def __call__(self, t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """r, quat, v and Omega (body-fixed) at times (k,)."""
+        """Return r (k, 3) [m], quat (k, 4), v (k, 3) [m/s] and Omega (k, 3) [rad/s, body-fixed] at times (k,), s."""
         t = np.asarray(t, dtype=float)
         r, v = self.position + self.displacement.value(t), self.displacement.rate(t)
         if self.attitude is not None:
@@ -170,10 +184,11 @@ class FrameMotion:
         quat = quaternions.multiply(turn, self.orientation)
         own = quaternions.rotate(
             quaternions.conjugate(self.orientation), self.axis
-        )  # the same in the turned frame
+        )  # the axis has the same components in the rotated frame
         return r, quat, v, self.angle.rate(t)[:, None] * own
 
     def _attitude(self, times: Floats) -> Floats:
+        """Evaluate the user's function of attitude at times (k,), s; return unit quaternions (k, 4)."""
         assert self.attitude is not None
         return np.array(
             [unit_quaternion(self.owner, f"attitude at t = {t:g}", self.attitude(float(t))) for t in times]

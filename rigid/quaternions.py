@@ -1,7 +1,7 @@
-"""Unit quaternions as numpy arrays, scalar first: (w, x, y, z) = (cos(a/2), sin(a/2) n).
+"""Compute with unit quaternions as numpy arrays, scalar first: (w, x, y, z) = (cos(a/2), sin(a/2) n).
 
-All functions broadcast over leading axes. R(q) maps body to inertial components and R(p o q) = R(p) R(q).
-Inside the compiled march the same formulas stand in `rigid.kinematics.rotations`.
+All functions broadcast over leading axes. R(q) maps body to inertial components, and R(p o q) = R(p) R(q). The compiled kernels
+use the same formulas in `rigid.kinematics.rotations`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def multiply(p: ArrayLike, q: ArrayLike) -> Floats:
-    """Hamilton product p o q, shapes (..., 4)."""
+    """Return the Hamilton product p o q, (..., 4)."""
     p, q = np.asarray(p, float), np.asarray(q, float)
     pv, qv = p[..., 1:], q[..., 1:]
     w = p[..., 0] * q[..., 0] - np.sum(pv * qv, axis=-1)
@@ -25,18 +25,18 @@ def multiply(p: ArrayLike, q: ArrayLike) -> Floats:
 
 
 def conjugate(q: ArrayLike) -> Floats:
-    """(w, -x, -y, -z), the inverse of a unit quaternion; shape (..., 4)."""
+    """Return (w, -x, -y, -z), the inverse of a unit quaternion, (..., 4)."""
     return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def normalize(q: ArrayLike) -> Floats:
-    """q / |q|, shape (..., 4)."""
+    """Return q / |q|, (..., 4)."""
     q = np.asarray(q, float)
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 def to_matrix(q: ArrayLike) -> Floats:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); column k is the director d_k."""
+    """Return the rotation matrices (..., 3, 3) of unit quaternions (..., 4); column k is the director d_k."""
     w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
     R = np.empty((*w.shape, 3, 3))
     R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = (
@@ -58,10 +58,10 @@ def to_matrix(q: ArrayLike) -> Floats:
 
 
 def from_matrix(R: ArrayLike) -> Floats:
-    """Unit quaternions (..., 4), w >= 0, of rotation matrices (..., 3, 3).
+    """Return the unit quaternions (..., 4), w >= 0, of rotation matrices (..., 3, 3).
 
-    Each of the four components is the largest somewhere; the column of the 4 x 4 matrix 4 q q^T with the
-    largest diagonal entry loses no digits (Shepperd 1978).
+    Each of the four components is the largest one for some rotations. The column of the 4 x 4 matrix 4 q q^T with the largest
+    diagonal entry loses no digits (Shepperd 1978).
     """
     R = np.asarray(R, float)
     trace = np.trace(R, axis1=-2, axis2=-1)
@@ -77,7 +77,7 @@ def from_matrix(R: ArrayLike) -> Floats:
 
 
 def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
-    """R(q) x for vectors x of shape (..., 3)."""
+    """Return R(q) x of vectors x (..., 3)."""
     q, x = np.asarray(q, float), np.asarray(x, float)
     if q.ndim == 1 and x.ndim == 1:
         return np.array(_rotated(q.tolist(), x.tolist()))
@@ -90,7 +90,7 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
 
 
 def _rotated(q: list[float], x: list[float]) -> tuple[float, float, float]:
-    """The same of one vector, number by number in the same order."""
+    """Return R(q) x of one vector, number by number in the order of `rotate`."""
     (w, a, b, c), (x1, x2, x3) = q, x
     t1, t2, t3 = 2 * (b * x3 - c * x2), 2 * (c * x1 - a * x3), 2 * (a * x2 - b * x1)
     return (
@@ -101,7 +101,9 @@ def _rotated(q: list[float], x: list[float]) -> tuple[float, float, float]:
 
 
 def from_rotation_vector(w: ArrayLike) -> Floats:
-    """Exponential map: rotation by |w| about w; shape (..., 3) to (..., 4), accurate at every angle."""
+    """Return the unit quaternions (..., 4) of rotations by |w| about w (..., 3), rad: the exponential map, accurate at
+    every angle.
+    """
     w = np.asarray(w, float)
     half = np.linalg.norm(w, axis=-1, keepdims=True) / 2
     # np.sinc(x) = sin(pi x)/(pi x) is 1 at 0
@@ -109,7 +111,7 @@ def from_rotation_vector(w: ArrayLike) -> Floats:
 
 
 def to_rotation_vector(q: ArrayLike) -> Floats:
-    """Logarithm: rotation vector (..., 3) of length at most pi of unit quaternions (..., 4)."""
+    """Return the rotation vectors (..., 3), rad, of length at most pi, of unit quaternions (..., 4): the logarithm."""
     q = np.asarray(q, float)
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
@@ -120,7 +122,7 @@ def to_rotation_vector(q: ArrayLike) -> Floats:
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
-    """Rotation by `angle` (rad) about `axis` (..., 3), of any non-zero length."""
+    """Return the unit quaternions (..., 4) of rotations by `angle` (rad) about `axis` (..., 3), of any non-zero length."""
     axis = np.asarray(axis, float)
     unit = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
     return from_rotation_vector(unit * np.asarray(angle, float)[..., None])

@@ -1,10 +1,10 @@
-"""Named tuples of arrays by reference: one pointer where numba passes every field of every array by value.
+"""Pass named tuples of arrays to kernels by reference: one pointer, instead of every field of every array by value as numba does.
 
-A model is some 300 numbers and pointers. As values they would be arguments of every kernel: that was most of the compiler's
-time, and of a call where a model is small. A class marked `@by_reference` reaches compiled code as the place where its
-fields stand; they are read there under their names as before, and fields that are named tuples are references in turn.
-Named tuples made in compiled code are values until `reference_to` puts them somewhere. The arrays are borrowed from who
-calls: a kernel may not give parts of them back.
+A model is some 300 numbers and pointers. As values they would be arguments of every kernel: that was most of the compile time,
+and most of the time of a call if the model is small. A class with the decorator `by_reference` reaches compiled code as the
+address of its fields; kernels read the fields by name as before, and fields that are named tuples are references in turn. Named
+tuples made in compiled code are values until `reference_to` copies them to the stack. The arrays are borrowed from the caller: a
+kernel may not return parts of them.
 """
 
 from __future__ import annotations
@@ -36,30 +36,32 @@ _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 
 
 class Reference(types.Type):
-    """Where a named tuple of type `pointee` is."""
+    """Numba type of a pointer to a named tuple of type `pointee`."""
 
     def __init__(self, pointee: Any):
         self.pointee = pointee
-        # short: numba makes the symbols of all functions of it
+        # a short name: numba puts it into the symbols of all functions
         digest = hashlib.sha256(str(pointee).encode()).hexdigest()[:16]
         super().__init__(name=f"Reference({pointee.instance_class.__name__} {digest})")
 
 
 @register_model(Reference)
 class _Pointer(models.PrimitiveModel):
+    """Data model: a pointer to the fields."""
+
     def __init__(self, manager: Any, reference: Reference):
         super().__init__(manager, reference, manager.lookup(reference.pointee).get_value_type().as_pointer())
 
 
 def by_reference(named_tuple: C) -> C:
-    """Class decorator: numba takes arguments of this class by reference."""
+    """Decorate a class of named tuples so that numba passes its instances by reference."""
 
     found: dict[tuple[int, ...], tuple[list[Any], Reference]] = {}
 
     @typeof_impl.register(named_tuple)
     def type_of(value: Any, context: Any) -> Reference:
         fields = [_type_of(field, context) for field in value]
-        # numba has one object for each type, and those of the fields live as long as their entry
+        # numba has one object for each type, and the entry keeps the types of the fields alive
         key = tuple(map(id, fields))
         if type(value) is not named_tuple or key not in found:
             plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
@@ -77,7 +79,9 @@ _TUPLES: dict[Any, Any] = {}
 
 
 def _type_of(field: Any, context: Any) -> Any:
-    """numba's type, which it makes anew at every call of a kernel; of arrays and tuples of them it is kept."""
+    """Return the numba type of a field. Types of arrays and tuples of them are cached; numba makes them again at every
+    call of a kernel.
+    """
     kind = type(field)
     if issubclass(kind, tuple) and typeof_impl.dispatch(kind) is typeof_impl.dispatch(tuple):
         fields = [_type_of(own, context) for own in field]
@@ -97,9 +101,9 @@ def _type_of(field: Any, context: Any) -> Any:
 
 @unbox(Reference)
 def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
-    """The arrays are borrowed: who calls holds the tuple, and so them, for as long as the kernel runs.
+    """Unbox a named tuple; the arrays are borrowed: the caller holds the tuple, and so its arrays, while the kernel runs.
 
-    numba would take a reference to each of them and give none back, since a pointer holds none.
+    numba would take a reference to each array and release none, since a pointer holds none.
     """
     uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
     builder, pointer = c.builder, c.context.get_value_type(reference)
@@ -123,9 +127,9 @@ _RIGHT = ir.Constant(ir.IntType(1), 0)
 
 
 def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
-    """Write the values of a Python object to `place`, field by field; whether that failed.
+    """Write the values of a Python object to `place`, field by field; return whether that failed.
 
-    numba makes one value of all fields, 300 numbers, and stores it: the compiler took seconds for each kernel.
+    numba makes one value of all fields, 300 numbers, and stores it: the compiler then took seconds for each kernel.
     """
     builder = api.builder
     if isinstance(kind, types.BaseTuple):
@@ -151,29 +155,30 @@ def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
 
 
 def copied(builder: Any, values: Any) -> Any:
-    """Pointer to a copy of the values on the stack."""
+    """Copy the values to the stack; return a pointer to the copy."""
     place = cgutils.alloca_once(builder, values.type)
     builder.store(values, place)
     return _written(builder, place)
 
 
 def _written(builder: Any, place: Any) -> Any:
-    """The same place, to read from.
+    """Return the pointer unchanged, for reading.
 
-    Loads from it may be moved past any store (see `fields_at`), but not before those that wrote it: they depend on what comes out
-    of an instruction that the compiler cannot look into.
+    Loads from it may be moved past any store (see `fields_at`), but not before the stores that wrote the fields: the loads
+    depend on the result of an instruction that the compiler cannot analyse.
     """
     same = ir.FunctionType(place.type, [place.type])
     return builder.asm(same, "", "=r,0,~{memory}", [place], side_effect=True)
 
 
 def _inside(builder: Any, pointer: Any, index: int) -> Any:
+    """Return a pointer to a field."""
     integer = ir.IntType(32)
     return builder.gep(pointer, [integer(0), integer(index)], inbounds=True)
 
 
 def fields_at(builder: Any, place: Any) -> Any:
-    """The value at `place`, number by number: nothing writes to it, so that loops need not read it again."""
+    """Load the value at `place`, number by number, as invariant: nothing writes to it, so that loops need not load it again."""
     kind = place.type.pointee
     if isinstance(kind, ir.types.Aggregate):
         value = ir.Constant(kind, ir.Undefined)
@@ -187,6 +192,8 @@ def fields_at(builder: Any, place: Any) -> Any:
 
 @infer_getattr
 class _Fields(AttributeTemplate):
+    """Types of the fields of a reference; fields that are named tuples are references in turn."""
+
     key = Reference
 
     def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]
@@ -198,6 +205,7 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(Reference)
 def _field(context: Any, builder: Any, reference: Reference, pointer: Any, name: str) -> Any:
+    """Load a field, or return a pointer to it if it is a named tuple."""
     index = reference.pointee.fields.index(name)
     place, field = _inside(builder, pointer, index), reference.pointee.types[index]
     if isinstance(field, types.BaseNamedTuple):
@@ -207,6 +215,8 @@ def _field(context: Any, builder: Any, reference: Reference, pointer: Any, name:
 
 @intrinsic
 def _reference_to(typing_context: Any, values: Any) -> Any:
+    """Generate `reference_to`: a copy on the stack."""
+
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         return copied(builder, arguments[0])
 
@@ -215,22 +225,25 @@ def _reference_to(typing_context: Any, values: Any) -> Any:
 
 @intrinsic
 def _place_of(typing_context: Any, reference: Any) -> Any:
+    """Generate `place_of`: the address as an integer."""
+
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         return builder.ptrtoint(arguments[0], ir.IntType(64))
 
     return types.int64(reference), generate
 
 
-_tuples: dict[int, Any] = {}  # where the compiler is off
+_tuples: dict[int, Any] = {}  # named tuples by their addresses, if the compiler is off
 
 
 def _place_in_python(values: Any) -> int:
+    """Return a number for the tuple, by which `reference_at` finds it, in place of `_place_of` if the compiler is off."""
     _tuples[id(values)] = values
     return id(values)
 
 
 def reference_at(kind: Reference) -> Any:
-    """A function of kernels: the reference of this type to a place that `place_of` told."""
+    """Return a function for kernels that makes a reference of this type from an address returned by `place_of`."""
     if not _COMPILED:
         return _tuples.__getitem__
 
@@ -246,6 +259,7 @@ def reference_at(kind: Reference) -> Any:
 
 @intrinsic(prefer_literal=True)
 def _with_field(typing_context: Any, reference: Any, name: Any, value: Any) -> Any:
+    """Generate `with_field`: a copy on the stack with one field replaced."""
     index = reference.pointee.fields.index(name.literal_value)
     kind = reference.pointee.types[index]
 
@@ -257,21 +271,23 @@ def _with_field(typing_context: Any, reference: Any, name: Any, value: Any) -> A
 
 
 def _itself(values: Any) -> Any:
+    """Return the argument, in place of `_reference_to` if the compiler is off."""
     return values
 
 
-# of a named tuple made in compiled code, for as long as the kernel that asks for it runs: it may not be returned. Where the
+# (tuple): reference to a named tuple made in compiled code, valid while the calling kernel runs; it may not be returned. If the
 # compiler is off a tuple is its own reference.
 reference_to: Any = _reference_to if _COMPILED else _itself
 
 
-# where the tuple of a reference is, as a number: for another thread, as long as the kernel runs that was given the tuple
+# (reference): address of its tuple as an integer, for another thread; valid while the kernel runs that received the tuple
 place_of: Any = _place_of if _COMPILED else _place_in_python
 
 
 def _replaced(values: Any, name: str, value: Any) -> Any:
+    """Return a copy with one field replaced, in place of `_with_field` if the compiler is off."""
     return values._replace(**{name: value})
 
 
-# (reference, name, value): to a copy of the tuple with one field replaced, for as long as the kernel that asks for it runs
+# (reference, name, value): reference to a copy of the tuple with one field replaced, valid while the calling kernel runs
 with_field: Any = _with_field if _COMPILED else _replaced

@@ -1,8 +1,9 @@
-"""Rows: what a force or a moment is by a motion y and a turn e, six numbers that are computed as one.
+"""Compute with stiffness rows: a force or moment component as a linear function of a displacement y and a rotation e, six
+numbers.
 
-A row (y, e) of one item is one register of `rigid.lanes`, y in its lanes 0 to 2 and e in 4 to 6; the others say nothing. Of eight
-items side by side (`rigid.lane_arrays`), and without the compiler, it is a tuple of six numbers. Each of its numbers has the same
-bits both ways. In an array it takes eight places, as in the register.
+A row (y, e) of one item is one register of `rigid.lanes`: y in lanes 0 to 2 and e in lanes 4 to 6; the other lanes have no
+meaning. A row of eight items side by side (`rigid.lane_arrays`), and any row without the compiler, is a tuple of six numbers.
+Both forms give bit-identical numbers. In an array a row occupies eight entries, as in the register.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ from rigid.lanes import COMPILED, LANES, VECTOR, check_place, spread
 _SIX = types.UniTuple(LANES, 6)
 _ROWS = (LANES, _SIX)
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
-_PLACES = 0, 1, 2, 4, 5, 6  # of the numbers among eight
+_PLACES = 0, 1, 2, 4, 5, 6  # offsets of the six numbers among eight
 
 
 def _numbers_of(builder: Any, kind: Any, x: Any) -> list[Any]:
-    """Return the registers of a row."""
+    """Return the registers of a row: one, or six for a row of eight items."""
     return [x] if kind is LANES else [builder.extract_value(x, k) for k in range(6)]
 
 
 def _row_from(context: Any, builder: Any, kind: Any, numbers: list[Any]) -> Any:
+    """Make a row of its registers."""
     return numbers[0] if kind is LANES else context.make_tuple(builder, kind, numbers)
 
 
 def _each_of_two(instruction: str) -> Any:
-    """Intrinsic: number by number of two rows."""
+    """Make the intrinsic that applies an instruction to two rows, number by number."""
 
     @intrinsic
     def both(typing: Any, x: Any, y: Any) -> Any:
@@ -46,6 +48,8 @@ def _each_of_two(instruction: str) -> Any:
 
 @intrinsic
 def _times(typing: Any, s: Any, x: Any) -> Any:
+    """Generate `row_times`."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         factor = spread(context, builder, arguments[0], called.args[0])
         found = [builder.fmul(factor, own) for own in _numbers_of(builder, x, arguments[1])]
@@ -56,6 +60,7 @@ def _times(typing: Any, s: Any, x: Any) -> Any:
 
 @intrinsic
 def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
+    """Generate `row_of`: a tuple of six lanes if one of the numbers is of lanes, else one register."""
     of_eight = LANES in [kind[k] for kind in (y, e) for k in range(3)]
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
@@ -78,7 +83,7 @@ def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
 
 @intrinsic
 def _moved(typing: Any, x: Any, arm: Any) -> Any:
-    """arm: (arm, arm) as a row."""
+    """Generate `row_moved`. `arm`: (arm, arm) as a row."""
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         own, arms = (_numbers_of(builder, x, each) for each in arguments)
@@ -91,7 +96,7 @@ def _moved(typing: Any, x: Any, arm: Any) -> Any:
         def part(of: Any, lanes: list[int]) -> Any:
             return builder.shuffle_vector(of, none, ir.Constant(ir.VectorType(_I32, 8), lanes))
 
-        # in lanes 4 to 6 y x arm, in the others 0
+        # first - second is y x arm in lanes 4 to 6, and 0 in the others
         first = builder.fmul(part(own[0], [1, 1, 1, 1, 1, 2, 0, 0]), part(arms[0], [2, 2, 2, 2, 2, 0, 1, 0]))
         second = builder.fmul(part(own[0], [1, 1, 1, 1, 2, 0, 1, 0]), part(arms[0], [2, 2, 2, 2, 1, 2, 0, 0]))
         return builder.fsub(own[0], builder.fsub(first, second))
@@ -103,25 +108,27 @@ _PAIRS = (1, 2), (2, 0), (0, 1)  # (y x arm)_k = y_i arm_j - y_j arm_i
 
 
 def _kind_in(array: Any) -> Any:
-    """Return the kind of a row in an array."""
+    """Return the type of a row in an array, or None if the array cannot hold rows."""
     if not isinstance(array, types.Array) or array.layout != "C":
         return None
     return _SIX if array.dtype is LANES else LANES if array.dtype == types.float64 else None
 
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int) -> Any:
-    """Return a pointer to the register of a row from the k-th place behind a place of an array on."""
+    """Return a pointer to the register of a row at offset `at` + k of an array."""
     found, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
     check_place(context, builder, found, place, 1 if of.dtype is LANES else 8)
     return builder.bitcast(builder.gep(found.data, [place]), VECTOR.as_pointer())
 
 
 def _places_in(array: Any) -> tuple[int, ...]:
+    """Return the offsets of the registers of a row in an array."""
     return (0,) if _kind_in(array) is LANES else _PLACES
 
 
 @intrinsic
 def _at(typing: Any, array: Any, place: Any) -> Any:
+    """Generate `row_at`."""
     found = _kind_in(array)
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
@@ -135,6 +142,8 @@ def _at(typing: Any, array: Any, place: Any) -> Any:
 
 @intrinsic
 def _put(typing: Any, row: Any, array: Any, place: Any) -> Any:
+    """Generate `put_row`."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         for x, k in zip(_numbers_of(builder, row, arguments[0]), _places_in(array), strict=True):
             pointer = _pointer(context, builder, array, arguments[1], arguments[2], k)
@@ -145,28 +154,31 @@ def _put(typing: Any, row: Any, array: Any, place: Any) -> Any:
 
 
 def _put_numbers(row: Any, array: Any, place: int) -> None:
+    """Store a row in an array, in place of `_put` if the compiler is off."""
     for x, k in zip(row, _PLACES, strict=True):
         array[place + k] = x
 
 
 def _moved_numbers(row: Any, arm: Any) -> Any:
+    """Return the row of a displaced point, in place of `_moved` if the compiler is off."""
     turn = [row[3 + k] - (row[i] * arm[j] - row[j] * arm[i]) for k, (i, j) in enumerate(_PAIRS)]
     return (*row[:3], *turn)
 
 
 def _either(compiled: Any, function: Any) -> Any:
+    """Return the compiled version, or the Python function if the compiler is off."""
     return compiled if COMPILED else function
 
 
-# (array, place): a row from a place on; (row, array, place): to there
+# (array, place): load a row from an offset of an array; (row, array, place): store a row at an offset
 row_at = _either(_at, lambda array, place: tuple(array[place + k] for k in _PLACES))
 put_row = _either(_put, _put_numbers)
-# (y, e) of two vectors
+# (y, e): row made of two vectors
 row_of = _either(_of_vectors, lambda y, e: (*y, *e))
-# number by number of two rows
+# (row, row): sum and difference of two rows
 row_plus = _either(_each_of_two("fadd"), lambda x, y: tuple(a + b for a, b in zip(x, y, strict=True)))
 row_minus = _either(_each_of_two("fsub"), lambda x, y: tuple(a - b for a, b in zip(x, y, strict=True)))
-# (s, row): s times a row of a number s
+# (s, row): row multiplied by a number s
 row_times = _either(_times, lambda s, x: tuple(s * a for a in x))
-# (row, (arm, arm)): by the motion of a point that lies back by an arm, (y, e - y x arm)
+# (row, (arm, arm)): row as a function of the displacement of a point that is displaced by -arm, (y, e - y x arm)
 row_moved = _either(_moved, _moved_numbers)

@@ -1,8 +1,8 @@
-"""Named tuples that go to kernels again and again: what their arrays are is written down once.
+"""Bind named tuples of arrays once as arguments of kernels that are called repeatedly.
 
-A tuple by reference (`rigid.references`) is looked at for its type and unpacked, array by array, at every call from Python: that
-of a tree in 60 microseconds, in which five bodies take fifty steps. A settled one is unpacked where it is made, and kernels are
-told the place.
+At every call from Python numba looks up the type of a tuple by reference (`rigid.references`) and unpacks it, array by array.
+For the tuple of a tree this takes 60 microseconds, in which five bodies advance fifty steps. A settled (bound) tuple is unpacked
+once, when it is made; kernels receive its address.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from rigid.lanes import COMPILED
 
 
 class Settled(tuple[int]):
-    """The place of what a kernel takes by reference, in place of the named tuple."""
+    """Bound argument: the address of the fields of a named tuple, passed to kernels in place of the tuple."""
 
-    values: Any  # the tuple
-    fields: Any  # what stands there
+    values: Any  # the named tuple
+    fields: Any  # memory at the address: the unpacked fields
 
     def __reduce__(self) -> Any:
-        """A copy has a place of its own."""
+        """Bind the tuple again in copies, which have an address of their own."""
         return settled, (self.values,)
 
 
 class _Written(NamedTuple):
-    """How tuples of one type are settled."""
+    """Class, size and write function of bound tuples of one type."""
 
-    face: type[Settled]  # numba knows arguments by their classes
-    room: int  # words that the fields take
-    write: Any  # what writes them: called where it is compiled, as a kernel would ask for the type of each field anew
+    face: type[Settled]  # subclass for this type, since numba distinguishes arguments by their classes
+    room: int  # size of the fields in words of 8 bytes
+    write: Any  # machine code that writes the fields, called directly: a kernel call would look up the type of each field again
 
 
 _known: dict[Any, _Written] = {}
 
 
 def settled(values: Any, told: Any = None) -> Any:
-    """A named tuple of a class `by_reference`, for kernels to take as often as they are called; it holds the tuple.
+    """Bind a named tuple of a class decorated with `by_reference`, for any number of kernel calls; the result holds the tuple.
 
-    told: `told_by` all of its fields, where they are known.
+    `told`: type keys (`told_by`) of all of its fields, if they are known.
     """
     if not COMPILED:
         return values
@@ -62,6 +62,7 @@ def settled(values: Any, told: Any = None) -> Any:
 
 
 def _written_of(values: Any) -> _Written:
+    """Compile what binds tuples of the type of `values`."""
     kind, none = numba.typeof(values), np.zeros(0, np.int64)
     face = type("SettledTuple", (Settled,), {"kind": kind})
     typeof_impl.register(face)(lambda value, context: value.kind)
@@ -71,14 +72,17 @@ def _written_of(values: Any) -> _Written:
 
 
 def told_by(field: Any) -> Any:
-    """What its type follows from, found in a hundredth of the time that this takes; of a compiled function it itself, each of
-    which is there once.
+    """Return a key of the numba type of a field, in a hundredth of the time that the type itself takes.
+
+    A compiled function, which exists only once, is its own key.
     """
     return compute_fingerprint(field) if isinstance(field, tuple | np.ndarray) else field
 
 
 @intrinsic
 def _size_of(typing: Any, reference: Any) -> Any:
+    """Generate the size of the fields behind a reference, bytes."""
+
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         return ir.IntType(64)(context.get_abi_sizeof(arguments[0].type.pointee))
 
@@ -87,6 +91,8 @@ def _size_of(typing: Any, reference: Any) -> Any:
 
 @intrinsic
 def _write_to(typing: Any, reference: Any, fields: Any) -> Any:
+    """Generate the copy of the fields behind a reference to an array."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         count = ir.IntType(64)(context.get_abi_sizeof(arguments[0].type.pointee))
         to = context.make_array(called.args[1])(context, builder, arguments[1]).data
@@ -96,13 +102,13 @@ def _write_to(typing: Any, reference: Any, fields: Any) -> Any:
     return types.void(reference, fields), generate
 
 
-_size: Any = _size_of  # as kernels call them
+_size: Any = _size_of  # untyped names for use in kernels
 _write: Any = _write_to
 
 
 @kernel
 def _written(values, fields):
-    """How many words the fields take; they are written where there is room for them."""
+    """Return the size of the fields in words of 8 bytes, and copy them to `fields` if it is large enough."""
     count = (_size(values) + 7) // 8
     if fields.shape[0] >= count:
         _write(values, fields)

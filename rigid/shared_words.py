@@ -1,10 +1,11 @@
-"""Words in an array by which threads tell each other how far they are: whole numbers that only grow.
+"""Atomic progress flags: integers in an array, which only grow, by which threads tell each other how far they are.
 
-Who reads a word by `word_at` sees all that was written before `tell` wrote it (acquire and release of the memory model of C11).
-`wait_for` looks again and again for some microseconds, then sleeps in between, so that who waits long costs next to nothing, and
-more threads than processors only take longer. It gives up where another word says that nothing will come.
+A thread that reads a word by `word_at` sees everything that was written before `tell` wrote it (acquire and release of the memory
+model of C11). `wait_for` spins for some microseconds, then sleeps between checks, so that a long wait costs next to nothing; with
+more threads than processors waiting only takes longer. It returns early if another word tells that the awaited value will not
+come.
 
-Without the compiler (NUMBA_DISABLE_JIT) Python's own lock does the same.
+Without the compiler (NUMBA_DISABLE_JIT) Python's interpreter lock has the same effect.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from numba.extending import intrinsic
 from rigid.compilation.decorators import address_of, function_at, inner_kernel
 from rigid.system import Ints
 
-APART = 8  # words from one that a thread writes to the next: no two share a line of a cache
-_LOOKS = 1000  # before the first sleep, 10 to 50 microseconds
-_MICROSECONDS = 50  # of a sleep
+APART = 8  # distance in words between flags that different threads write: no two share a cache line
+_LOOKS = 1000  # number of checks before the first sleep, 10 to 50 microseconds
+_MICROSECONDS = 50  # length of a sleep
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
-_SLEEP = types.int64(types.int64)  # C takes what fits of a register
+_SLEEP = types.int64(types.int64)  # C reads only the part of the register that its argument has
 _WORDS: Any = types.int64[::1]
-# what tells a processor that it waits: LLVM's name and numbers
+# instruction that tells the processor that it is in a spin loop: name and arguments of LLVM's intrinsic
 _PAUSES: dict[str, tuple[str, list[int]]] = dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", []))
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", [1]))
 
@@ -40,21 +41,24 @@ def _python_sleep(microseconds: int) -> None:
 
 
 def sleeping() -> Ints:
-    """(2,) what sleeps, as `wait_for` calls it: its address and what it is told."""
+    """Return the sleep function of the system for `wait_for`, (2,): its address and its argument."""
     if not _COMPILED:
         return np.array([address_of(_python_sleep), _MICROSECONDS])
-    if os.name == "nt":  # whose shortest sleep is the rest of a turn
+    if os.name == "nt":  # the shortest sleep of Windows gives up the rest of the time slice
         own: Any = vars(ctypes)["windll"].kernel32.Sleep
         return np.array([ctypes.cast(own, ctypes.c_void_p).value, 0])
     return np.array([ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value, _MICROSECONDS])
 
 
 def _place(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
+    """Return a pointer to a word of an array."""
     return builder.gep(context.make_array(of)(context, builder, array).data, [place])
 
 
 @intrinsic
 def _word_at(typing: Any, words: Any, place: Any) -> Any:
+    """Generate `word_at`: an atomic load with acquire semantics."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         there = _place(context, builder, called.args[0], *arguments)
         return builder.load_atomic(there, "acquire", 8)
@@ -64,6 +68,8 @@ def _word_at(typing: Any, words: Any, place: Any) -> Any:
 
 @intrinsic
 def _tell(typing: Any, words: Any, place: Any, value: Any) -> Any:
+    """Generate `tell`: an atomic store with release semantics."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         there = _place(context, builder, called.args[0], *arguments[:2])
         builder.store_atomic(arguments[2], there, "release", 8)
@@ -74,6 +80,8 @@ def _tell(typing: Any, words: Any, place: Any, value: Any) -> Any:
 
 @intrinsic
 def _pause(typing: Any) -> Any:
+    """Generate the spin-loop instruction of this processor, or nothing if none is known."""
+
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         name, numbers = _PAUSES.get(platform.machine().lower(), ("", []))
         if name:
@@ -98,9 +106,9 @@ def _pause_in_python() -> None:
     time.sleep(0.0)
 
 
-# (words, place): the word, and all that was written before it
+# (words, place): load a word; everything written before it is then visible too
 word_at: Any = _word_at if _COMPILED else _word_in_python
-# (words, place, value): the word, seen after all that was written before
+# (words, place, value): store a word, visible only after everything written before it
 tell: Any = _tell if _COMPILED else _tell_in_python
 _rest: Any = _pause if _COMPILED else _pause_in_python
 _sleep_at: Any = function_at(_SLEEP)
@@ -108,7 +116,10 @@ _sleep_at: Any = function_at(_SLEEP)
 
 @inner_kernel
 def wait_for(words, place, least, others, where, end, sleep):
-    """Wait until words[place] is `least` or more: 0; or 1 where others[where] has come to `end` first; sleep: `sleeping()`."""
+    """Wait until words[place] >= `least`, then return 0; return 1 as soon as others[where] >= `end` while the value is missing.
+
+    `sleep`: (2,) result of `sleeping()`.
+    """
     looks = 0
     while word_at(words, place) < least:
         if word_at(others, where) >= end:

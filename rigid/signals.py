@@ -1,6 +1,4 @@
-"""Functions of time for loads: constants, tables and a few named shapes. All are plain data, fit for a scene
-file.
-"""
+"""Functions of time for loads: constants, tables and a few named shapes. All are plain data that a scene file can hold."""
 
 from __future__ import annotations
 
@@ -10,22 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 from numpy.typing import ArrayLike
 
 from rigid.checks import array, number, vector, vectors
 from rigid.errors import ModelError
 from rigid.system import Floats
 
-_STRAIGHT = (
-    1e-9  # of the steepest slope: slopes of a table that differ by less, as rounded data do, are one line
-)
+_STRAIGHT = 1e-9  # fraction of the steepest slope: slopes of a table that differ by less, as in rounded data, count as equal
 
 
 class Signal:
     """Base of scalar functions of time, which take arrays of times.
 
-    `signal(t)` returns an array of the shape of t (s). What a signal is of, a force or an angle, is said where it is used.
+    `signal(t)` returns an array of the shape of t (s). The quantity, such as a force or an angle, and its unit are defined by the
+    argument that the signal is given for.
 
     Examples
     --------
@@ -39,12 +36,12 @@ class Signal:
 
     @property
     def corners(self) -> Sequence[float]:
-        """Times (s) at which the value or the slope jumps. A step of `simulate` ends at each of them."""
+        """Return the times (s) at which the value or the slope jumps. A step of `simulate` ends at each of them."""
         return ()
 
     @property
     def knots(self) -> Sequence[float]:
-        """Corners, and times (s) at which a higher derivative jumps. Adaptive steps (`error=`) end at each of them."""
+        """Return corners, and times (s) at which a higher derivative jumps. Adaptive steps (`error=`) end at each of them."""
         return self.corners
 
     def rate(self, t: ArrayLike) -> Floats:
@@ -58,7 +55,7 @@ class Signal:
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
 
         Raises
         ------
@@ -76,7 +73,7 @@ class Signal:
         Parameters
         ----------
         direction : array_like, shape (3,)
-            It is not normalised: its length is a factor.
+            Direction; it is not normalised: its length is a factor.
 
         Returns
         -------
@@ -94,7 +91,7 @@ class VectorSignal:
     scalar : Signal
         Function of time.
     direction : array, shape (3,)
-        Its length is a factor.
+        Direction; its length is a factor.
 
     Examples
     --------
@@ -111,12 +108,12 @@ class VectorSignal:
 
     @property
     def corners(self) -> Sequence[float]:
-        """Those of its scalar, s."""
+        """Return the times (s) at which the value or the slope of the scalar jumps."""
         return self.scalar.corners
 
     @property
     def knots(self) -> Sequence[float]:
-        """Those of its scalar, s."""
+        """Return the corners of the scalar, and times (s) at which a higher derivative of it jumps."""
         return self.scalar.knots
 
     def rate(self, t: ArrayLike) -> Floats:
@@ -136,15 +133,15 @@ class VectorSignal:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A vector as a function of place along a rod and of time that takes arrays.
+    """A vector as a function of the position along a rod and of time, which accepts arrays.
 
-    It is called once for all places and many times.
+    It is called once for all positions and many times.
 
     Parameters
     ----------
     function : callable
-        (s, t) -> three components, of fractions s (q,) of the length and times t (k, 1), s. Each component is a number, or of a
-        shape that broadcasts to (k, q).
+        (s, t) -> three components, for fractions s (q,) of the length and times t (k, 1), s. Each component is a number or an
+        array that broadcasts to (k, q).
 
     Examples
     --------
@@ -159,21 +156,21 @@ class Field:
 
     @property
     def corners(self) -> Sequence[float]:
-        """Those that its function declares, s (see `corners_of`)."""
+        """Return the times (s) of corners that the function declares (see `corners_of`)."""
         found: Sequence[float] = getattr(self.function, "corners", ())
         return found
 
     def __call__(self, s: float, t: float) -> Floats:
-        """(3,) at one place and time."""
+        """Return the vector at one position and time, (3,)."""
         return self.sampled("Field", np.array([float(s)]), np.array([float(t)]))[0, 0]
 
     def sampled(self, owner: str, s: Floats, t: Floats) -> Floats:
-        """Return the vectors at places and times.
+        """Return the vectors at positions and times.
 
         Parameters
         ----------
         owner : str
-            Object that has the field, for messages.
+            Name of the object that has the field, for messages.
         s : array, shape (q,)
             Fractions of the length.
         t : array, shape (k,)
@@ -186,7 +183,7 @@ class Field:
         Raises
         ------
         ModelError
-            If there are not three components of such shapes, or one is not finite.
+            If the function does not return three components of such shapes, or one is not finite.
         """
         found, shape = self.function(s, t[:, None]), (len(t), len(s))
         try:
@@ -200,7 +197,7 @@ class Field:
 
 
 def _shapes(found: Any) -> str:
-    """What a function gave, in words."""
+    """Describe the shapes that a function returned, for messages."""
     if isinstance(found, tuple | list):
         return f"{len(found)} components of shapes {', '.join(str(np.shape(own)) for own in found)}"
     return f"{type(found).__name__} of shape {np.shape(found)}"
@@ -208,7 +205,7 @@ def _shapes(found: Any) -> str:
 
 @dataclass(frozen=True)
 class Constant(Signal):
-    """The same value at all times.
+    """A constant value at all times.
 
     Parameters
     ----------
@@ -241,14 +238,14 @@ class Constant(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         return np.zeros(np.shape(t))
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Signal):
-    """Straight lines between given times; the value stays before the first and after the last.
+    """Linear interpolation between given times; constant before the first and after the last.
 
     Parameters
     ----------
@@ -287,7 +284,7 @@ class Table(Signal):
 
     @property
     def corners(self) -> Sequence[float]:
-        """Times at which the slope changes; at points that continue a straight line there is no corner."""
+        """Return the times (s) at which the slope changes; a point that continues a straight line is no corner."""
         times, values = np.asarray(self.times), np.asarray(self.values)
         slopes = np.concatenate([[0.0], np.diff(values) / np.diff(times), [0.0]])
         size = np.abs(slopes).max(initial=0.0)
@@ -297,14 +294,14 @@ class Table(Signal):
 
 @dataclass(frozen=True)
 class Ramp(Signal):
-    """0 until `t_start`, straight to a value at `t_end`, then constant.
+    """0 until `t_start`, linear to a value at `t_end`, then constant.
 
     Parameters
     ----------
     value : float
         Value from `t_end` on.
     t_start, t_end : float
-        Times, s; the first is before the second.
+        Times, s; `t_start` is before `t_end`.
 
     Examples
     --------
@@ -331,7 +328,7 @@ class Ramp(Signal):
 
 @dataclass(frozen=True)
 class Triangle(Signal):
-    """0 at `t_start`, straight to a peak and back to 0 at `t_end`.
+    """0 until `t_start`, linear to a peak at `t_peak` and linear back to 0 at `t_end`, then 0.
 
     Parameters
     ----------
@@ -375,11 +372,11 @@ class Sine(Signal):
     Parameters
     ----------
     amplitude : float
-        Half of the range.
+        Amplitude, half of the range.
     frequency : float
-        Hz.
+        Frequency, Hz.
     phase : float, default 0.0
-        rad.
+        Phase, rad.
     offset : float, default 0.0
         Mean value.
 
@@ -412,7 +409,7 @@ class Sine(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         w = 2 * np.pi * self.frequency
         return self.amplitude * w * np.cos(w * np.asarray(t) + self.phase)
@@ -427,7 +424,7 @@ class Pulse(Signal):
     value : float
         Value.
     t_start, t_end : float
-        Times, s; the first is before the second.
+        Times, s; `t_start` is before `t_end`.
 
     Examples
     --------
@@ -491,21 +488,21 @@ class Steady(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         return np.full(np.shape(t), self.slope)
 
 
 @dataclass(frozen=True)
 class SmoothStep(Signal):
-    """0 until `t_start`, smoothly to a value at `t_end`: 10 x^3 - 15 x^4 + 6 x^5, without a jump of rate or acceleration.
+    """0 until `t_start`, smooth to a value at `t_end`: 10 x^3 - 15 x^4 + 6 x^5, without a jump of rate or acceleration.
 
     Parameters
     ----------
     value : float
         Value from `t_end` on.
     t_start, t_end : float
-        Times, s; the first is before the second.
+        Times, s; `t_start` is before `t_end`.
 
     Examples
     --------
@@ -545,7 +542,7 @@ class SmoothStep(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         x = self._fraction(t)
         return self.value / (self.t_end - self.t_start) * 30.0 * (x * (1.0 - x)) ** 2
@@ -553,7 +550,7 @@ class SmoothStep(Signal):
 
 @dataclass(frozen=True)
 class SpinUp(Signal):
-    """The integral of a rate that rises smoothly from 0 at t = 0 to `speed` at `t_end` and stays.
+    """The integral of a rate that rises smoothly from 0 at t = 0 to `speed` at `t_end` and is constant afterwards.
 
     speed (t^2/(2 T) + T (cos(2 pi t/T) - 1)/(4 pi^2)) with T = t_end, for t <= T.
 
@@ -599,7 +596,7 @@ class SpinUp(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         x = np.clip(np.asarray(t, dtype=float) / self.t_end, 0.0, 1.0)
         return self.speed * (x - np.sin(2 * np.pi * x) / (2 * np.pi))
@@ -607,7 +604,7 @@ class SpinUp(Signal):
 
 @dataclass(frozen=True, eq=False)
 class SmoothTable(Signal):
-    """A cubic spline through given values, at rest before the first time and after the last.
+    """A cubic spline through given values, constant before the first time and after the last, where its slope is zero.
 
     Parameters
     ----------
@@ -640,6 +637,7 @@ class SmoothTable(Signal):
         )
 
     def _inside(self, t: ArrayLike) -> Floats:
+        """Clip times to the range of the table."""
         times = np.asarray(self.times)
         return np.clip(np.asarray(t, dtype=float), times[0], times[-1])
 
@@ -663,19 +661,20 @@ class SmoothTable(Signal):
         Returns
         -------
         array
-            Of the shape of `t`.
+            Derivative, of the shape of `t`.
         """
         rate: Floats = self._spline(self._inside(t), 1)
         return rate
 
 
 def _keep(signal: Signal, *names: str) -> None:
-    """Check the numbers of a signal, and keep them as floats."""
+    """Check the numbers of a signal and store them as floats."""
     for name in names:
         object.__setattr__(signal, name, number(type(signal).__name__, name, getattr(signal, name)))
 
 
 def _increasing(owner: str, **times: float) -> None:
+    """Raise ModelError unless the named times increase."""
     names, values = list(times), list(times.values())
     for k in range(len(values) - 1):
         if values[k] >= values[k + 1]:
@@ -689,15 +688,15 @@ VectorFunction = Callable[[Floats], Floats]
 
 
 def corners_of(owner: str, value: Any, what: str = "corners") -> list[float]:
-    """Times (s) at which a function of time has corners, or knots: what its attribute of this name says.
+    """Return the times (s) of the corners, or knots, that a function of time declares in its attribute named `what`.
 
-    Signals have both. A function of the user declares its corners in the same way, `push.corners = (0.5, 0.52)`. Knots that are
-    not declared are its corners.
+    Signals have both attributes. A user's function declares its corners in the same way: `push.corners = (0.5, 0.52)`.
+    If no knots are declared, the corners are returned.
 
     Raises
     ------
     ModelError
-        What is declared is not a sequence of finite numbers.
+        If the declared value is not a sequence of finite numbers.
     """
     declared = getattr(value, what, None)
     if declared is None:
@@ -708,7 +707,7 @@ def corners_of(owner: str, value: Any, what: str = "corners") -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class ConstantVector:
-    """One vector at all times: (k,) -> (k, 3)."""
+    """A vector that is constant in time: times (k,), s -> (k, 3)."""
 
     value: Floats
 
@@ -717,8 +716,9 @@ class ConstantVector:
 
 
 def vector_function(owner: str, value: object) -> VectorFunction:
-    """A function times (k,) -> vectors (k, 3) from a constant vector, a signal along a direction, or a
-    callable t -> (3,).
+    """Return a function times (k,), s -> vectors (k, 3).
+
+    `value`: a constant vector, a signal along a direction, or a callable t -> (3,). Raise ModelError if it is none of these.
     """
     if isinstance(value, VectorSignal):
         return value

@@ -1,7 +1,8 @@
-"""What convex bodies touch a plane with: points and circles, from their shapes.
+"""Compute the features by which convex bodies touch a plane: points and circles, from their shapes.
 
-A half-space touches a body first where the body's hull has an end: at vertices, at the rims of surfaces of revolution, at a
-sphere. Each may be rounded: all that is no further than a radius from the points and circles of a smaller body of its kind.
+A half-space first touches an extreme feature of the convex hull of a body: a vertex, the rim of a surface of revolution, a
+sphere. Each body may be rounded: it then consists of all points within a radius of a smaller body of the same type, which has
+these points and circles.
 """
 
 from __future__ import annotations
@@ -11,51 +12,57 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 
 from rigid.errors import ModelError
 from rigid.hull_faces import shares_of
 from rigid.system import Floats
 
-FLAT = 1e-9  # of the extent: what is thinner is a plate
+FLAT = 1e-9  # fraction of the extent: thinner bodies count as plates
 
 
 class Features(NamedTuple):
-    """k points and c circles, from the reference point, in the axes of the shape."""
+    """Contact features of a shape, k points and c circles, relative to the reference point, in the axes of the shape."""
 
-    points: Floats  # (k, 3) m
+    points: Floats  # (k, 3) points, m
     circles: Floats  # (c, 7) centre [m], axis (unit), radius [m]
-    shares: Floats  # (k + c,) parts of the stiffness; those of a flat face add up to 1, of a circle both points have this
-    radius: float  # m, around all of them
-    half: float  # m, of the least extent
+    shares: Floats  # (k + c,) fractions of the stiffness, sum 1 on a flat face; both contact points of a circle have its fraction
+    radius: float  # rounding radius around all points and circles, m
+    half: float  # half of the least extent, m
 
 
 class Solid(Protocol):
-    """A shape that can touch."""
+    """Shape for contact."""
 
     def features(self, owner: str, radius: float) -> Features:
-        """Rounded with this radius, m; ModelError where it is too large for the shape."""
+        """Return the features of the shape rounded with this radius, m. Raise ModelError if the radius is too large
+        for the shape.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """About the reference point."""
+    """Ball about the reference point."""
 
-    radius: float
+    radius: float  # m
 
     def features(self, owner: str, radius: float) -> Features:
+        """Return the centre as the only point; the radius of the ball is the rounding radius. Raise ModelError if
+        `radius` is given.
+        """
         _round_already(owner, radius)
         return Features(np.zeros((1, 3)), np.zeros((0, 7)), np.ones(1), self.radius, self.radius)
 
 
 @dataclass(frozen=True, eq=False)
 class Stadium:
-    """All that is within a radius of a piece of the z axis about the reference point: a capsule."""
+    """Capsule: all points within a radius of a segment of the z axis, which is centred at the reference point."""
 
-    radius: float
-    length: float  # m, of that piece
+    radius: float  # m
+    length: float  # length of the segment, m
 
     def features(self, owner: str, radius: float) -> Features:
+        """Return the ends of the segment as points; the radius is the rounding radius. Raise ModelError if `radius` is given."""
         _round_already(owner, radius)
         ends = np.array([[0.0, 0.0, -0.5 * self.length], [0.0, 0.0, 0.5 * self.length]])
         return Features(ends, np.zeros((0, 7)), np.full(2, 0.5), self.radius, self.radius)
@@ -63,11 +70,12 @@ class Stadium:
 
 @dataclass(frozen=True, eq=False)
 class Cuboid:
-    """About the reference point."""
+    """Box about the reference point."""
 
-    edges: Floats  # (3,) m
+    edges: Floats  # (3,) lengths of the edges, m
 
     def features(self, owner: str, radius: float) -> Features:
+        """Return the corners of the box reduced by the rounding radius. Raise ModelError if the radius is too large."""
         half = 0.5 * self.edges
         _check_rounding(owner, radius, float(half.min()))
         signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
@@ -78,14 +86,16 @@ class Cuboid:
 
 @dataclass(frozen=True, eq=False)
 class Revolved:
-    """A convex body of revolution about the z axis."""
+    """Convex body of revolution about the z axis."""
 
-    radii: Floats  # (n,) m, of its profile from below to above, zero at both ends
-    heights: Floats  # (n,) m
+    radii: Floats  # (n,) radii of its profile from bottom to top, zero at both ends, m
+    heights: Floats  # (n,) heights of its profile, m
 
     def features(self, owner: str, radius: float) -> Features:
-        """The edges of the profile are moved inwards by the radius: rims where two of them meet, a point where one comes to the
-        axis on a slope.
+        """Return the rims and the pointed ends of the body, whose profile is offset inwards by the rounding radius.
+
+        Two edges of the profile meet in a rim; an edge that reaches the axis on a slope ends in a point. Raise ModelError if
+        the radius is too large.
         """
         rims, ends = self._inset(radius)
         half = 0.5 * min(float(np.ptp(self.heights)), 2.0 * float(self.radii.max()))
@@ -100,7 +110,7 @@ class Revolved:
         return Features(points, circles, np.full(len(points) + len(rims), 0.5), radius, half)
 
     def _inset(self, by: float) -> tuple[Floats, Floats]:
-        """Rims (n - 2, 2), radius and height; heights (2,) of the ends on the axis."""
+        """Offset the profile inwards; return rims (n - 2, 2), radius and height, and heights (2,) of the ends on the axis, m."""
         along = np.column_stack([np.diff(self.radii), np.diff(self.heights)])
         along /= np.linalg.norm(along, axis=1, keepdims=True)
         out = np.column_stack([along[:, 1], -along[:, 0]])
@@ -111,22 +121,25 @@ class Revolved:
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """The convex hull of points, all of them with the radius around: one is a sphere, two are a capsule."""
+    """Convex hull of points, rounded with a radius: one point is a sphere, two are a capsule."""
 
-    vertices: Floats  # (n, 3) m
+    vertices: Floats  # (n, 3) points, m
 
     def features(self, owner: str, radius: float) -> Features:
+        """Return the vertices of the hull as points."""
         points, shares, half = self._ends
         return Features(points, np.zeros((0, 7)), shares, radius, radius + half)
 
     @property
     def is_flat(self) -> bool:
-        """Whether it is a point, a line or a plate."""
+        """Return True if the hull is a point, a line or a plate."""
         return self._ends[2] == 0.0
 
     @cached_property
     def _ends(self) -> tuple[Floats, Floats, float]:
-        """Its vertices, their parts of the stiffness and half of the least extent, the same for all radii."""
+        """Return the vertices, their fractions of the stiffness and half of the least extent, which do not depend on
+        the radius.
+        """
         X = self.vertices
         away = X - X.mean(axis=0)
         extents = np.linalg.svd(away, compute_uv=False) / np.sqrt(len(X))
@@ -137,14 +150,17 @@ class Hull:
 
 
 def _round_already(owner: str, radius: float) -> None:
+    """Raise ModelError if a rounding radius is given for a shape that is round."""
     if radius > 0.0:
         raise ModelError(f"{owner}: radius = {radius:g}, but its shape is round; leave it out")
 
 
 def _check_rounding(owner: str, radius: float, half: float) -> None:
+    """Raise ModelError if the rounding radius is not less than half of the least extent."""
     if radius >= half:
         _too_round(owner, radius, f"the {half:.3g} m of half its least extent")
 
 
 def _too_round(owner: str, radius: float, most: str) -> None:
+    """Raise ModelError: the rounding radius is too large. `most`: the limit in words."""
     raise ModelError(f"{owner}: rounded with {radius:g} m, more than the shape has; give less than {most}")

@@ -1,4 +1,4 @@
-"""Mass properties of a body from its closed surface, by the divergence theorem.
+"""Compute the mass properties of a body from its closed surface, by the divergence theorem.
 
 With the signed tetrahedra (origin, a, b, c) of volume V = a . (b x c)/6: centre (a + b + c)/4 and second
 moment int x x^T = V/20 (a a^T + b b^T + c c^T + s s^T), s = a + b + c.
@@ -66,7 +66,7 @@ class Mesh(MassProperties):
             raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
         vertices, faces = merged(vertices, faces)
         check_closed(owner, faces)
-        # about a point inside the surface: from far away, the small inertia would drown in that of the distance
+        # use a point inside the surface as origin: about a distant point the inertia of the body would be lost to round-off
         origin = vertices.mean(axis=0)
         volume, center, second = _moments(vertices - origin, faces)
         extent = np.ptp(vertices, axis=0).max(initial=0.0)
@@ -81,7 +81,7 @@ class Mesh(MassProperties):
         about_center = second / volume - np.outer(center, center)
         about_center = 0.5 * (
             about_center + about_center.T
-        )  # sums of products are symmetric to their rounding
+        )  # sums of products are symmetric only up to rounding
         inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
         super().__init__(
             m, inertia, origin + center, vertices, faces, solid=Hull(vertices), density=density or 0.0
@@ -89,7 +89,9 @@ class Mesh(MassProperties):
 
 
 def given_triangles(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:
-    """Vertices (v, 3) and faces (f, 3) given as arrays, checked."""
+    """Check vertices and triangles given as arrays; return vertices (v, 3) and faces (f, 3). Raise ModelError if they
+    are not valid.
+    """
     if not isinstance(source, tuple | list) or len(source) != 2:
         raise ModelError(
             f"{owner}: {shown(source)}; give a file, or vertices (nv, 3) and triangles (nf, 3) of vertex numbers"
@@ -104,13 +106,15 @@ def given_triangles(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Fl
 
 
 def read_triangles(owner: str, path: str | Path) -> tuple[Floats, Ints]:
-    """Vertices (v, 3) and triangles (f, 3) of a file, quadrilaterals as two."""
+    """Read vertices (v, 3) and triangles (f, 3) of a file; quadrilaterals become two triangles. Raise ModelError if
+    there are none.
+    """
     import meshio
 
     if not Path(path).is_file():
         raise ModelError(f"{owner}: no such file")
     try:
-        with np.errstate(all="ignore"):  # its STL reader tries a text header as a number of faces
+        with np.errstate(all="ignore"):  # its STL reader tries to read a text header as a number of faces
             mesh = meshio.read(path)
     except (Exception, SystemExit) as error:
         raise ModelError(f"{owner}: meshio cannot read it: {error}") from error
@@ -122,12 +126,15 @@ def read_triangles(owner: str, path: str | Path) -> tuple[Floats, Ints]:
             faces += [block.data[:, [0, 1, 2]], block.data[:, [0, 2, 3]]]
     if not faces:
         raise ModelError(f"{owner}: holds no triangles or quadrilaterals; give the surface of the body")
-    # binary files hold single precision: their coordinates are exact in double, the moments made of them are not in single
+    # binary files hold single precision: their coordinates are exact in double precision; moments need double precision
     return np.asarray(mesh.points[:, :3], float), np.concatenate(faces)
 
 
 def merged(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
-    """One vertex for equal coordinates (STL files repeat them), no degenerate faces, no unused vertices."""
+    """Merge vertices of equal coordinates (STL files repeat them); remove degenerate faces and unused vertices.
+
+    Return vertices (v, 3) and faces (f, 3).
+    """
     digits = np.round(vertices / max(np.ptp(vertices, axis=0).max(initial=0.0), 1e-300), 9)
     _, first, inverse = np.unique(digits, axis=0, return_index=True, return_inverse=True)
     faces = inverse.reshape(-1)[faces]
@@ -137,7 +144,7 @@ def merged(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
 
 
 def check_closed(owner: str, faces: Ints) -> None:
-    """Raise ModelError where a surface has holes, or faces that are turned against their neighbours."""
+    """Raise ModelError if a surface has holes, or faces oriented against their neighbours."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     directed, times = np.unique(edges, axis=0, return_counts=True)
     if np.any(times > 1):
@@ -153,7 +160,7 @@ def check_closed(owner: str, faces: Ints) -> None:
 
 
 def _moments(vertices: Floats, faces: Ints) -> tuple[float, Floats, Floats]:
-    """Signed volume, centre of mass, second moment int x x^T dV."""
+    """Return the signed volume, the centre of mass (3,) and the second moment int x x^T dV (3, 3)."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     volumes = np.einsum("fi,fi->f", a, np.cross(b, c)) / 6
     volume = float(volumes.sum())

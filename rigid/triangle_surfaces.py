@@ -1,6 +1,6 @@
-"""Triangulated surfaces that things touch: read, checked, and asked on which of its sides a point is.
+"""Read and check triangulated surfaces for contact, and decide on which side of a surface a point lies.
 
-A point is inside of a closed surface where the solid angle of all triangles is 4 pi: tan(angle/2) = a . (b x c)/(|a||b||c| +
+A point is inside a closed surface if the solid angle of all triangles is 4 pi: tan(angle/2) = a . (b x c)/(|a||b||c| +
 a . b |c| + b . c |a| + c . a |b|), a, b, c from the point to the corners.
 
 Source: van Oosterom and Strackee, IEEE Transactions on Biomedical Engineering 30 (1983) 125.
@@ -17,16 +17,17 @@ from rigid.errors import ModelError
 from rigid.surface import given_triangles, merged, read_triangles
 from rigid.system import Floats, Ints
 
-THIN = 1e-9  # of its longest side: a height below which a triangle has no normal
-AT_ONCE = 1_000_000  # solid angles that are worked out together
+THIN = 1e-9  # fraction of the longest side: a triangle of smaller height has no normal
+AT_ONCE = 1_000_000  # number of solid angles computed at once
 
 
 def triangle_surface(
     owner: str, source: str | Path | tuple[ArrayLike, ArrayLike], scale: float = 1.0
 ) -> tuple[Floats, Ints]:
-    """Vertices (v, 3) and triangles (t, 3) of a file that meshio reads, or of such arrays; equal vertices are made one.
+    """Return vertices (v, 3), m, and triangles (t, 3) of a file that meshio reads, or of such arrays; equal vertices are merged.
 
-    Raises ModelError where there is none, a triangle has no area, stands there twice, or an edge belongs to more than two.
+    `scale` multiplies the coordinates. Raise ModelError if there is no triangle, a triangle has no area or occurs twice, or an
+    edge belongs to more than two triangles.
     """
     is_file = isinstance(source, str | Path)
     vertices, faces = read_triangles(owner, source) if is_file else given_triangles(owner, source)  # type: ignore[arg-type]
@@ -34,7 +35,7 @@ def triangle_surface(
         where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
         raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
     if not is_file:
-        _check_areas(owner, scale * vertices, faces)  # with the numbers that were given
+        _check_areas(owner, scale * vertices, faces)  # before merging, with the user's triangle numbers
     vertices, faces = merged(scale * vertices, faces)
     if not len(faces):
         raise ModelError(f"{owner}: has no triangles; give some with an area")
@@ -56,6 +57,7 @@ def triangle_surface(
 
 
 def _check_areas(owner: str, vertices: Floats, faces: Ints) -> None:
+    """Raise ModelError if a triangle has no area."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     longest = np.max([np.linalg.norm(x - y, axis=1) for x, y in ((a, b), (b, c), (c, a))], axis=0)
     flat = np.linalg.norm(np.cross(b - a, c - a), axis=1) <= THIN * longest**2
@@ -68,7 +70,9 @@ def _check_areas(owner: str, vertices: Floats, faces: Ints) -> None:
 
 
 def is_inside(vertices: Floats, faces: Ints, points: Floats) -> NDArray[np.bool_]:
-    """(k,) of points (k, 3), whichever way all triangles are turned."""
+    """Return True for each of the points (k, 3) inside a closed surface, (k,). Triangles may be oriented outwards or
+    inwards, but alike.
+    """
     found, each = np.zeros(len(points)), max(1, AT_ONCE // max(len(faces), 1))
     for k in range(0, len(points), each):
         a, b, c = (vertices[faces[:, i]] - points[k : k + each, None] for i in range(3))

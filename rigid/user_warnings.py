@@ -1,4 +1,4 @@
-"""Warn at the line of the user's code, however deep in the package the cause is found."""
+"""Issue warnings at the line of the user's code, however deep in the package the cause is detected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OWN = ("rigid", "discretization", "rodsim")
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Issue a warning that names the line which called the package.
+    """Issue a warning that names the line that called the package.
 
     Parameters
     ----------

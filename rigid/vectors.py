@@ -1,4 +1,4 @@
-"""Products of a few vectors: what numpy makes of them, to the bit, in a fraction of its time."""
+"""Compute products of a few vectors, bit-identical to numpy in a fraction of its time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from numpy.typing import ArrayLike
 
 from rigid.system import Floats
 
-FEW = 12  # vectors: number by number they take less time than all at once
+FEW = 12  # up to so many vectors are faster to process number by number than as arrays
 
 
 def norm(a: Floats) -> float:
-    """|a| of one vector."""
+    """Return |a| of one vector."""
     return math.sqrt(a @ a)
 
 
 def lengths(a: Floats) -> Floats:
-    """|a| (k,) of vectors (k, 3)."""
+    """Return |a| of vectors (k, 3), (k,)."""
     found: Floats = np.sqrt(np.add.reduce(a * a, axis=-1))
     return found
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Floats:
-    """a x b, shapes (..., 3)."""
+    """Return a x b, (..., 3)."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     if a.ndim == 1 and b.ndim == 1:
         (a1, a2, a3), (b1, b2, b3) = a.tolist(), b.tolist()

@@ -1,14 +1,14 @@
-"""A structural zero: a number whose type says that it is zero, so that formulas of space are those of the plane.
+"""A structural zero: a number whose type tells that it is zero, so that formulas of space reduce to those of the plane.
 
-`Zero` is a type of the compiler without data:
+`Zero` is a numba type without data:
 
     ZERO x = x ZERO = ZERO,   ZERO/x = ZERO,   ZERO + x = x + ZERO = x - ZERO = x,   ZERO - x = -x,   -ZERO = ZERO          (1)
 
-A kernel on tuples of numbers, compiled for vectors (x, y, ZERO) and matrices that have ZERO where a plane has nothing, is the
-kernel of the plane: terms with ZERO leave no instruction behind. What is left are the operations of the formulas of space in
-their order, so that both give the same numbers to the bit, as adding a floating-point zero changes none.
+A kernel on tuples of numbers, compiled for vectors (x, y, ZERO) and matrices with ZERO in the entries that vanish in the plane,
+is the kernel of the plane: terms with ZERO leave no instruction behind. The remaining operations are those of the formulas of
+space in the same order. Both kernels therefore give bit-identical numbers, since adding a floating-point zero changes none.
 
-Where a branch gives ZERO and another a number, the result is a number. Division by ZERO is refused when a kernel is compiled.
+If one branch gives ZERO and another a number, the result is a number. Division by ZERO is an error when a kernel is compiled.
 
 Without the compiler (NUMBA_DISABLE_JIT) ZERO is a Python object with the same rules.
 """
@@ -33,13 +33,13 @@ _NUMBERS = (types.Float, types.Integer, Lanes)
 
 
 class Zero(types.Type):
-    """The type of ZERO."""
+    """Numba type of ZERO."""
 
     def __init__(self) -> None:
         super().__init__(name="Zero")
 
     def unify(self, typing: Any, other: Any) -> Any:
-        """Return the type of a number: a value that is ZERO or a number is a number."""
+        """Return the type of a variable that may be ZERO or a number: that of the number."""
         return other if isinstance(other, types.Float | Lanes) else None
 
 
@@ -47,9 +47,9 @@ _TYPE = Zero()
 
 
 class _Zero:
-    """ZERO outside of compiled code."""
+    """Class of ZERO outside of compiled code."""
 
-    __array_ufunc__ = None  # an array of NumPy leaves operations with ZERO to ZERO
+    __array_ufunc__ = None  # arrays of NumPy leave operations with ZERO to the methods below
 
     def __repr__(self) -> str:
         return "ZERO"
@@ -74,7 +74,7 @@ class _Zero:
         return self
 
 
-# of a model in Python it is a number: `ZERO * 2.0` is ZERO, `ZERO + 2.0` is 2.0
+# models in Python use it as a number: `ZERO * 2.0` is ZERO, `ZERO + 2.0` is 2.0
 ZERO: Any = _Zero()
 
 
@@ -85,7 +85,7 @@ def _type_of(value: Any, context: Any) -> Zero:
 
 @register_model(Zero)
 class _Model(models.PrimitiveModel):
-    """A byte that nobody reads: the compiler has no type without a size."""
+    """Data model of one byte that is never read: the compiler has no type without a size."""
 
     def __init__(self, manager: Any, of: Any) -> None:
         super().__init__(manager, of, _BYTE)
@@ -93,12 +93,13 @@ class _Model(models.PrimitiveModel):
 
 @box(Zero)
 def _boxed(of: Any, value: Any, context: Any) -> Any:
-    """Outside of compiled code a result that is ZERO is 0.0."""
+    """Return 0.0 to Python for a result that is ZERO."""
     return context.pyapi.float_from_double(context.context.get_constant(types.float64, 0.0))
 
 
 @unbox(Zero)
 def _unboxed(of: Any, value: Any, context: Any) -> Any:
+    """Unbox ZERO, which has no data."""
     return NativeValue(_NOTHING)
 
 
@@ -109,16 +110,20 @@ def _constant(context: Any, builder: Any, of: Any, value: Any) -> Any:
 
 @lower_cast(Zero, types.Float)
 def _number(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
+    """Convert ZERO to the number 0."""
     return context.get_constant(to, 0.0)
 
 
 @lower_cast(Zero, Lanes)
 def _lanes(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
+    """Convert ZERO to lanes of 0."""
     return ir.Constant(VECTOR, [0.0] * 8)
 
 
 def _result_type(is_product: bool, a: Any, b: Any) -> Any:
-    """Type of an operation on ZERO and a number or ZERO; None: neither is ZERO, or another thing is none of them."""
+    """Return the type of an operation on ZERO and a number or ZERO; None if neither is ZERO or one is neither ZERO nor
+    a number.
+    """
     if _TYPE not in (a, b) or not all(each is _TYPE or isinstance(each, _NUMBERS) for each in (a, b)):
         return None
     if is_product:
@@ -128,7 +133,7 @@ def _result_type(is_product: bool, a: Any, b: Any) -> Any:
 
 
 def _operation(function: Callable[..., Any], is_product: bool, is_difference: bool) -> None:
-    """Teach the compiler (1) for one operator."""
+    """Define (1) for one operator in numba."""
     is_quotient = function in (operator.truediv, operator.itruediv)
 
     @infer_global(function)

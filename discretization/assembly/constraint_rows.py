@@ -141,6 +141,7 @@ def _loop(number: int, kind: Kind) -> Any:
 
 def _after(name: str, number: int, add: Any, others: Any) -> Any:
     """Generate a kernel that calls `add` if there are constraints of kind `number`, and then `others`."""
+
     def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
         if work.facts.first[number] < work.facts.first[number + 1]:
             add(system, numbering, state, work, tangent)

@@ -1,8 +1,8 @@
 """The rod as a partial differential equation, in the symbols of Celledoni and Säfström (2009), "003".
 
 u = (phi, q): line of centroids phi(S, t), m, and orientation q(S, t), a unit quaternion as a vector of R^4. Every function
-takes arrays (..., n), one row a point (S, t), and gives one row a point; derivatives of the fields are arguments with
-`_S`, `_t`, `_SS` in their names. All functions but the checks of `material` take complex arguments (complex steps).
+accepts arrays (..., n), one row per point (S, t), and returns one row per point; derivatives of the fields are arguments with
+`_S`, `_t`, `_SS` in their names. All functions but the checks of `material` accept complex arguments (complex steps).
 
     quaternions         L, R, E of (13)-(16)
     kinematics          strains and angular velocities (2), (3), (6), (18)-(21)
@@ -14,5 +14,5 @@ takes arrays (..., n), one row a point (S, t), and gives one row a point; deriva
     conservation        local and global laws of energy, material momentum, momentum, angular momentum, two-form (41)-(46)
     local_laws          the same laws on a grid of stored states
 
-Formulas that 003 prints otherwise are marked "printed"; docs/papers.md lists them, `rodsim reproduce rod-pde` decides.
+Formulas that differ from the print of 003 are marked "printed"; docs/papers.md lists them, `rodsim reproduce rod-pde` decides.
 """

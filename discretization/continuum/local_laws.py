@@ -1,4 +1,4 @@
-"""Local conservation laws of a rod, evaluated from states stored at its nodes: what box-averaged differences leave of
+"""Evaluate local conservation laws of a rod from states stored at its nodes: residuals of the box-averaged differences of
 
     density_t + flux_S = source                                                       (43)
 
@@ -7,10 +7,11 @@
     angular momentum    phi x rho_A phi_t + I_rho w        flux -(phi x n + m)          source phi x rho_A a
     material momentum   phi_S . rho_A phi_t + omega . I_rho w      flux U - T - n . phi_S - m . omega - rho_A a . phi
 
-with a uniform acceleration a, and d the power that the material loses. A box is a time step and the halves of the two elements
-at an inner node, the middles of which carry strains, stresses and fluxes; a density is the mean over the halves, a flux that of
-both times. Second order in step and element length together (the last law, where the rod is the same all along). Written on
-states alone, it serves any element and any integrator; it is no law of theirs, so residuals are small, not zero.
+with a uniform acceleration a, and d the power that the material loses. A box consists of a time step and the halves of the two
+elements at an inner node. Strains, stresses and fluxes are evaluated at the middles of the elements; a density is the mean over
+the halves, a flux that of both times. The residuals are of second order in step and element length together (for the last law,
+if the rod is uniform). The laws use states alone, so they apply to any element and any integrator. They are not discrete laws
+of these, so residuals are small, not zero.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ class LocalLaws(NamedTuple):
 
 
 class Term(NamedTuple):
-    """Of one law in all boxes, density_t + flux_S - source = residual; (n_times - 1, n_nodes - 2), vectors with (..., 3)."""
+    """Terms of one law in all boxes: density_t + flux_S - source = residual.
+
+    Arrays (n_times - 1, n_nodes - 2), vectors with (..., 3).
+    """
 
     rate: Floats
     flux: Floats
@@ -46,12 +50,12 @@ class Term(NamedTuple):
 
     @property
     def residual(self) -> Floats:
-        """What the law leaves."""
+        """Return the residual of the law, rate + flux - source."""
         return np.asarray(self.rate + self.flux - self.source)
 
 
 class LocalTerms(NamedTuple):
-    """The terms of all laws, fields as those of `LocalLaws`."""
+    """The terms of all laws, with the fields of `LocalLaws`."""
 
     t: Floats
     S: Floats
@@ -62,26 +66,27 @@ class LocalTerms(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """What the rod carries at the middles of the elements, (n_times, n_elements, ...)."""
+    """Stresses, energies and losses of the rod at the middles of the elements, (n_times, n_elements, ...)."""
 
-    stress: Floats  # (.., 6) (N, M), section axes
-    energy: Floats  # J/m, U
-    lost: Floats  # W/m, d
+    stress: Floats  # (..., 6) (N, M), N and N m, section axes
+    energy: Floats  # U, J/m
+    lost: Floats  # d, W/m
 
 
 class Strains(NamedTuple):
-    """At the middles of the elements, (..., n_elements, n)."""
+    """Strains at the middles of the elements, (..., n_elements, n)."""
 
     Gamma: Floats  # stretch and shear
     Omega: Floats  # twist and bending, 1/m
-    phi_S: Floats  # inertial
+    phi_S: Floats  # inertial axes
     E: Floats  # rotation (..., 3, 3)
 
 
 def middle_strains(S: Floats, r: Floats, quat: Floats) -> Strains:
-    """Strains by differences over each element: phi_S = (r_b - r_a)/L, Omega = 2 L(q^c)(q_b - q_a)/L, q the mean of unit length.
+    """Compute strains by differences over each element.
 
-    S (n,); r (..., n, 3); quat (..., n, 4), of either sign.
+    phi_S = (r_b - r_a)/L, Omega = 2 L(q^c)(q_b - q_a)/L, q the mean of unit length. S (n,), m; r (..., n, 3), m;
+    quat (..., n, 4), of either sign.
     """
     length = np.diff(S)[:, None]
     a, b = quat[..., :-1, :], quat[..., 1:, :]
@@ -104,17 +109,41 @@ def local_laws(
     rest: tuple[ArrayLike, ArrayLike] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     gravity: ArrayLike = (0.0, 0.0, 0.0),
 ) -> LocalLaws:
-    """Residuals of the local laws on a grid of stored states.
+    """Compute the residuals of the local laws on a grid of stored states.
 
     Parameters
-    rod: its entries may have a first axis of n_elements: sections that change along the rod
-    t (n_times,), s; S (n_nodes,), m: stress-free arc length of the nodes, growing
-    r (n_times, n_nodes, 3); quat (.., 4), unit; v (.., 3), inertial, m/s; Omega (.., 3): angular velocity in section axes
-    rest: (Gamma, Omega) without stress, each (3,) or (n_elements, 3), by `middle_strains` of the stress-free shape
-    gravity: uniform acceleration, m/s^2
+    ----------
+    rod : Material
+        Its entries may have a first axis of n_elements: sections that change along the rod.
+    t : (n_times,) array
+        Times, s, increasing.
+    S : (n_nodes,) array
+        Stress-free arc length of the nodes, m, increasing.
+    r : (n_times, n_nodes, 3) array
+        Positions, m.
+    quat : (n_times, n_nodes, 4) array
+        Unit quaternions.
+    v : (n_times, n_nodes, 3) array
+        Velocities, inertial axes, m/s.
+    Omega : (n_times, n_nodes, 3) array
+        Angular velocities, section axes, rad/s.
+    rest : (Gamma, Omega), optional
+        Strains without stress, each (3,) or (n_elements, 3), by `middle_strains` of the stress-free shape. By default 0.
+    gravity : (3,) array, optional
+        Uniform acceleration, m/s^2. By default 0.
 
-    A closed rod: repeat its first two nodes at the end, with S growing on; every node is then an inner one.
-    Raises ModelError where shapes do not fit, t or S do not grow, or nothing is inside (two times, three nodes).
+    Returns
+    -------
+    LocalLaws
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit, t or S do not increase, or there are fewer than two times or three nodes.
+
+    Notes
+    -----
+    For a closed rod repeat its first two nodes at the end, with increasing S; every node is then an inner one.
     """
     grid = _Grid(*(np.asarray(x, float) for x in (t, S, r, quat, v, Omega)))
     _check(grid)
@@ -139,10 +168,10 @@ def local_terms(
     own: Loading,
     gravity: ArrayLike = (0.0, 0.0, 0.0),
 ) -> LocalTerms:
-    """The terms of the laws with the stresses and energies that a rod element gives itself; arguments as above.
+    """Compute the terms of the laws with the stresses and energies `own` of a rod element; other arguments as in `local_laws`.
 
-    Differences over an element that bends know no stretch: of a slender rod they err by EA (Omega L)^2/24, an element's own
-    stress does not.
+    `rho_A`, `J_rho`: mass and inertia per length as in `Material`. Differences over a bent element do not measure its stretch:
+    for a slender rod their error is EA (Omega L)^2/24; an element's own stress has no such error.
     """
     grid = _Grid(*(np.asarray(x, float) for x in (t, S, r, quat, v, Omega)))
     _check(grid)
@@ -163,7 +192,7 @@ def local_terms(
     height = [-inner(fall, end.r) for end in ends]
 
     def law(densities: list[Floats], flux: Floats, source: list[Floats] | None = None) -> Term:
-        """In the boxes; densities and sources at both ends of every element."""
+        """Return the term of one law in the boxes; densities and sources at both ends of every element."""
         rate = np.diff(_boxes(grid, densities), axis=0) / _as(np.diff(grid.t), densities[0], 0)
         jump = np.diff(flux, axis=1) / _as(_widths(grid.S), flux, 1)
         given = np.zeros_like(rate)
@@ -208,7 +237,7 @@ class _Grid(NamedTuple):
 
 
 class _End:
-    """One end of every element, with the section of that element: position, momenta a length, kinetic energy a length."""
+    """One end of every element, with the section of that element: position, momenta and kinetic energy per length."""
 
     def __init__(
         self, J_rho: Floats, rho: Floats, r: Floats, v: Floats, Omega: Floats, rotation: Floats, w: Floats
@@ -219,12 +248,12 @@ class _End:
 
 
 def _widths(S: Floats) -> Floats:
-    """Lengths of the boxes of the inner nodes: half of both elements."""
+    """Return the lengths of the boxes of the inner nodes: half of both elements."""
     return 0.5 * (S[2:] - S[:-2])
 
 
 def _boxes(grid: _Grid, ends: list[Floats]) -> Floats:
-    """Means over the boxes of a density given at the start and the end of every element."""
+    """Return the means over the boxes of a density given at the start and the end of every element."""
     start, end = ends
     half = _as(0.5 * np.diff(grid.S), start, 1)
     return np.asarray(
@@ -233,13 +262,14 @@ def _boxes(grid: _Grid, ends: list[Floats]) -> Floats:
 
 
 def _as(x: Floats, like: Floats, axis: int) -> Floats:
-    """x (n,) along an axis of arrays such as `like`."""
+    """Reshape x (n,) to broadcast along an axis of arrays such as `like`."""
     shape = [1] * like.ndim
     shape[axis] = x.size
     return x.reshape(shape)
 
 
 def _check(grid: _Grid) -> None:
+    """Raise ModelError if shapes do not fit or t or S do not increase."""
     if grid.t.ndim != 1 or grid.S.ndim != 1 or grid.t.size < 2 or grid.S.size < 3:
         raise ModelError(
             f"local laws: t {grid.t.shape}, S {grid.S.shape}; give at least two times and three nodes"

@@ -1,4 +1,4 @@
-"""What a section is made of: mass, inertia and stiffness a length, 003 (5), (11), and their extension to R^4 (22)."""
+"""Material of a rod section: mass, inertia and stiffness per length, 003 (5), (11), and their extension to R^4 (22)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,21 @@ E1 = np.array([1.0, 0.0, 0.0])  # the normal of a section in its own axes
 
 
 class Material(NamedTuple):
-    """A straight rod without initial stress; the same all along.
+    """Material of a straight, uniform rod without initial stress.
 
-    rho_A: mass a length, kg/m; J_rho (3, 3): inertia a length, kg m; C_N (3, 3): stretch and shear, N; C_M (3, 3): twist and
-    bending, N m^2; alpha, alpha_M: the free entries of the extensions of J_rho (kg m) and C_M (N m^2), of no
-    effect where |q| = 1. 003 writes one alpha for both.
+    Attributes
+    ----------
+    rho_A : float
+        Mass per length, kg/m.
+    J_rho : (3, 3) array
+        Inertia per length, kg m.
+    C_N : (3, 3) array
+        Stiffness against stretch and shear, N.
+    C_M : (3, 3) array
+        Stiffness against twist and bending, N m^2.
+    alpha, alpha_M : float
+        Free entries of the extensions of J_rho (kg m) and C_M (N m^2), without effect if |q| = 1. 003 writes one alpha for
+        both.
     """
 
     rho_A: float
@@ -31,12 +41,12 @@ class Material(NamedTuple):
 
     @property
     def J4(self) -> Floats:
-        """J_rho extended by alpha (25), (4, 4)."""
+        """Return J_rho extended by alpha (25), (4, 4)."""
         return extended(self.J_rho, self.alpha)
 
     @property
     def C4(self) -> Floats:
-        """C_M extended by alpha_M (25), (4, 4)."""
+        """Return C_M extended by alpha_M (25), (4, 4)."""
         return extended(self.C_M, self.alpha_M)
 
 
@@ -48,9 +58,10 @@ def material(
     alpha: float = 1.0,
     alpha_M: float | None = None,
 ) -> Material:
-    """A `Material` of numbers that make sense; matrices (3, 3), or their diagonals (3,).
+    """Return a checked `Material`; matrices are (3, 3), or their diagonals (3,).
 
-    Raises ModelError where a matrix is not symmetric and positive definite, or rho_A, alpha, alpha_M are not positive.
+    `alpha_M`: by default `alpha`. Raises ModelError if a matrix is not symmetric and positive definite, or if rho_A, alpha or
+    alpha_M is not positive.
     """
     free = (("rho_A", rho_A), ("alpha", alpha), ("alpha_M", alpha if alpha_M is None else alpha_M))
     for name, value in free:
@@ -61,6 +72,7 @@ def material(
 
 
 def _full(name: str, given: ArrayLike) -> Floats:
+    """Return the (3, 3) matrix of an argument and check that it is symmetric and positive definite."""
     A = np.asarray(given, float)
     A = np.diag(A) if A.shape == (3,) else A
     if A.shape != (3, 3):
@@ -72,7 +84,7 @@ def _full(name: str, given: ArrayLike) -> Floats:
 
 
 def extended(A: Array, alpha: float) -> Array:
-    """diag(alpha, A): (..., 3, 3) to (..., 4, 4) (22)."""
+    """Return diag(alpha, A): (..., 3, 3) to (..., 4, 4) (22)."""
     out = np.zeros((*A.shape[:-2], 4, 4), A.dtype)
     out[..., 0, 0] = alpha
     out[..., 1:, 1:] = A

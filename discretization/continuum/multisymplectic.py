@@ -1,7 +1,7 @@
-"""The multisymplectic formulation M z_t + K z_S = grad S(z) of a rod, 003 (40), (47)-(59), (74), (75).
+"""Evaluate the multisymplectic formulation M z_t + K z_S = grad S(z) of a rod, 003 (40), (47)-(59), (74), (75).
 
 z = (phi, q, p_phi, p, v_phi, v, lam) in R^22, with the conjugate variables p of time and v of space. `grad_S` is the exact
-gradient for every z; (59) is the same on the constraints |q| = 1, <q, p> = <q, v> = 0 (its quadratic terms use them).
+gradient for every z; (59) agrees with it on the constraints |q| = 1, <q, p> = <q, v> = 0 (its quadratic terms use them).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONFIGURATION, MOMENTUM, STRESS = slice(0, 7), slice(7, 14), slice(14, 21)
 
 
 class Parts(NamedTuple):
-    """The parts of z."""
+    """Components of z."""
 
     phi: Array
     q: Array
@@ -43,17 +43,17 @@ class Parts(NamedTuple):
 
 
 def parts(z: Array) -> Parts:
-    """z (..., 22) by its parts."""
+    """Split z (..., 22) into its components."""
     return Parts(z[..., PHI], z[..., Q], z[..., P_PHI], z[..., P], z[..., V_PHI], z[..., V], z[..., LAM])
 
 
 def join(x: Parts) -> Array:
-    """z (..., 22) of its parts."""
+    """Assemble z (..., 22) from its components."""
     return np.concatenate([*x[:-1], np.asarray(x.lam)[..., None]], axis=-1)
 
 
 def structure(conjugate_part: slice) -> Floats:
-    """The skew matrix that pairs u with one of its conjugate variables."""
+    """Return the skew matrix (22, 22) that pairs u with one of its conjugate variables."""
     A = np.zeros((SIZE, SIZE))
     A[conjugate_part, CONFIGURATION] = np.eye(7)
     A[CONFIGURATION, conjugate_part] = -np.eye(7)
@@ -65,7 +65,7 @@ K = structure(STRESS)  # K z_S = (-v_S, 0, u_S, 0)
 
 
 def S(rod: Material, z: Array) -> Array:
-    """S = <p, u_t> + <v, u_S> - Lagrangian, J/m (47), (53)."""
+    """Return S = <p, u_t> + <v, u_S> - Lagrangian (...,), J/m (47), (53)."""
     x = parts(z)
     body, bend = product(conjugate(x.q), x.p), product(conjugate(x.q), x.v)
     N = apply(E(x.q).swapaxes(-1, -2), x.v_phi)
@@ -75,7 +75,7 @@ def S(rod: Material, z: Array) -> Array:
 
 
 def grad_S(rod: Material, z: Array) -> Array:
-    """Gradient of S, (..., 22): (54)-(59), exact for every z."""
+    """Return the gradient of S, (..., 22): (54)-(59), exact for every z."""
     x = parts(z)
     A = E(x.q)
     rate = _solve(rod.J4, product(conjugate(x.q), x.p))
@@ -101,7 +101,10 @@ def grad_S(rod: Material, z: Array) -> Array:
 
 
 def turned_back(q: Array, x: Array, y: Array) -> Array:
-    """Gradient of <E(q)^T x, y> in q: 2 (-(q x x), hat(q x x) - q0 hat(x) - hat(x) hat(q)) y (66)."""
+    """Return the gradient of <E(q)^T x, y> in q (..., 4) (66).
+
+    It is 2 (-(q x x), hat(q x x) - q0 hat(x) - hat(x) hat(q)) y.
+    """
     w = np.cross(q[..., 1:], x)
     X = hat(x)
     block = hat(w) - q[..., :1, None] * X - X @ hat(q[..., 1:])
@@ -109,26 +112,26 @@ def turned_back(q: Array, x: Array, y: Array) -> Array:
 
 
 def hessian_S(rod: Material, z: Array, step: float = 1e-30) -> Array:
-    """Second derivatives of S, (..., 22, 22), by complex steps of its gradient."""
+    """Return the second derivatives of S, (..., 22, 22), by complex steps of its gradient."""
     points = z[..., None, :] + 1j * step * np.eye(SIZE)
     return (grad_S(rod, points).imag / step).swapaxes(-1, -2)
 
 
 def residual(rod: Material, z: Array, z_t: Array, z_S: Array) -> Array:
-    """M z_t + K z_S - grad S(z) (40): zero on solutions."""
+    """Return M z_t + K z_S - grad S(z) (..., 22) (40): zero on solutions."""
     return apply(M, z_t) + apply(K, z_S) - grad_S(rod, z)
 
 
 def hidden_constraints(z: Array) -> Array:
-    """<p, q> and <v, q> (74), (..., 2)."""
+    """Return <p, q> and <v, q> (74), (..., 2)."""
     x = parts(z)
     return np.stack([inner(x.p, x.q), inner(x.v, x.q)], axis=-1)
 
 
 def multiplier(rod: Material, z: Array) -> Array:
-    """lam = -<(E(q) - 1) v_phi, D_N^-1 v_phi - E(q) e1> (75): keeps <p, q>_t + <v, q>_S = 0; |q| = 1.
+    """Return lam = -<(E(q) - 1) v_phi, D_N^-1 v_phi - E(q) e1> (...,) (75): keeps <p, q>_t + <v, q>_S = 0; |q| = 1.
 
-    Not the multiplier (73) of the Hamiltonian form: what lam balances depends on how a density is continued off |q| = 1.
+    It differs from the multiplier (73) of the Hamiltonian form: lam depends on how a density is continued off |q| = 1.
     """
     x = parts(z)
     A = E(x.q)
@@ -137,5 +140,5 @@ def multiplier(rod: Material, z: Array) -> Array:
 
 
 def _solve(A: Array, x: Array) -> Array:
-    """A^-1 x; A is small and well conditioned, and constant."""
+    """Return A^-1 x; A is small, well conditioned and constant."""
     return apply(np.linalg.inv(A), x)

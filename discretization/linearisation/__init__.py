@@ -1,1 +1,1 @@
-"""Small motions about a state: mass, damping, gyroscopic, stiffness and constraint matrices, and their spectra."""
+"""Linearised equations of motion: mass, damping, gyroscopic, stiffness and constraint matrices about a state, their spectra."""

@@ -1,8 +1,8 @@
-"""Weight in the linear equations, and which loads have no potential.
+"""Compute weight and loads, and their stiffness, in the linearised equations; find loads without potential.
 
-What loads do stands among the groups of `discretization.groups.loaded`. A dead force at x = R X changes its torque x x F where
-the frame turns, by (eta x x) x F, a following one turns with the frame, a dead moment stays. Follower loads and dead moments
-have no potential: the matrix is unsymmetric.
+Loads are groups of the system that `discretization.groups.loaded` returns. If a frame rotates by eta, a dead force F at x = R X
+changes its torque x x F by (eta x x) x F, a follower force rotates with the frame, and a dead moment stays constant. Follower
+loads and dead moments have no potential: their stiffness matrix is unsymmetric.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from rigid.system import Floats, State
 
 
 def weight(system: System) -> Floats:
-    """(n, 6): weight of what moves."""
+    """Return the weights of the moving frames, forces and (zero) torques, (n, 6), N and N m."""
     moving, out = system.frames.fixed == 0, np.zeros((len(system.frames.mass), 6))
     out[moving, :3] = system.frames.mass[moving, None] * system.gravity
     return out
 
 
 def acting_loads(system: System, state: State, values: Floats) -> list[Group]:
-    """Loads with these values (l, 3)."""
+    """Return the groups of loads with these values (l, 3)."""
     return [own.group for own in groups_of(loaded(system, values), state, Role.WORK) if is_load(own)]
 
 
 def applied(system: System, state: State, values: Floats) -> Floats:
-    """(n, 6): loads of these values (l, 3), and weight."""
+    """Return forces and torques of loads with these values (l, 3) plus weight, (n, 6), N and N m."""
     return weight(system) - tangents.forces(acting_loads(system, state, values), state, np.zeros(0))
 
 
 def stiffness(system: System, state: State, values: Floats) -> Blocks:
-    """How minus the loads change as frames move."""
+    """Return the stiffness of loads with these values (l, 3): the derivative of minus their forces with respect to (dr, eta)."""
     return tangents.stiffness(acting_loads(system, state, values), state, np.zeros(0))
 
 
 def without_potential(system: System, values: Floats) -> list[int]:
-    """Numbers of the loads that act and have no potential."""
+    """Return the indices of loads that are not zero and have no potential."""
     if not np.any(values):
         return []
     alone = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
@@ -51,7 +51,10 @@ def without_potential(system: System, values: Floats) -> list[int]:
 
 
 def open_edges(system: System) -> bool:
-    """Whether pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
+    """Return True if edges under pressure do not form closed loops with constant pressure.
+
+    That is so if only one edge ends at a node, or if the pressures on both sides of a node differ.
+    """
     own = system.others
     if not len(own.kind):
         return False

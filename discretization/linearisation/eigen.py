@@ -1,21 +1,21 @@
-"""Eigenvalues nearest to zero by shift and inversion on the saddle-point matrix.
+"""Compute the eigenvalues nearest to zero by shift-invert iteration with the saddle-point (KKT) matrix.
 
 Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lambda^2:
 
     K phi + G^T y = mu M phi:   Lanczos in the product of M on P M, P the inverse of K - sigma M with G (`saddle`)   (1)
 
-P maps into the null space of G, whose complement has eigenvalue zero of P M, so that a start in the range of P never
-leaves it. What has no mass follows the rest and has no eigenvalue of its own; P finds it with the rest, from a start in
-the range of P M, and full matrices are without it (`slow_motions`). Where motions cost nothing K is singular; the shift
-then stands below zero, about as far as the lowest other eigenvalue: first one as small as round-off allows, then, where
-zeros were found, that which the first spectrum tells.
-Small models are solved on that null space itself, by full matrices.
+P maps into the null space of G, on whose complement P M has eigenvalue zero, so that an iteration started in the range of P
+stays in it. Unknowns without mass follow the others quasi-statically and add no eigenvalues. P includes them if the start is in
+the range of P M; full matrices are reduced to the other unknowns (`slow_motions`). If there are motions without stiffness, K is
+singular. The shift is therefore negative, with about the magnitude of the lowest other eigenvalue: the first shift is as small as
+round-off allows; if eigenvalues zero are found, the next one is taken from the first spectrum.
+Small models are solved on the null space of G, with full matrices.
 
-States a that follow equations of first order (`evolving` (2)) stand behind x in (2), with
+Internal states a with equations of first order (`evolving` (2)) are appended to x in (2), with
 
     M^ = (M 0; 0 0),   D^ = (D 0; Lz 1),   K^ = (K H; Ly L),   G^ = (G 0)                                     (4)
 
-in full matrices z = (phi, lambda phi, a): each state has one eigenvalue.
+With full matrices z = (phi, lambda phi, a): each internal state has one eigenvalue.
 
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
@@ -30,7 +30,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 from numpy.typing import NDArray
 
 from discretization.linear.one_thread import one_thread
@@ -42,30 +42,34 @@ from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
-NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
-DENSE = 60  # unknowns less constraints up to which everything is computed
-DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than this is too much
-BLURRED = 10.0  # times the round-off of the highest: what eigenvalues of a full matrix are known to
-RANK = 1e-10  # of the largest singular value
-OF_PLACES = 16.0  # rounding of places, turns and the strains between them
-CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
-BLOCK = 40  # columns that LAPACK takes at a time, and some
-DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
-ALL = 60  # unknowns up to which all eigenvalues are found sooner than a few
-SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
+NOISE = 50.0  # multiple of the round-off of an entry's share below which eigenvalues are zero
+DENSE = 60  # largest number of degrees of freedom for which all eigenvalues are computed
+DROWNED = 1e-11  # largest accepted round-off of the highest eigenvalue, relative to the lowest one
+BLURRED = 10.0  # error of eigenvalues of a full matrix, as a multiple of the round-off of the highest
+RANK = 1e-10  # singular values below this part of the largest one are zero
+OF_PLACES = 16.0  # multiple of eps: rounding of positions, rotations and the strains between them
+CLEAR = 100.0  # multiple of its noise up to which the lowest eigenvalue is computed again with a shift
+BLOCK = 40  # LAPACK workspace per unknown: the columns of its blocks, and some spare
+DOUBLE = 1e-4  # |lambda| of a double eigenvalue zero due to rounding, relative to the shift
+ALL = 60  # largest number of unknowns for which computing all eigenvalues is faster than a few
+SMALL = 200  # largest number of unknowns for which full matrices are faster than the Lanczos iteration
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues and motions, from the nearest to zero."""
+    """Eigenvalues and modes, sorted by distance from zero."""
 
-    values: NDArray  # lambda, 1/s
-    vectors: NDArray  # (k, size)
-    zero: NDArray  # (k,) whether an eigenvalue is zero to round-off
-    noise: Floats  # (k,) of |lambda|^2, 1/s^2
+    values: NDArray  # (k,) eigenvalues lambda, 1/s
+    vectors: NDArray  # (k, size) modes
+    zero: NDArray  # (k,) True if an eigenvalue is zero to round-off
+    noise: Floats  # (k,) round-off of |lambda|^2, 1/s^2
 
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
-    """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
+    """Return the eigenvalues and modes of (1) nearest to zero.
+
+    They are mu (k,), 1/s^2, phi (k, size) with phi M phi = 1, and (k,) True if mu is zero to round-off; k = n, or fewer if there
+    are fewer.
+    """
     size = finite(lin)
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
@@ -78,7 +82,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
 
 
 def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray]:
-    """The same by Lanczos' iteration; size: finite eigenvalues."""
+    """Return what `conservative` returns, by the Lanczos iteration; `size`: number of finite eigenvalues."""
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -89,7 +93,7 @@ def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray
         if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
             break
         shift = wanted
-    while zero.any():  # copies of one eigenvalue come by rounding alone: is there another beside those found?
+    while zero.any():  # copies of a multiple eigenvalue appear only by rounding: search for another one
         one, beside = _lanczos(lin, -shift, 1, phi)
         if not np.abs(one) <= noise(lin, beside):
             break
@@ -100,7 +104,10 @@ def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray
 
 
 def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None) -> tuple[Floats, Floats]:
-    """Beside the shift, and beside the eigenvectors `known` (k, size)."""
+    """Return the n eigenvalues mu of (1) nearest to the shift `sigma`, 1/s^2, and their modes (n, size), by Lanczos.
+
+    `known`: modes (k, size) to which the iteration is kept orthogonal in M.
+    """
     saddle = Saddle(scipy.sparse.csr_matrix(lin.K - sigma * lin.M), lin.G)
 
     def solve(b: NDArray) -> NDArray:
@@ -110,7 +117,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
     P = scipy.sparse.linalg.LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
     start = solve(np.random.default_rng(1).standard_normal(lin.size))
     light = massless(lin)
-    if len(light):  # of what moves with something that has mass alone
+    if len(light):  # start with motions of these unknowns that follow unknowns with mass
         push = np.zeros(lin.size)
         push[light] = start[light]
         _check_held(lin, saddle.solve(push)[None])
@@ -127,17 +134,22 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
 
 
 def noise(lin: Linearised, phi: Floats) -> Floats:
-    """What rounding leaves of phi K phi, phi M phi = 1: the entries' shares, as random signs add; of the multipliers; and of
-    the state's own forces.
+    """Return the round-off (k,) of phi K phi for modes phi (k, size) with phi M phi = 1, 1/s^2.
+
+    It includes the entries' shares, added as random signs add, the round-off of the multipliers, and that of the forces in the
+    state.
     """
-    # of displacements: turns may have next to no inertia
+    # use displacements only, as rotations may have almost no inertia
     each = squares(lin).reshape(-1, 6)
     highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
 
 
 def _most_noise(lin: Linearised, x: Floats) -> float:
-    """Not less than `noise` of one motion (size,): by |K| where that has squares and signs, and |phi_a|^2 + |phi_b|^2 in (3)."""
+    """Return an upper bound of `noise` for one mode x (size,), 1/s^2.
+
+    It uses |K| instead of squares and signs, and |phi_a|^2 + |phi_b|^2 in (3).
+    """
     entries, each = np.abs(lin.full("K")), np.abs(x)
     shares, sums = float(each @ entries @ each), entries.sum(axis=1).reshape(-1, 3).sum(axis=1)
     of_places = 2.0 * float((each * each).reshape(-1, 3).sum(axis=1) @ sums)
@@ -145,11 +157,14 @@ def _most_noise(lin: Linearised, x: Floats) -> float:
 
 
 def _of_places(lin: Linearised, phi: NDArray) -> Floats:
-    """(k,) of what is known to eps: frames are, the forces between them to eps of their stiffness s, and these stiffen by it,
+    """Return the round-off (k,) of phi K phi due to rounded poses.
+
+    Poses are known to eps. Forces between frames are then known to eps times their stiffness s, and they contribute to K, so that
 
         phi K phi to OF_PLACES eps sum of s_ab |phi_a - phi_b|^2,   s_ab the largest entry of a block of K            (3)
 
-    and s_aa, what it has beyond its neighbours, of |phi_a|^2; displacements and turns apart.
+    plus s_aa |phi_a|^2, s_aa being the excess of the diagonal block over its neighbours. Displacements and rotations are
+    separate.
     """
     out = np.zeros(len(phi))
     for kind, (a, b, s) in enumerate(_sizes(lin)):
@@ -163,7 +178,7 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
 
 
 def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Of displacements, then of turns: both frames and the largest entry of each block of K (3, 3) that is not zero."""
+    """Yield, for displacements and then for rotations, both frames and the largest entry of each nonzero block (3, 3) of K."""
     if lin.size <= SMALL:
         entries, places = np.abs(lin.full("K")), range(3)
         sizes = np.maximum.reduce([entries[i::3, j::3] for i in places for j in places])
@@ -184,18 +199,18 @@ def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
 
 
 def _shares(lin: Linearised, phi: Floats) -> Floats:
-    """Root of the sum of squares of the entries' parts in phi K phi."""
+    """Return (k,) the root of the sum of squares of the entries' contributions to phi K phi."""
     squares = phi.T**2
     return np.asarray(np.sqrt(np.sum(squares * (stiffness_squares(lin) @ squares), axis=0)))
 
 
 def stiffness_squares(lin: Linearised) -> Any:
-    """Squares of the entries of K, full where it is small."""
+    """Return the squares of the entries of K (size, size), as an array if K is small, else sparse."""
     return lin.full("K") ** 2 if lin.size <= SMALL else lin.K.power(2)
 
 
 class Reduced(NamedTuple):
-    """M and K on the motions that are allowed."""
+    """M and K reduced to the motions Z that joints allow, without those of unknowns without mass."""
 
     Z: Motions
     M: Floats
@@ -203,14 +218,16 @@ class Reduced(NamedTuple):
 
 
 def _reduced(lin: Linearised) -> Reduced:
+    """Return M and K on the motions of `slow_motions`."""
     Z = slow_motions(lin)
     return Reduced(Z, Z.onto(lin.full("M")), Z.onto(lin.full("K")))
 
 
 def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray] | None:
-    """Of a model that is held, stably: M y = K y/mu on the null space of G, the largest 1/mu; None where K is not positive.
+    """Return what `conservative` returns for a stably supported model, or None if K is not clearly positive.
 
-    The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
+    Solve M y = K y/mu on the null space of G for the largest 1/mu. These are exact to their own round-off; solutions of
+    K y = mu M y would have the round-off of the highest frequency.
     """
     Z, M, K = reduced
     if len(K) < n:
@@ -228,18 +245,18 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
 
 
 def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:
-    """All at once, on the null space of G."""
+    """Return what `conservative` returns, from all eigenvalues on the null space of G."""
     Z, M, K = reduced
     mu, y = _largest(K, M, len(K))
     mu, phi = mu[::-1], Z.of(y).T[::-1]
     known = noise(lin, phi)
-    # what is zero but for rounding is no shift: beside it the inverse would be as singular as K
+    # an eigenvalue that is zero up to rounding is no shift: the shifted inverse would be as singular as K
     low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
     if (
         EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
     ):
-        # the highest, of next to no mass, blurs the lowest: these are the largest of the inverse, beside a shift
+        # the highest eigenvalue (almost no mass) spoils the lowest: compute these as the largest of the shifted inverse
         shift = float(np.abs(mu[low]).min())
         with suppress(np.linalg.LinAlgError):
             _, y = _largest(M, K + shift * M, len(K))
@@ -248,7 +265,7 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
             known = noise(lin, phi)
     order = np.sort(np.argsort(np.abs(mu))[:n])
     phi = phi[order]
-    # errors of mu are as large as those of the highest one, which turns without inertia make huge; its quotient has none
+    # errors of mu are as large as those of the highest one, huge for rotations without inertia; use the Rayleigh quotient
     mu = np.einsum("ki,ki->k", phi, (lin.full("K") @ phi.T).T)
     zero = np.abs(mu) <= known[order]
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
@@ -256,9 +273,9 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
 
 
 def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
-    """The n largest nu (k,) of A y = nu B y, k = n or all there are, and y (size, k) with y B y = 1; set by set.
+    """Return the n largest (or all) nu (k,) of A y = nu B y, and y (size, k) with y B y = 1; uncoupled sets are solved alone.
 
-    Raises LinAlgError where B is not positive.
+    Raises LinAlgError if B is not positive definite.
     """
     sets = uncoupled(A, B)
     found = [_of_one_set(own.A, own.B, n) for own in sets]
@@ -272,9 +289,9 @@ def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
 
 
 def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
-    """The same of unknowns that hang together, from small to large."""
+    """Return the n largest (or all) nu of A y = nu B y in ascending order, and y, for one set of coupled unknowns."""
     size = len(A)
-    # what scipy's `eigh` calls, less what stands around it; both matrices are symmetric, and read by columns there
+    # the LAPACK calls of scipy's `eigh` without its checks; both matrices are symmetric, LAPACK reads them by columns
     if size <= ALL or n >= size:
         nu, y, failed = scipy.linalg.lapack.dsygvd(A.T, B.T)
         first, last = max(size - n, 0), size
@@ -289,21 +306,21 @@ def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
 
 
 class Motions(NamedTuple):
-    """Motions T (size, k), the columns; unknowns of which each moves alone first."""
+    """Basis of motions T (size, k): its first columns move one unknown alone each."""
 
     size: int
-    alone: Ints  # (a,) unknowns
-    others: Ints  # (o,)
-    along: Floats  # (o, k - a) of the others in the rest of the motions
+    alone: Ints  # (a,) unknowns that are motions alone
+    others: Ints  # (o,) other unknowns
+    along: Floats  # (o, k - a) components of the other unknowns in the other motions
 
     def of(self, y: Floats) -> Floats:
-        """T y of y (k, ...)."""
+        """Return T y (size, ...) for coefficients y (k, ...)."""
         x = np.empty((self.size, *y.shape[1:]), y.dtype)
         x[_range(self.alone)], x[self.others] = y[: len(self.alone)], self.along @ y[len(self.alone) :]
         return x
 
     def onto(self, A: Floats) -> Floats:
-        """T^T A T of a symmetric A (size, size)."""
+        """Return T^T A T (k, k) for a symmetric A (size, size)."""
         among = _range(self.alone)
         of_alone = A[among][:, among]
         if not self.along.shape[1]:
@@ -314,21 +331,21 @@ class Motions(NamedTuple):
 
     @property
     def matrix(self) -> Floats:
-        """T."""
+        """The matrix T (size, k)."""
         return self.of(np.eye(len(self.alone) + self.along.shape[1]))
 
 
 def _range(places: Ints) -> Any:
-    """The same as a slice where they follow each other: that is quicker."""
+    """Return the indices `places` as a slice if they are contiguous, which is faster; else unchanged."""
     first, count = (int(places[0]), len(places)) if len(places) else (0, 0)
     follow = count == 0 or places[-1] - first + 1 == count
     return slice(first, first + count) if follow else places
 
 
 def allowed(G: Any) -> Motions:
-    """Orthonormal motions that the joints allow; G full or sparse."""
+    """Return orthonormal motions that the joints allow: the null space of G (m, size), full or sparse."""
     rows = array(G)
-    known = rows.any(axis=0)  # unknowns that a joint knows of
+    known = rows.any(axis=0)  # True for unknowns that a joint constrains
     alone, others = np.flatnonzero(~known), np.flatnonzero(known)
     _, values, directions = np.linalg.svd(rows[:, others], full_matrices=True)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
@@ -336,28 +353,29 @@ def allowed(G: Any) -> Motions:
 
 
 def null_space(G: Any) -> Floats:
-    """The same as an array (size, free)."""
+    """Return an orthonormal basis of the null space of G (m, size) as an array (size, free)."""
     return allowed(G).matrix
 
 
 def massless(lin: Linearised) -> Ints:
-    """Unknowns that have no mass."""
+    """Return the indices of unknowns without mass."""
     return np.flatnonzero(_diagonal(lin, "M") == 0.0)
 
 
 def _diagonal(lin: Linearised, name: str) -> Floats:
+    """Return the diagonal (size,) of one of the matrices."""
     found: Floats = (lin.full(name) if lin.size <= SMALL else getattr(lin, name)).diagonal()
     return found
 
 
 def squares(lin: Linearised) -> Floats:
-    """(size,) K_ii/M_ii, 1/s^2; zero of what has no mass."""
+    """Return |K_ii|/M_ii, (size,), 1/s^2; zero for unknowns without mass."""
     m = _diagonal(lin, "M")
     return np.asarray(np.where(m > 0.0, np.abs(_diagonal(lin, "K")), 0.0) / np.where(m > 0.0, m, 1.0))
 
 
 def finite(lin: Linearised) -> int:
-    """How many pairs of eigenvalues there are: freedoms less those that move nothing that has mass."""
+    """Return the number of finite pairs of eigenvalues: degrees of freedom less motions of massless unknowns alone."""
     light = massless(lin)
     if not len(light):
         return lin.free
@@ -368,9 +386,10 @@ def finite(lin: Linearised) -> int:
 
 
 def slow_motions(lin: Linearised) -> Motions:
-    """T: the motions that the joints allow, where what has no mass follows.
+    """Return the motions T that the joints allow, with unknowns without mass following quasi-statically.
 
-    With N the motions of that alone and R those across: T = R - N (N^T K N)^-1 N^T K R, so that N^T K T = 0.
+    With N the motions of massless unknowns alone and R those orthogonal to N: T = R - N (N^T K N)^-1 N^T K R, so that
+    N^T K T = 0.
     """
     found, light = allowed(lin.full("G")), massless(lin)
     if not len(light):
@@ -387,7 +406,7 @@ def slow_motions(lin: Linearised) -> Motions:
 
 
 def _check_held(lin: Linearised, motions: Floats) -> None:
-    """Raise where one of these (k, size), of what has no mass, costs nothing."""
+    """Raise `Floppy` if one of these motions (k, size) of massless unknowns has no stiffness."""
     cost = np.abs(np.einsum("ki,ki->k", motions, (lin.K @ motions.T).T))
     loose = cost <= NOISE * EPS * _shares(lin, motions)
     if loose.any():
@@ -396,7 +415,7 @@ def _check_held(lin: Linearised, motions: Floats) -> None:
 
 
 class Floppy(Exception):
-    """A motion of frames without mass, most of this one, costs nothing."""
+    """A motion of frames without mass has no stiffness; `frame` moves most in it."""
 
     def __init__(self, frame: int) -> None:
         super().__init__(f"frame {frame} has no mass, and nothing holds it")
@@ -404,7 +423,7 @@ class Floppy(Exception):
 
 
 def general(lin: Linearised, n: int) -> Spectrum:
-    """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
+    """Return the n eigenvalues of (2) nearest to zero with Im >= 0, one of each pair, and their modes."""
     D = scipy.sparse.csr_matrix(lin.C + lin.gyroscopic)
     light = massless(lin)
     if len(light) and np.any(D[light].data):
@@ -438,9 +457,9 @@ def general(lin: Linearised, n: int) -> Spectrum:
 
 
 def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
-    """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
+    """Return real modes, orthonormal in M, that span `vectors` (k, size): a double eigenvalue zero has one mode only."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors.conj(), (M @ vectors.T).T).real)
-    moves = norms > EPS * norms.max(initial=0.0)  # a state alone is no motion
+    moves = norms > EPS * norms.max(initial=0.0)  # omit modes of internal states alone
     vectors, norms = vectors[moves], norms[moves]
     if not len(vectors):
         return np.zeros((0, vectors.shape[1]))
@@ -453,6 +472,7 @@ def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
 
 
 def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
+    """Return all eigenvalues of (2), or of (4), and modes (k, size), with full matrices."""
     from scipy.linalg import eig
 
     Z = slow_motions(lin).matrix
@@ -467,7 +487,7 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
         return values, (Z @ z[:k]).T
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
-    if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # as in `_dense`; by (2)
+    if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # shift as in `_dense`, with (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
         right, below = -S @ (D0 + sigma * M), -S @ M
         nu, z = eig(np.block([[right, below], [sigma * right + np.eye(k), sigma * below]]))
@@ -477,6 +497,7 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
 
 
 def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
+    """Return eigenvalues of (2), or of (4), nearest to the shift sigma, and modes (k, size), by the Arnoldi iteration."""
     M, D, K, G = with_states(lin, D)
     size = M.shape[0]
     saddle = Saddle(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + K), G)
@@ -491,7 +512,7 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
         (2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float
     )
     start = step(step(np.random.default_rng(1).standard_normal(2 * size)))
-    many = 2 * n + 12  # pairs, and what costs nothing
+    many = 2 * n + 12  # two per pair, and some for modes without stiffness
     try:
         nu, z = scipy.sparse.linalg.eigs(
             operator, many, which="LM", v0=start, ncv=min(2 * many + 20, 2 * size)
@@ -504,7 +525,7 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
 
 
 def with_states(lin: Linearised, D: Any) -> tuple[Any, Any, Any, Any]:
-    """M, D, K, G of (4), sparse."""
+    """Return M, D, K, G of (4), sparse; those of (2) if there are no internal states."""
     own = lin.states
     if own is None:
         return lin.M, D, lin.K, lin.G
@@ -522,7 +543,7 @@ def with_states(lin: Linearised, D: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _general_shift(lin: Linearised) -> float:
-    """A real number beside zero, small against the lowest frequency."""
+    """Return a real shift, 1/s, a tenth of the lowest frequency that is not zero."""
     symmetric = lin.changed(K=lin.symmetric_stiffness, unsymmetric=(), states=None)
     mu, _, zero = conservative(symmetric, 8)
     others = np.abs(mu[~zero])
@@ -532,7 +553,10 @@ def _general_shift(lin: Linearised) -> float:
 
 
 def _noise_general(lin: Linearised, vectors: NDArray, sigma: float) -> Floats:
-    """Of |lambda|^2: a double eigenvalue zero is found to the root of the round-off of 1/(lambda - sigma) only."""
+    """Return the round-off (k,) of |lambda|^2, 1/s^2.
+
+    A double eigenvalue zero is found only to the root of the round-off of 1/(lambda - sigma).
+    """
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
     own = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)

@@ -1,20 +1,20 @@
-"""The linear equations of small motions about a state: M, C, G, K in the displacements and turns of its moving frames.
+"""Linearise the equations of motion about a state: M, C, G, K in displacements and rotations of its moving frames.
 
     M x'' + (C + Gyr) x' + K x + G^T dlam = B u,   G x = 0,   x = (dr, turn) of every moving frame            (1)
 
-dr is inertial and the turn spatial; where everything rotates, both in axes that turn along (`inertia`). K has the
-energies, the multipliers' lam . g, loads, dissipation of what spins, and the centrifugal terms:
+dr is in inertial axes and the rotation (`turn`) is spatial; if everything rotates, both are in co-rotating axes (`inertia`).
+K includes energies, constraints times multipliers lam . g, loads, dissipation between spinning frames, and centrifugal terms:
 
     K = d/dx [forces of energies - loads + G^T lam + resistance] + centrifugal                                (2)
 
-In equilibrium, with a potential, (2) is symmetric; away from it the torques that are left make half of a skew part, which
-is taken out: the symmetric part is the Hessian along exp(turn).
+In equilibrium, with a potential, (2) is symmetric. Away from equilibrium half the residual torques appear as a skew part, which
+is removed: the symmetric part is the Hessian along exp(turn).
 
-States of interactions and branches that relax stand beside (1) with equations of first order, see `evolving` (2): what
-has rested for long is what the equations are about.
+Internal states of interactions and relaxing (Maxwell) branches add first-order equations to (1), see `evolving` (2). The
+equations are linearised about a fully relaxed model.
 
-Bodies without inertia about some axes, which nothing asks to turn about these, have rows of G that hold them there: a turn
-that means nothing is no motion of the model.
+Bodies without inertia about some axes, and without forces or joints that rotate them about these, get rows of G that fix these
+rotations: a rotation without effect is not a motion of the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
 from discretization.interaction_table import kinds_of_signals
@@ -50,24 +50,24 @@ from rigid.interactions.loads import DEAD
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints, State
 
-SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
-SOFT = 1e-10  # of the mean mass: what dependent rows of joints give way
-SKEW = 1e-9  # of the stiffness: less of it is symmetric but for rounding
-UNCHANGED = 1e-7  # relative: coefficients that count as constant
+SMALL = 250  # largest number of unknowns for which full matrices are faster than sparse ones
+SOFT = 1e-10  # compliance of dependent joint rows, relative to the mean mass
+SKEW = 1e-9  # skew part below which a stiffness is symmetric up to rounding, relative
+UNCHANGED = 1e-7  # relative change up to which coefficients are taken as constant
 
 
 class States(NamedTuple):
-    """`evolving` (2) in the unknowns of (1): m states, x' + L x + Ly y + Lz y' = 0, with forces H x."""
+    """Internal states of `evolving` (2) in the unknowns of (1): m states, x' + L x + Ly y + Lz y' = 0, with forces H x."""
 
     H: scipy.sparse.csr_matrix  # (6 k, m)
     L: Floats  # (m, m)
     Ly: scipy.sparse.csr_matrix  # (m, 6 k)
     Lz: scipy.sparse.csr_matrix  # (m, 6 k)
-    branches: int  # how many, the last of them, are those of sections that relax
+    branches: int  # number of states, the last ones, that belong to sections that relax
 
     @property
     def without_branches(self) -> States | None:
-        """Those of interactions alone."""
+        """The states of interactions alone, without those of relaxing sections; None if there are none."""
         keep = slice(0, len(self.L) - self.branches)
         return (
             States(self.H[:, keep], self.L[keep, keep], self.Ly[keep], self.Lz[keep], 0)
@@ -79,78 +79,81 @@ class States(NamedTuple):
 @reading_as_sparse("M", "C", "gyroscopic", "K", "G")
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """Matrices of (1) about `state`, read as sparse ones, or by `full`; 6 unknowns a moving frame, in the order of `frames`."""
+    """Matrices of (1) about `state`: 6 unknowns for each moving frame, in the order of `frames`.
 
-    M: scipy.sparse.csr_matrix  # kg, kg m, kg m^2
+    The fields M, C, gyroscopic, K and G read as sparse matrices; `full` returns them as arrays.
+    """
+
+    M: scipy.sparse.csr_matrix  # mass, kg, kg m, kg m^2
     C: scipy.sparse.csr_matrix  # damping, N s/m ...
-    gyroscopic: scipy.sparse.csr_matrix  # skew-symmetric
-    K: scipy.sparse.csr_matrix  # N/m ...
-    G: scipy.sparse.csr_matrix  # (m, 6 k) rows of the joints, behind them those of idle axes
-    lam: Floats  # (m,) multipliers that hold the state
-    force: Floats  # (6 k,) what is left of the balance: zero in equilibrium
-    frames: Ints  # (k,) moving frames
-    place: Ints  # (n,) of each frame among them, -1: fixed
-    unsymmetric: tuple[str, ...]  # why K is not symmetric; empty: it is
+    gyroscopic: scipy.sparse.csr_matrix  # gyroscopic, skew-symmetric, N s/m ...
+    K: scipy.sparse.csr_matrix  # stiffness, N/m ...
+    G: scipy.sparse.csr_matrix  # (m, 6 k) rows of the joints, then rows of axes without inertia
+    lam: Floats  # (m,) multipliers that balance the forces in the state
+    force: Floats  # (6 k,) residual of the balance: zero in equilibrium
+    frames: Ints  # (k,) indices of moving frames
+    place: Ints  # (n,) index of each frame among the moving ones, -1 if fixed
+    unsymmetric: tuple[str, ...]  # reasons why K is not symmetric; empty if it is
     system: System
     state: State
     motion: SteadyMotion
-    loads: Floats  # (l, 3)
-    repeated: int = 0  # rows of the joints that others imply
-    states: States | None = None  # what follows equations of its own
+    loads: Floats  # (l, 3) values of the loads
+    repeated: int = 0  # number of joint rows that are implied by others
+    states: States | None = None  # internal states with equations of first order
 
     def full(self, name: str) -> Floats:
-        """One of the matrices as an array, to be read alone."""
+        """Return one of the matrices as an array, which must not be changed."""
         return full(self, name)
 
     def given(self, name: str) -> Any:
-        """One of the matrices as it was put together: full, sparse, or None: zero."""
+        """Return one of the matrices as it was assembled: full, sparse, or None if it is zero."""
         return vars(self)[name]
 
     def changed(self, **fields_of: Any) -> Linearised:
-        """With other fields, as `dataclasses.replace`; the other matrices stay full or sparse as they are."""
+        """Return a copy with other fields, as `dataclasses.replace`; the other matrices stay full or sparse."""
         return Linearised(**({each.name: vars(self)[each.name] for each in fields(self)} | fields_of))
 
     @property
     def size(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return 6 * len(self.frames)
 
     @property
     def free(self) -> int:
-        """Freedoms: unknowns less the joints' rows, but for those that repeat others."""
+        """Number of degrees of freedom: unknowns less independent rows of G."""
         rows: int = self.given("G").shape[0]
         return self.size - rows + self.repeated
 
     @property
     def conservative(self) -> bool:
-        """M x'' + K x = 0 with symmetric K: frequencies are those of a real symmetric problem."""
+        """True if the equations are M x'' + K x = 0 with symmetric K, a real symmetric eigenproblem."""
         return self.states is None and not (self.unsymmetric or self.has("C") or self.has("gyroscopic"))
 
     @property
     def symmetric_stiffness(self) -> Any:
-        """The symmetric part of K, full or sparse."""
+        """Symmetric part of K, full or sparse."""
         K = self.given("K")
         return 0.5 * (K + K.T)
 
     def has(self, name: str) -> bool:
-        """Whether one of the matrices has entries."""
+        """Return True if one of the matrices is not zero."""
         matrix = self.given(name)
         if matrix is None:
             return False
         return bool(np.any(matrix)) if isinstance(matrix, np.ndarray) else matrix.nnz > 0
 
     def of_frames(self, x: Floats) -> Floats:
-        """x (..., 6 k) as (..., n, 6), zero of fixed frames."""
+        """Return unknowns x (..., 6 k) as (..., n, 6), with zeros for fixed frames."""
         out = np.zeros((*x.shape[:-1], len(self.place), 6), x.dtype)
         out[..., self.frames, :] = x.reshape(*x.shape[:-1], -1, 6)
         return out
 
     def below(self, g: Floats) -> Floats:
-        """Residuals of the joints, with zeros of idle axes behind them: (m,)."""
+        """Return the residuals g of the joints with zeros appended for axes without inertia, (m,)."""
         return np.append(g, np.zeros(self.G.shape[0] - len(g)))
 
     def rows(self, frame: int) -> slice:
-        """Places of a moving frame's unknowns."""
+        """Return the slice of the unknowns of a moving frame."""
         at = 6 * int(self.place[frame])
         return slice(at, at + 6)
 
@@ -163,11 +166,13 @@ def linearise(
     names: Names,
     idle: Mapping[int, Floats] = MappingProxyType({}),
 ) -> Linearised:
-    """(1) about `state`, whose multipliers are found anew; loads (l, 3) at that time; idle: frame -> projection (3, 3) on its
-    axes without inertia.
+    """Return the matrices of (1) about `state`, whose multipliers are computed again.
+
+    `loads`: (l, 3) values of the loads at that time; `motion`: steady motion that the state is part of; `names`: frame -> name,
+    for messages; `idle`: frame -> projection (3, 3) on its axes without inertia.
     """
     checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
-    turning = without(system, idle)  # what its spin is worth
+    turning = without(system, idle)  # system with true inertias, for terms of the spin
     frames = np.flatnonzero(system.frames.fixed == 0)
     place = np.full(len(system.frames.fixed), -1)
     place[frames] = np.arange(len(frames))
@@ -183,10 +188,11 @@ def linearise(
     ]
     spins = turns and bool(np.any(motion.spin))
     changes = spins or not motion.ground
-    # of small models full matrices are put together sooner than sparse ones
+    # full matrices of small models are assembled faster than sparse ones
     small = len(use) <= SMALL and not changes
 
     def matrix(blocks: Blocks) -> Any:
+        """Return the blocks as a matrix of moving frames, full if the model is small."""
         return blocks.full(place) if small else sparse(blocks.matrix(place))
 
     rest = tangents.placed([*pushing, *holding], state)
@@ -248,7 +254,7 @@ def linearise(
 
 
 def _check_still(motion: SteadyMotion) -> None:
-    """Raise where what has states would have to know that it turns."""
+    """Raise ModelError if interactions or sections with internal states are part of a rotation."""
     if motion.turns or np.any(motion.spin):
         raise ModelError(
             "linearise: states of interactions and sections that relax are taken about what stands still, not about a steady "
@@ -257,12 +263,14 @@ def _check_still(motion: SteadyMotion) -> None:
 
 
 def _of_moving(own: Evolved, use: Ints) -> States:
+    """Return the internal states in the unknowns `use` of moving frames."""
     return States(own.H[use], own.L, own.Ly[:, use], own.Lz[:, use], own.branches)
 
 
 def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str]:
-    """Names of kinds of a script that do work or have states, where the stiffness is not symmetric for all that in equilibrium
-    it would be.
+    """Return the names of user-defined kinds that do work or have internal states, if K is more unsymmetric than `left` explains.
+
+    Away from equilibrium the residual forces `left` alone cause a skew part. An empty list means that K is symmetric otherwise.
     """
     kinds = {own.group.kind.name: own.group.kind for own in acting if own.role is not Role.CONSTRAINT}
     names = [
@@ -277,14 +285,14 @@ def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str
 
 
 def with_determined_states(system: System, state: State) -> State:
-    """The state with what follows equations as it is at rest, but for states that are not determined there: as they are."""
+    """Return the state with internal states at their equilibrium values; those that rest does not determine are unchanged."""
     there = with_states_at_rest(system, state)
     own = np.where(np.isfinite(there.own), there.own, state.own)
     return there._replace(own=own)
 
 
 def without(system: System, idle: Mapping[int, Floats]) -> System:
-    """The system without the numbers that stand for inertia about idle axes."""
+    """Return the system without the fictitious inertia about axes without inertia (`idle`)."""
     J = system.frames.inertia.copy()
     for frame, axes in idle.items():
         J[frame] -= axes @ J[frame] @ axes
@@ -292,7 +300,7 @@ def without(system: System, idle: Mapping[int, Floats]) -> System:
 
 
 def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sparse.csr_matrix:
-    """Rows of G that hold idle axes."""
+    """Return the rows of G, (rows, 6 k), that fix rotations about axes without inertia (`idle`)."""
     size = 6 * (int(place.max()) + 1)
     rows = []
     for frame, axes in idle.items():
@@ -306,13 +314,13 @@ def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sp
 
 
 def _stiffness(system: System, state: State, lam: Floats) -> Blocks:
-    """The part of (2) that does not know of the motion."""
+    """Return the stiffness of energies and constraints, the part of (2) that does not depend on the motion."""
     groups = [*energies_of(system, state), *constraints_of(system, state)]
     return tangents.placed(groups, state).stiffness(lam)
 
 
 def filled(M: Any) -> Any:
-    """M, full or sparse, with the mean of its diagonal where something has no mass: a measure of motions, of those too."""
+    """Return M, full or sparse, with zeros of the diagonal replaced by its mean, so that it is a norm of all motions."""
     m = M.diagonal()
     if np.all(m > 0.0):
         return M
@@ -326,11 +334,11 @@ def filled(M: Any) -> Any:
 
 
 def multipliers(M: Any, G: Any, force: Floats, repeated: int) -> Floats:
-    """lam with  M a + force + G^T lam = 0,  G a = 0: none of the joints is left, what remains accelerates.
+    """Return lam (m,) with  M a + force + G^T lam = 0,  G a = 0: residual forces that joints cannot balance accelerate frames.
 
-    M and G may be full or sparse. repeated: how many rows of G others imply; of the multipliers that do, these are the smallest.
-    Rows that repeat others but for rounding leave the equations singular but for rounding: where it is known no solution of them
-    is looked for.
+    M and G may be full or sparse. `repeated`: number of rows of G that are implied by others. With such rows the multipliers are
+    not unique, and the smallest ones are returned. Rows that are dependent up to rounding leave the equations singular up to
+    rounding: if `repeated` is not zero, these equations are not solved, but regularised ones.
     """
     if not G.shape[0] or not np.any(force):
         return np.zeros(G.shape[0])
@@ -343,7 +351,7 @@ def multipliers(M: Any, G: Any, force: Floats, repeated: int) -> Floats:
 
 
 def _solved_full(M: Any, G: Any, force: Floats, delta: float) -> Floats:
-    """lam with  M a + force + G^T lam = 0,  G a = delta lam."""
+    """Return lam (m,) with  M a + force + G^T lam = 0,  G a = delta lam, by full matrices."""
     n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
     full[:n, :n], full[n:, :n] = array(M), array(G)
     full[:n, n:] = full[n:, :n].T
@@ -353,7 +361,7 @@ def _solved_full(M: Any, G: Any, force: Floats, delta: float) -> Floats:
 
 
 def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
-    """The same of sparse matrices."""
+    """Return lam (m,) with  M a + force + G^T lam = 0,  G a = delta lam, by sparse matrices."""
     soft = -delta * scipy.sparse.identity(G.shape[0]) if delta else None
     saddle = scipy.sparse.bmat([[M, G.T], [G, soft]], format="csc")
     found = sparse_lu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
@@ -361,7 +369,7 @@ def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
 
 
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
-    """Raise where weight or a dead load turns, seen from the axes."""
+    """Raise ModelError if gravity or a dead load rotates as seen from the axes of the motion."""
     kinds = kinds_of_signals(system.others)
     dead = [k for k, kind in enumerate(kinds) if any(kind is own for own in DEAD)]
     given = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
@@ -381,7 +389,7 @@ def _check_constant(
     now: tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, Ints],
     idle: Mapping[int, Floats],
 ) -> None:
-    """Raise where stiffness, joints or forces change while the motion goes on."""
+    """Raise ModelError if stiffness, joints or forces change in the course of the motion."""
     K, M, G, place = now
     then = later(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
@@ -416,7 +424,7 @@ def _check_constant(
 
 
 def _turned_rows(system: System, G: scipy.sparse.csc_matrix, G1: scipy.sparse.csc_matrix) -> Floats:
-    """What of the rows of each joint, later, is no combination of its rows now: largest of each unknown."""
+    """Return, for each unknown, the largest part of later joint rows G1 that is no combination of the joint's rows G now."""
     held = multipliers_of(system)
     joint = held.joint[held.per_row]
     out = np.zeros(G.shape[1])

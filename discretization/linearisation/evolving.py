@@ -1,20 +1,21 @@
-"""What follows an equation of its own in the linear equations: states of interactions, branches of rods that relax.
+"""Linearise internal states with equations of first order: states of interactions, relaxing (Maxwell) branches of rods.
 
-Over a step the states x of an interaction have r(y0, y1, x0, x1, h) = 0 and a dual (`rigid.interactions.kinds.Evolving`). With
-y -+ h z/2 and x -+ h w/2 at its ends they are, to first order and in short steps,
+Over a step the states x of an interaction satisfy r(y0, y1, x0, x1, h) = 0 and have a dual (`rigid.interactions.kinds.Evolving`).
+With y -+ h z/2 and x -+ h w/2 at the ends of the step they are, to first order and in short steps,
 
     E w + A x + Ay y + Az z = 0,    force + Fx x + Fw w + Fy y + Fz z                                         (1)
 
-for the rates w = x', z = y', all by complex steps along both ends. Combinations of x that have no rate in (1), null
-vectors of E, follow at once: they are eliminated here, and E of the others is inverted, so that what is left is
+for the rates w = x', z = y', all computed by complex steps along both ends. Combinations of x without a rate in (1), null
+vectors of E, are algebraic: they are eliminated here, and E of the other combinations is inverted, which leaves
 
     M y'' + C y' + K y + H x + G^T dlam = B u,    x' + L x + Ly y + Lz y' = 0                                 (2)
 
-with what (1) adds to C and K. A branch of a point of a rod, of strain e = B y, stiffness C1, weight w and time tau, is
+with the contributions of (1) to C and K. A branch at a point of a rod, with strain e = B y, stiffness C1, weight w and relaxation
+time tau, is
 
     H = w B^T C1,    L = 1/tau,    Lz = -B                                                                    (3)
 
-(`discretization.space.relaxing_branch` (1)). The equations are those about a model that has rested for long.
+(`discretization.space.relaxing_branch` (1)). The equations are linearised about a fully relaxed model.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.groups import Acting
 from discretization.linearisation.tangents import Blocks
@@ -35,41 +36,41 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import COMPLEX_STEP, Group, dual_at, value_at
 from rigid.system import Floats, Ints, State
 
-SHORT = 1e-6  # s, of the steps: of the midpoint rule any will do
-RANK = 1e-9  # of the largest singular value: less is none
+SHORT = 1e-6  # length of the steps, s; the midpoint rule permits any
+RANK = 1e-9  # singular values below this part of the largest one are zero
 
 
 class Evolved(NamedTuple):
-    """(2): m states, and what they add to the equations of n frames."""
+    """Linearised equations (2) of m internal states, and their contributions to the equations of n frames."""
 
     H: Any  # (6 n, m) sparse
     L: Floats  # (m, m)
     Ly: Any  # (m, 6 n) sparse
     Lz: Any  # (m, 6 n) sparse
-    K: Blocks
-    C: Blocks
-    force: Floats  # (n, 6)
-    branches: int  # states of branches: the last of them
+    K: Blocks  # contribution to the stiffness
+    C: Blocks  # contribution to the damping
+    force: Floats  # (n, 6) forces in the state
+    branches: int  # number of states of branches, which are the last ones
 
 
 class Slopes(NamedTuple):
-    """(1) of one interaction."""
+    """Coefficients of (1) of one interaction with s states and a frames."""
 
-    force: Floats  # (6 a,)
-    left: Floats  # (s,) r as it stands
+    force: Floats  # (6 a,) forces in the state
+    left: Floats  # (s,) residual r in the state
     E: Floats  # (s, s)
-    A: Floats
+    A: Floats  # (s, s)
     Ay: Floats  # (s, 6 a)
     Az: Floats
     Fx: Floats  # (6 a, s)
-    Fw: Floats
+    Fw: Floats  # (6 a, s)
     Fy: Floats  # (6 a, 6 a)
-    Fz: Floats
+    Fz: Floats  # (6 a, 6 a)
 
 
 @allocating_kernel
 def _steps(address, y0, y1, X, lam, out):
-    """The function of many steps (k, ...)."""
+    """Evaluate a dual function for k steps with poses y0, y1 (k, ...), internal states in lam (k, ...)."""
     function = dual_at(address)
     for k in range(lam.shape[0]):
         function(y0[k], y1[k], X, lam[k], out[k])
@@ -77,14 +78,17 @@ def _steps(address, y0, y1, X, lam, out):
 
 @allocating_kernel
 def _values(address, y, X, out):
-    """The function at many poses (k, ...)."""
+    """Evaluate a value function at k poses y (k, ...)."""
     function = value_at(address)
     for k in range(y.shape[0]):
         function(y[k], X, out[k])
 
 
 def _poses(state: State, frames: Ints) -> tuple[Any, Any]:
-    """Poses (a, 4, 3) of frames from the place of the first, and their rates (6 a, a, 4, 3) along displacements and turns."""
+    """Return poses (a, 4, 3) of frames relative to the position of the first, and rates (6 a, a, 4, 3) along their unknowns.
+
+    The unknowns are displacements and rotations of the frames.
+    """
     a = len(frames)
     y, z = np.zeros((a, 4, 3), complex), np.zeros((a, 6, a, 4, 3))
     y[:, 0] = state.r[frames] - state.r[frames[0]]
@@ -97,7 +101,7 @@ def _poses(state: State, frames: Ints) -> tuple[Any, Any]:
 
 
 def slopes_of(own: Group, k: int, state: State) -> Slopes:
-    """Of interaction k of a group with states, which are the last of its numbers."""
+    """Return the coefficients of (1) of interaction k of a group with internal states, the last of its parameters."""
     evolves, a, s = own.kind.evolves, own.kind.arity, own.kind.own
     assert evolves is not None
     frames, X = own.frames[k], own.numbers[k]
@@ -136,7 +140,7 @@ def slopes_of(own: Group, k: int, state: State) -> Slopes:
 
 
 def undetermined(own: Group, k: int, state: State) -> Ints:
-    """Numbers of the states of interaction k that nothing determines where it rests: A of (1) says nothing of them."""
+    """Return the indices of internal states of interaction k that rest does not determine: components in null vectors of A."""
     A = slopes_of(own, k, state).A
     _, sizes, directions = np.linalg.svd(A)
     free = directions[sizes <= RANK * max(float(sizes.max()), 1e-300)]
@@ -144,7 +148,7 @@ def undetermined(own: Group, k: int, state: State) -> Ints:
 
 
 class Condensed(NamedTuple):
-    """(2) of one interaction."""
+    """Coefficients of (2) of one interaction, with dimensions as in `Slopes`."""
 
     H: Floats
     L: Floats
@@ -155,7 +159,10 @@ class Condensed(NamedTuple):
 
 
 def condensed(of: Slopes, name: str) -> Condensed:
-    """(2) of (1); ModelError where no equation tells a state."""
+    """Reduce (1) to (2) by eliminating algebraic states; raise ModelError if no equation determines a state.
+
+    `name`: name of the kind, for messages.
+    """
     U, sizes, V = np.linalg.svd(of.E)
     scale = float(max(sizes.max(initial=0.0), np.abs(of.A).max(initial=0.0)))
     goes = sizes > RANK * scale
@@ -181,12 +188,12 @@ def condensed(of: Slopes, name: str) -> Condensed:
     Ly = E @ rows @ (of.Ay + of.A @ b @ by)
     Lz = E @ rows @ (of.Az + of.A @ b @ bz)
     H, K, C = Fx @ (a + b @ ba), K + Fx @ b @ by, C + Fx @ b @ bz
-    Fw = Fw @ a  # times a' = -(L a + Ly y + Lz z)
+    Fw = Fw @ a  # multiplies a' = -(L a + Ly y + Lz z)
     return Condensed(H - Fw @ L, L, Ly, Lz, K - Fw @ Ly, C - Fw @ Lz)
 
 
 def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
-    """Of all that has states among these, and of rods that relax."""
+    """Return (2) for all interactions in `acting` with internal states, and for relaxing rods."""
     n, at = len(state.r), 0
     rows: list[Floats] = [np.zeros((0, 6, 6))]
     K, C, pairs = list(rows), list(rows), [np.zeros((2, 0), np.int64)]
@@ -194,7 +201,7 @@ def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
     to: dict[str, list[tuple[Floats, Ints, Ints]]] = {"H": [], "Ly": [], "Lz": []}
 
     def put(name: str, values: Floats, places: Ints, first: int) -> None:
-        """values (6 a, s), of frames' unknowns and states."""
+        """Add entries values (6 a, s) of unknowns `places` and states from `first` on to the matrix `name`."""
         own = first + np.arange(values.shape[1])
         to[name].append((values.ravel(), np.repeat(places, len(own)), np.tile(own, len(places))))
 
@@ -221,6 +228,7 @@ def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
         at += 6
 
     def matrix(name: str) -> Any:
+        """Return one of the matrices (6 n, m), sparse."""
         values, places, own = (
             np.concatenate([each[i] for each in to[name]] or [np.zeros(0)]) for i in range(3)
         )
@@ -240,7 +248,7 @@ def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
 
 
 def _branches(system: System, state: State) -> list[tuple[Ints, Floats, Floats, float, float]]:
-    """Of each branch the places of its frames' unknowns, B (6, 6 a), C1, tau and the weight of its point."""
+    """Return, for each branch, indices of its frames' unknowns, B (6, 6 a), C1 (6, 6), tau, s, and the weight of its point."""
     own, found = system.spans, []
     if not np.any(own.relaxation > 0.0):
         return []

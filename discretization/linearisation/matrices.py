@@ -1,4 +1,7 @@
-"""Matrices that are full, sparse or None, zero, as they were put together; the form that is asked for is made then, and kept."""
+"""Convert matrices between full and sparse form on first access, and cache the result.
+
+A matrix is stored as it was assembled: full, sparse, or None if it is zero.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from rigid.system import Floats
 
@@ -14,7 +17,7 @@ Class = TypeVar("Class")
 
 
 def reading_as_sparse(*names: str) -> Callable[[type[Class]], type[Class]]:
-    """Decorator: these fields of a dataclass read as sparse matrices, whatever was given; `full` reads them as arrays."""
+    """Return a decorator that makes these fields of a dataclass read as sparse matrices; `full` reads them as arrays."""
 
     def decorate(kind: type[Class]) -> type[Class]:
         for name in names:
@@ -25,6 +28,8 @@ def reading_as_sparse(*names: str) -> Callable[[type[Class]], type[Class]]:
 
 
 class _SparseField:
+    """Descriptor of a field that reads as a sparse matrix; the stored form is kept."""
+
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -41,7 +46,7 @@ class _SparseField:
 
 
 def full(owner: Any, name: str) -> Floats:
-    """The field `name` of `owner`, which has a `size`, as an array, to be read alone."""
+    """Return the field `name` of `owner`, which has a `size`, as an array, which must not be changed."""
     given = vars(owner)[name]
     if isinstance(given, np.ndarray):
         return given
@@ -50,10 +55,12 @@ def full(owner: Any, name: str) -> Floats:
 
 
 def _or_zero(given: Any, size: int) -> Any:
+    """Return the matrix, or a sparse zero matrix (size, size) if it is None."""
     return scipy.sparse.csr_matrix((size, size)) if given is None else given
 
 
 def _kept(owner: Any, name: str, make: Callable[[], Any]) -> Any:
+    """Return the value cached in `owner` as `name`; make it at the first call."""
     known = vars(owner)
     if name not in known:
         known[name] = make()
@@ -61,12 +68,12 @@ def _kept(owner: Any, name: str, make: Callable[[], Any]) -> Any:
 
 
 def array(matrix: Any) -> Floats:
-    """Of a full matrix or a sparse one."""
+    """Return a full or sparse matrix as an array."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def sparse(matrix: Any) -> scipy.sparse.csr_matrix:
-    """Of a full matrix or a sparse one."""
+    """Return a full or sparse matrix in compressed sparse rows."""
     if not isinstance(matrix, np.ndarray):
         return scipy.sparse.csr_matrix(matrix)
     rows, columns = np.nonzero(matrix)

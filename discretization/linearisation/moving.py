@@ -1,4 +1,4 @@
-"""States beside a state: every frame displaced and turned, with what else of a state follows from its frames."""
+"""Perturb a state: displace and rotate every frame, and update what depends on the frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rigid.system import Floats, State
 
 
 def moved(system: System, state: State, x: Floats) -> State:
-    """Every frame displaced and turned by x (n, 6); what is counted goes on."""
+    """Return the state with every frame displaced and rotated by x (n, 6), m and rad; counted angles are updated."""
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     there = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
     own = interaction_table.with_counted(system.others, part(system, there, "angle"))

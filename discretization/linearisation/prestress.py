@@ -1,17 +1,18 @@
-"""What the linear response to a load changes in the stiffness: K' of stresses C de in a shape that stays.
+"""Compute the change of stiffness due to the linear response to a load: K' of stresses C de in an unchanged shape.
 
     K' = K(C, s + C de) - K(C, s) + K(lam') + K(F'),    de = de/dy u                                        (1)
 
-with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape; lam' what the
-joints take more, F' the loads that grow. K is linear in stresses, multipliers and loads. That C changes with the strains too,
-where a law is no straight line, is no part of it. An energy says what its strains are (`Straining`); rods have strains at points.
+with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape, lam' the
+increase of the multipliers and F' the growing loads. K is linear in stresses, multipliers and loads. The change of C with the
+strains, if a law is nonlinear, is not included. An energy declares its strains (`Straining`); rods have strains at points.
 
-Of a user's own kind its dual alone is known, and so the change of its force and stiffness along a displacement,
+For a user-defined kind only its dual is known, and so the change of its force and stiffness along a displacement,
 
     K' = dK/dy P u,   df = df/dy P u                                                                          (2)
 
-P leaves of u what the interaction itself resists: the range of its own stiffness. Where it has no stress a turn that it goes
-along with changes neither, and (2) is (1) but for what strains change among themselves: of a spring between two points the same.
+P projects u onto the range of the stiffness of that interaction: the part that the interaction resists. If it has no stress, a
+rotation that it follows changes neither, and (2) equals (1) except for the change of strains due to strains: for a spring
+between two points both are equal.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.groups import Role, constraints_of, groups_of, rods_of
 from discretization.linearisation import applied, tangents
@@ -34,24 +35,27 @@ from rigid.interactions import evaluation
 from rigid.interactions.kinds import Group, Straining
 from rigid.system import Floats, State
 
-# of a derivative of order 4: weights, places
+# central difference of order 4 for a derivative: weights, offsets
 CENTRAL = (8 / 12, 1), (-8 / 12, -1), (-1 / 12, 2), (1 / 12, -2)
-STRAIN = 1e-6  # differences of stresses for the tangent of a rod's law
+STRAIN = 1e-6  # strain increment of the differences for the tangent of a rod's law
 
 
-RESISTED = 1e-9  # of an interaction's largest stiffness: less is none
+RESISTED = 1e-9  # stiffness taken as zero, relative to the interaction's largest
 
 
 class Stressed(NamedTuple):
-    """Energies of a system in a shape: with the stiffness they have there, and with more stress."""
+    """Energies of a system in a shape, with their stiffness in it, before and after stress is added."""
 
     before: list[Group]
     after: list[Group]
-    silent: list[Group]  # those that do not say what their strains are, in neither
+    silent: list[Group]  # energies that do not declare their strains; not in the other lists
 
 
 def stressed(system: System, state: State, direction: Floats, f: float) -> Stressed:
-    """The stresses of a displacement `direction` (n, 6) of the shape `state`; strains by differences at +-f, +-2f of it."""
+    """Return the energies in the shape `state` before and after the stresses of a displacement `direction` (n, 6) are added.
+
+    Strains are computed by differences at +-f and +-2f times the direction.
+    """
     beside, silent = _beside(system, state, direction, f), []
     before, after = (rods_of(of) for of in _rods(system, state, beside))
     for own in groups_of(system, state, Role.ENERGY):
@@ -68,9 +72,9 @@ def stressed(system: System, state: State, direction: Floats, f: float) -> Stres
 def change(
     lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float
 ) -> scipy.sparse.csr_matrix:
-    """(1), (size, size), about the state of `lin`.
+    """Return K' of (1), (size, size), about the state of `lin`.
 
-    grown: loads (l, 3) and what they and the weight apply (n, 6) at factor one less those at factor zero.
+    `grown`: loads (l, 3), and forces and torques of loads and weight (n, 6), both at factor one less at factor zero.
     """
     system, state = lin.system, lin.state
     loads, forces = grown
@@ -78,7 +82,7 @@ def change(
     none = np.zeros(0)
     after, before = (tangents.placed(groups, state) for groups in (both.after, both.before))
     along, pulled = _along(lin, both.silent, direction, f)
-    # what the joints take of it
+    # change of the multipliers of the joints
     left = after.forces(none) - before.forces(none) + pulled - forces
     lam = multipliers(filled(lin.M), lin.G, left[lin.frames].ravel(), lin.repeated)
     K, K0 = after.stiffness(none), before.stiffness(none)
@@ -93,18 +97,19 @@ def change(
     return scipy.sparse.csr_matrix(0.5 * (found + found.T))
 
 
-Beside = Sequence[tuple[float, State]]  # weights of a derivative, and states
+Beside = Sequence[tuple[float, State]]  # weights of a difference, and perturbed states
 
 
 def _beside(system: System, state: State, direction: Floats, f: float) -> Beside:
+    """Return weights, divided by f, and states of the central difference along `direction` (n, 6)."""
     return [(s / f, moved(system, state, t * f * direction)) for s, t in CENTRAL]
 
 
 def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) -> tuple[list[Blocks], Floats]:
-    """(2): blocks, and forces (n, 6) of all together."""
+    """Return the stiffness changes of (2) for `groups`, as blocks, and the sum of their force changes (n, 6)."""
     system, state, none = lin.system, lin.state, np.zeros(0)
     blocks, forces = [], np.zeros_like(direction)
-    reach = float(np.ptp(state.r, axis=0).max()) or 1.0  # m, of a turn of 1
+    reach = float(np.ptp(state.r, axis=0).max()) or 1.0  # length that scales rotations, m
     for own in groups:
         for k in range(len(own.frames)):
             one = [own._replace(frames=own.frames[[k]], numbers=own.numbers[[k]], row=own.row[[k]])]
@@ -125,7 +130,7 @@ def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) ->
 
 
 def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
-    """The rods with the stiffness they have in `state`, without laws; and with rest strains that are less by de."""
+    """Return two systems with rods linearised in `state`: without change, and with rest strains reduced by de."""
     strain, rods = (
         np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0),
         system.rods,
@@ -137,6 +142,7 @@ def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]
 
 
 def _prestressed(own: Group, straining: Straining, state: State, beside: Beside) -> Group:
+    """Return the group with the stresses of its strain changes de added, with unchanged stiffness."""
     kind = own.kind._replace(value=straining.strains, rows=straining.count, straining=None)
     strains = own._replace(kind=kind, row=straining.count * np.arange(len(own.frames)))
 
@@ -148,7 +154,10 @@ def _prestressed(own: Group, straining: Straining, state: State, beside: Beside)
 
 
 def _without_laws(spans: Spans, strain: Floats) -> Spans:
-    """With the tangents (g, 6, 6) of the laws at these strains; the stress there is another, which no difference sees."""
+    """Return the spans with laws replaced by their tangents (g, 6, 6) at these strains.
+
+    The stress in the state differs from that of the laws, which cancels in all differences.
+    """
 
     def stress(e: Floats) -> Floats:
         return with_laws(spans, e, np.sum(spans.stiffness * e[:, None, :], axis=-1))

@@ -1,6 +1,7 @@
-"""Solves with joints: A x + G^T y = b, G x = 0, factored once.
+"""Solve saddle-point (KKT) systems with joints, A x + G^T y = b, G x = 0, with one factorisation.
 
-The null space of G is never formed: x = P b with P the inverse of A on it, zero on the reactions.
+The null space of G is never formed: x = P b with P the inverse of A on it. P maps constraint reactions G^T y to
+zero.
 """
 
 from __future__ import annotations
@@ -8,26 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 from numpy.typing import NDArray
 
 from discretization.linear.sparse import sparse_lu
 from rigid.errors import ModelError
 
-ROUNDING = 1e-12  # of the largest diagonal entry
-REDUNDANT = (
-    1e-9  # of the scaled rows: what stands on the multipliers' diagonal where rows depend on each other
-)
+ROUNDING = 1e-12  # diagonal entries below this part of the largest one are zero
+REDUNDANT = 1e-9  # diagonal entries of the multipliers if rows are dependent, relative to the scaled rows
 
 
 class Saddle:
-    """P of A (real or complex) and G."""
+    """Factors of the KKT matrix of A (n, n), real or complex, and G (m, n); applies P."""
 
     def __init__(self, A: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix) -> None:
         self.size = A.shape[0]
         self._rows = G.shape[0]
         diagonal = np.abs(A.diagonal())
-        # without what is zero but for rounding: its logarithm would decide
+        # omit entries that are zero up to rounding: their logarithms would dominate the mean
         counts = diagonal[diagonal > ROUNDING * diagonal.max(initial=0.0)]
         scale = float(np.exp(np.mean(np.log(counts)))) if len(counts) else 1.0
         self._scale, G = scale, scale * G
@@ -47,7 +46,10 @@ class Saddle:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
 
     def reactions(self, b: NDArray, below: NDArray | None = None) -> tuple[NDArray, NDArray]:
-        """x and y of A x + G^T y = b, G x = below, by default zero: x = P b. b (k,) or (k, columns)."""
+        """Return x and y of A x + G^T y = b, G x = below, for b (n,) or (n, columns).
+
+        `below`: zero by default, for which x = P b.
+        """
         full = np.zeros((self.size + self._rows, *b.shape[1:]), b.dtype)
         full[: self.size] = b
         if below is not None:
@@ -56,10 +58,11 @@ class Saddle:
         return found[: self.size], self._scale * found[self.size :]
 
     def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
-        """The x of `reactions` alone."""
+        """Return x of A x + G^T y = b, G x = below, for b (n,) or (n, columns); `below` is zero by default."""
         return self.reactions(b, below)[0]
 
 
 def _factored(A: scipy.sparse.csc_matrix) -> Any:
-    # the pattern is symmetric: an order of A + A^T fills in less than one of A^T A
+    """Return the sparse LU factors of A."""
+    # the pattern is symmetric: an ordering of A + A^T causes less fill-in than one of A^T A
     return sparse_lu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

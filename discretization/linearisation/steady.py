@@ -1,8 +1,8 @@
-"""Which steady motion a state is part of: rest, rotors that spin in their places, or a rotation of everything.
+"""Determine the steady motion that a state is part of: rest, rotors that spin in place, or a rotation of everything.
 
-The linear equations have constant coefficients where the motion looks the same at all times from axes that turn with W:
-frames rest there, or spin about themselves as round as they are. Whether stiffness and joints stay the same as well is
-looked at where they are: a turn later.
+The linearised equations have constant coefficients if the motion is constant in time as seen from axes that rotate with W:
+frames rest in these axes, or spin about axes of rotational symmetry. Whether stiffness and joints are constant as well is
+checked with the state after a further rotation (`later`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
-ALIKE = 1e-9  # relative: velocities of one motion
-LATER = 0.5  # rad, of the fastest
+ALIKE = 1e-9  # relative difference up to which velocities belong to one motion
+LATER = 0.5  # rotation of the fastest frame in `later`, rad
 
 Names = Callable[[int], str]
 
@@ -27,10 +27,12 @@ Names = Callable[[int], str]
 def steady_motion(
     system: System, state: State, spin: Floats | None, about: Floats, names: Names
 ) -> SteadyMotion:
-    """Of the velocities in `state`; or, with `spin`, of axes that turn with it about the point `about`.
+    """Return the steady motion with the velocities in `state`.
 
-    With `spin` frames without velocities turn with the axes, and fixed ones too; others keep what they turn faster.
-    Raises ModelError where the velocities are those of no steady motion.
+    `spin`: angular velocity (3,), rad/s, of the axes about the point `about` (3,), m; by default it follows from the velocities.
+    If `spin` is set and no moving frame has a velocity, all frames rotate with the axes, including fixed ones. Otherwise each
+    frame spins with its angular velocity relative to the axes. `names`: frame -> name, for messages.
+    Raises ModelError if the velocities do not belong to a steady motion.
     """
     moving = system.frames.fixed == 0
     still = not (state.v.any() or state.Omega.any())
@@ -75,7 +77,7 @@ def steady_motion(
 def _check_carried(
     motion: SteadyMotion, state: State, v: Floats, moving: Floats, speed: float, names: Names
 ) -> None:
-    """Raise unless all frames rest in the axes."""
+    """Raise ModelError unless the origins of all moving frames rest in the axes."""
     carried = np.cross(motion.W, state.r - motion.center)
     off = np.where(moving, np.abs(v - carried).max(axis=1), 0.0)
     if off.max() > ALIKE * speed:
@@ -87,7 +89,7 @@ def _check_carried(
 
 
 def _not_round(system: System, state: State, motion: SteadyMotion) -> int | None:
-    """A frame whose inertia changes while it spins in the axes."""
+    """Return the index of a frame whose spatial inertia changes while it spins in the axes, or None."""
     J, s = spatial_inertia(system, state), hats(motion.spin)
     change = np.abs(s @ J - J @ s).max(axis=(1, 2))
     fastest = max(np.abs(motion.spin).max(), np.abs(motion.W).max())
@@ -96,6 +98,7 @@ def _not_round(system: System, state: State, motion: SteadyMotion) -> int | None
 
 
 def _check_round(system: System, state: State, motion: SteadyMotion, names: Names) -> None:
+    """Raise ModelError if a spinning frame is not rotationally symmetric about its axis of spin."""
     worst = _not_round(system, state, motion)
     if worst is not None:
         raise ModelError(
@@ -105,11 +108,11 @@ def _check_round(system: System, state: State, motion: SteadyMotion, names: Name
 
 
 def later(system: System, state: State, motion: SteadyMotion) -> State:
-    """The state, seen from the axes, when the fastest has turned on by LATER."""
+    """Return the state, as seen from the axes, after the fastest frame has rotated by LATER."""
     fixed = (system.frames.fixed != 0)[:, None]
     ground = np.zeros(3) if motion.ground else -motion.W
     spin = np.where(fixed, ground, motion.spin)
-    fastest = float(np.abs(spin).max()) or 1.0  # velocities may be rounding alone
+    fastest = float(np.abs(spin).max()) or 1.0  # 1.0 if nothing spins
     turn = quaternions.from_rotation_vector(spin * LATER / fastest)
     arm = state.r - motion.center
     r = np.where(fixed, motion.center + quaternions.rotate(turn, arm), state.r)

@@ -1,14 +1,14 @@
-"""Derivative of one step of `em` with respect to the state it starts from and to the numbers of what acts.
+"""Compute derivatives of one step of `em` with respect to its initial state and to parameters of interactions.
 
-With R(y0, y1, v0; p) = 0 the equations of the step (`discretization.assembly.step_equations`), y poses, v velocities and Omega,
-K1 their matrix at the solution and K0 the matrix assembled there for the step from the end with -h,
+Let R(y0, y1, v0; p) = 0 be the equations of the step (`discretization.assembly.step_equations`), y poses, v velocities and Omega,
+K1 their matrix at the solution and K0 the matrix assembled there for the step from the end with -h. Then
 
     K1 dy1 = -(A0 dy0 + B dv0 + dR/dp dp),   A0 = -K0 - B du/dy0,   B = -2 M  and  -(R0 + R1) J                        (1)
     dv1 = du - dv0,   u = (2 (r1 - r0)/h, 2 c/h),   c = R0^T psi,   dc = T(c)^-1 R0^T (eta1 - eta0)                     (2)
 
-since all duals are symmetric in both ends and all that resists is odd (`rigid.interactions.blocks`): the equations of the step
-backward are those forward, with the opposite sign and v1 = u - v0 given in the place of v0. Rows of constraints, g = 0 at the
-end, do not know the start. Backward, (1) transposed, serves any number of parameters with one solution.
+since all duals are symmetric in both ends and all resistances are odd (`rigid.interactions.blocks`): the equations of the
+backward step are those of the forward step, with the opposite sign and with v1 = u - v0 instead of v0. Rows of constraints, g = 0
+at the end, do not depend on the start. The adjoint (`backward`), (1) transposed, needs one solution for any number of parameters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from discretization.assembly.load_forces import put_signals
 from discretization.assembly.numbering import number
@@ -33,19 +33,19 @@ from rigid.system import Floats, State
 
 
 class Change(NamedTuple):
-    """Of a state, or the derivative of a quantity to one: n frames, zero for those that do not move."""
+    """Change of a state of n frames, or derivative of a quantity with respect to a state; zero for frames that do not move."""
 
-    r: Floats  # (n, 3)
-    turn: Floats  # (n, 3) rad, spatial
-    v: Floats  # (n, 3)
-    Omega: Floats  # (n, 3) body-fixed, as in the state
+    r: Floats  # (n, 3) positions, m
+    turn: Floats  # (n, 3) rotations, spatial, rad
+    v: Floats  # (n, 3) velocities, m/s
+    Omega: Floats  # (n, 3) angular velocities, body-fixed as in the state, rad/s
 
 
 class StepDerivative:
-    """Of the step of length `h` that has led from the state `start` to `end`, under loads (loads, 3) at its middle.
+    """Derivative of the step of length `h`, s, from `start` to `end`, with loads `load_values` (loads, 3) at its middle.
 
-    Raises ModelError for what equations (1) alone do not tell: prescribed motion, and own variables (angles counted through
-    turns, branches that relax). `K1` and `K0` (N, N) are the matrices of (1).
+    Raises ModelError for models that (1) does not cover: with prescribed motion or internal variables (angles counted through
+    whole revolutions, relaxing branches). `K1` and `K0` (N, N) are the matrices of (1).
     """
 
     def __init__(self, system: System, start: State, end: State, h: float, load_values: Floats | None = None):
@@ -67,7 +67,7 @@ class StepDerivative:
         self.K1 = self._matrix(start, h, way)
         self._factors = sparse_lu(self.K1)
         self._moving = np.flatnonzero(system.frames.fixed == 0)
-        self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # of (r, turn)
+        self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # unknowns (r, turn)
         self._M = _masses(system)
         R0, R1 = (quaternions.to_matrix(state.quat) for state in (start, end))
         self._spin = (R0 + R1) @ system.frames.inertia
@@ -76,11 +76,14 @@ class StepDerivative:
 
     @property
     def size(self) -> int:
-        """Number of the equations."""
+        """Number of equations N."""
         return int(self._numbering.size)
 
     def forward(self, change: Change, residual: Floats | None = None) -> tuple[Change, Floats]:
-        """What a change of the start, and one of the equations (`of_numbers`), make of the end: the state, and its `lam`."""
+        """Return the changes of the final state and of its multipliers `lam` (m,) due to a change of the initial state.
+
+        `residual`: (N,) change of the equations as from `of_numbers`, by default zero.
+        """
         turned = np.einsum("kij,kj->ki", self._C, change.turn)
         v, Omega = change.v + 2.0 / self.h * change.r, change.Omega + turned  # dv0 - du/dy0 dy0
         rhs = self.K0 @ self._packed(change.r, change.turn)
@@ -99,8 +102,10 @@ class StepDerivative:
         return self._at_rest_where_fixed(own), self._lam(found)
 
     def backward(self, gradient: Change) -> tuple[Change, Floats]:
-        """From the derivatives of a quantity to the end those to the start, and the adjoint w (N,): to numbers they are
-        w . residual, `residual` of `of_numbers`.
+        """Return the derivatives of a quantity with respect to the initial state, and the adjoint w (N,).
+
+        `gradient`: derivatives of the quantity with respect to the final state. Derivatives with respect to parameters are
+        w . residual, with `residual` from `of_numbers`.
         """
         on_v, on_Omega = 2.0 / self.h * gradient.v, np.einsum("kji,kj->ki", self._C, gradient.Omega)
         w = -self._factors.solve(self._packed(gradient.r + on_v, gradient.turn + on_Omega), "T")
@@ -119,7 +124,7 @@ class StepDerivative:
         return self._at_rest_where_fixed(own), w
 
     def of_numbers(self, acting: Acting, numbers: Floats) -> Floats:
-        """dR/dp dp (N,) of a change of the numbers (k, w) of a group of `discretization.groups.groups_of`."""
+        """Return dR/dp dp (N,) for a change `numbers` (k, w) of the parameters of a group of `discretization.groups`."""
         own, h, out = acting.group, self.h, np.zeros(len(self._work.residual))
         rows, lam = own.kind.rows, 1.0 / h if acting.role is Role.DISSIPATION else 1.0
         each = self._end.lam[own.row[:, None] + np.arange(rows)] if rows else lam
@@ -132,6 +137,7 @@ class StepDerivative:
         return out[: self.size]
 
     def _matrix(self, state: State, h: float, way: tuple[Any, ...]) -> scipy.sparse.csc_matrix:
+        """Return the matrix (N, N) of the step of length h from `state`; `way`: increments dr and psi."""
         numbering, work = self._numbering, self._work
         begin_step(self.system, numbering, state, work, h)
         work.dr[:], work.psi[:] = way
@@ -147,19 +153,20 @@ class StepDerivative:
         )
 
     def _scales(self, work: Workspace) -> Floats:
-        """Of the multipliers (m,)."""
+        """Return the scales of the multipliers (m,)."""
         numbering, out = self._numbering, np.ones(len(self._end.lam))
         for c, rows in enumerate(numbering.rows):
             out[numbering.lam[c] : numbering.lam[c] + rows] = work.scale[c]
         return out
 
     def _constraint_rows(self) -> Any:
+        """Return the indices of the equations g = 0."""
         numbering = self._numbering
         parts = [first + np.arange(k) for first, k in zip(numbering.row, numbering.rows, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def _lam(self, found: Floats) -> Floats:
-        """`State.lam` of the unknowns."""
+        """Return the change of `State.lam` (m,) for the unknowns `found` (N,)."""
         numbering, out = self._numbering, np.zeros(len(self._end.lam))
         for c, rows in enumerate(numbering.rows):
             first, at = numbering.lam[c], numbering.row[c]
@@ -167,22 +174,25 @@ class StepDerivative:
         return out
 
     def _at_rest_where_fixed(self, own: Change) -> Change:
+        """Return the change with zeros for frames that do not move."""
         moves = self.system.frames.fixed[:, None] == 0
         return Change(*(np.where(moves, array, 0.0) for array in own))
 
     def _packed(self, r: Floats, turn: Floats) -> Floats:
+        """Return r and turn (n, 3) of moving frames as unknowns (N,)."""
         out = np.zeros(self.size)
         out[self._place] = np.column_stack([r, turn])[self._moving]
         return out
 
     def _unpacked(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return r and turn (n, 3) from unknowns (N,), zero for frames that do not move."""
         out = np.zeros((len(self.system.frames.mass), 6))
         out[self._moving] = x[self._place]
         return out[:, :3].copy(), out[:, 3:].copy()
 
 
 def _masses(system: System) -> Floats:
-    """M (n, n): masses, less what neighbours in a rod share."""
+    """Return the mass matrix M (n, n), kg: masses of the frames with the shared masses of neighbours in rods."""
     M = np.diag(system.frames.mass)
     pairs, shared = system.rods.shared_masses
     a, b = pairs.T
@@ -192,7 +202,7 @@ def _masses(system: System) -> Floats:
 
 
 def _inverse_tangents(c: Floats) -> Floats:
-    """T(c)^-1 = I - hat(c)/2 + c c^T/4 (k, 3, 3) of Cayley vectors (k, 3)."""
+    """Return T(c)^-1 = I - hat(c)/2 + c c^T/4 (k, 3, 3) for Cayley vectors c (k, 3)."""
     hat = np.zeros((len(c), 3, 3))
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3

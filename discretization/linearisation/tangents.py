@@ -1,14 +1,14 @@
-"""Forces of interactions and their derivatives, compiled: one loop over groups, complex steps of the duals.
+"""Compute forces of interactions and their derivatives: one loop over groups, complex steps of the duals; compiled.
 
-In the displacement dr and the spatial turn eta of every frame, d_k -> d_k + eta x d_k, a dual is pulled back to
+In the displacement dr and the spatial rotation eta of every frame, d_k -> d_k + eta x d_k, a dual is pulled back to
 
     force f_0, torque sum_k d_k x f_k                                                                     (1)
 
-and an interaction gives the blocks of one (6, 6) a pair of its frames:
+and an interaction contributes a block (6, 6) for each pair of its frames:
 
     K_ab = d(1)_a/d(dr, eta)_b     of the gradients of energies, of lam . g for constraints               (2)
     C_ab = (1)_a of the dual of the unit rate of (dr, eta)_b, for dissipations                            (3)
-    and (2) of the duals of dissipations where the frames turn at rest: d_k' = s x d_k, turned with eta   (4)
+    and (2) of the duals of dissipations if the frames spin at rest: d_k' = s x d_k, rotated with eta     (4)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from rigid.compilation.decorators import allocating_kernel, kernel, small_kernel
 from rigid.errors import ModelError
@@ -39,14 +39,14 @@ from rigid.system import Floats, Ints, State
 
 
 class Blocks(NamedTuple):
-    """Blocks (k, 6, 6) of a matrix between frames."""
+    """Blocks (6, 6) of a matrix between frames, in coordinate format."""
 
     rows: Ints  # (k,) frames
-    columns: Ints  # (k,)
-    values: Floats
+    columns: Ints  # (k,) frames
+    values: Floats  # (k, 6, 6)
 
     def matrix(self, place: Ints) -> scipy.sparse.bsr_matrix:
-        """Summed, of the frames with a place >= 0."""
+        """Return the sum of the blocks as a sparse matrix of frames with a place >= 0; `place`: (n,) index of each frame."""
         size = int(place.max(initial=-1)) + 1
         rows, columns = place[self.rows], place[self.columns]
         use = np.flatnonzero((rows >= 0) & (columns >= 0))
@@ -61,55 +61,56 @@ class Blocks(NamedTuple):
         return scipy.sparse.bsr_matrix((data, key % size, indptr), shape=shape)
 
     def full(self, place: Ints) -> Floats:
-        """The same, not sparse: for small models a tenth of the time."""
+        """Return the sum of the blocks as an array for frames with a place >= 0: a tenth of the time for small models."""
         size = 6 * (int(place.max(initial=-1)) + 1)
         out = np.zeros((size, size))
         _add_blocks(self.rows, self.columns, self.values, place, out)
         return out
 
     def times(self, x: Floats) -> Floats:
-        """Product with x (n, 6), (n, 6)."""
+        """Return the product with x (n, 6), (n, 6)."""
         out = np.zeros_like(x)
         np.add.at(out, self.rows, np.einsum("kij,kj->ki", self.values, x[self.columns]))
         return out
 
 
 def joined(parts: Sequence[Blocks]) -> Blocks:
-    """All of them."""
+    """Return the blocks of all parts."""
     return Blocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class Placed(NamedTuple):
-    """Energies and constraints at the poses of a state, as compiled code reads them."""
+    """Energies and constraints at the poses of a state, in the form that compiled code reads."""
 
     groups: Sequence[Group]
     interacting: Interacting
-    r: Floats  # (n, 3)
-    R: Floats  # (n, 3, 3)
-    rows: int  # multipliers that the constraints have
+    r: Floats  # (n, 3) positions, m
+    R: Floats  # (n, 3, 3) rotation matrices
+    rows: int  # number of multipliers of the constraints
 
     def stiffness(self, lam: Floats) -> Blocks:
-        """(2) of energies, and of constraints times their multipliers lam."""
+        """Return the blocks (2) of energies, and of constraints times their multipliers lam (m,)."""
         self._check(lam)
         out = _room(self.groups)
         _differentiate(self.interacting, self.r, self.R, lam, out.values)
         return out
 
     def forces(self, lam: Floats) -> Floats:
-        """(1) of all frames, (n, 6)."""
+        """Return the forces and torques (1) on all frames, (n, 6), for multipliers lam (m,)."""
         self._check(lam)
         out = np.zeros((len(self.r), 6))
         _add_forces(self.interacting, self.r, self.R, lam, out)
         return out
 
     def jacobian(self, rows: int, place: Ints) -> Floats:
-        """Derivatives (rows, 6 k) of the constraints to (dr, eta) of the frames with a place >= 0."""
+        """Return the derivatives (rows, 6 k) of the constraints with respect to (dr, eta) of frames with a place >= 0."""
         out = np.zeros((max(rows, self.rows), 6 * (int(place.max(initial=-1)) + 1)))
         if self.rows:
             _put_gradients(self.interacting, self.r, self.R, place, out)
         return out
 
     def _check(self, lam: Floats) -> None:
+        """Raise ModelError if there are fewer multipliers than constraint rows."""
         if len(lam) < self.rows:
             raise ModelError(
                 f"{len(lam)} multipliers for {self.rows} rows of constraints; give those of the same system"
@@ -117,7 +118,7 @@ class Placed(NamedTuple):
 
 
 def placed(groups: Sequence[Group], state: State) -> Placed:
-    """These groups at the poses of a state."""
+    """Return the groups at the poses of a state."""
     r, quat = np.ascontiguousarray(state.r), np.ascontiguousarray(state.quat)
     if r.shape != (len(r), 3) or quat.shape != (len(r), 4):
         raise ModelError(
@@ -132,17 +133,17 @@ def placed(groups: Sequence[Group], state: State) -> Placed:
 
 
 def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> Blocks:
-    """(2) of energies, and of constraints times their multipliers lam."""
+    """Return the blocks (2) of energies, and of constraints times their multipliers lam (m,)."""
     return placed(groups, state).stiffness(lam)
 
 
 def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
-    """(1) of all frames, (n, 6)."""
+    """Return the forces and torques (1) on all frames, (n, 6), for multipliers lam (m,)."""
     return placed(groups, state).forces(lam)
 
 
 def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats, Blocks, Blocks]:
-    """Of dissipations between frames that turn with spin (n, 3): forces (n, 6), (3), (4)."""
+    """Return forces (n, 6), blocks (3) and blocks (4) of dissipations between frames that spin with `spin` (n, 3), rad/s."""
     out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
     if not groups:
         return out, C, K
@@ -154,6 +155,7 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
 
 
 def _room(groups: Sequence[Group]) -> Blocks:
+    """Return zero blocks for all pairs of frames of every interaction."""
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for own in groups:
         rows.append(own.frames.repeat(own.kind.arity, axis=1).ravel())
@@ -164,6 +166,7 @@ def _room(groups: Sequence[Group]) -> Blocks:
 
 @kernel
 def _add_blocks(rows, columns, values, place, out):
+    """Add the blocks of frames with a place >= 0 to the matrix out."""
     for k in range(len(rows)):
         a, b = 6 * place[rows[k]], 6 * place[columns[k]]
         if a >= 0 and b >= 0:
@@ -174,6 +177,7 @@ def _add_blocks(rows, columns, values, place, out):
 
 @kernel
 def _put_rotations(quat, out):
+    """Set out (n, 3, 3) to the rotation matrices of quat (n, 4)."""
     for k in range(len(quat)):
         R = rotation_matrix(load4(quat[k]))
         for i in range(3):
@@ -183,7 +187,7 @@ def _put_rotations(quat, out):
 
 @small_kernel
 def _put(r, R, own, arity, y):
-    """Poses of the frames of an interaction, from the place of the first."""
+    """Store the poses of the frames of an interaction, relative to the position of the first, in y."""
     origin = load3(r[own.frames[0]])
     for k in range(arity):
         put_pose(r, R, own.frames[k], origin, y, k)
@@ -191,7 +195,7 @@ def _put(r, R, own, arity, y):
 
 @small_kernel
 def _put_spin(spin, f, y, z, k):
-    """Rates of the directors of frame f, s x d."""
+    """Store the rates s x d of the directors of frame f, number k of an interaction, in z; s is the row of `spin`."""
     x, y1, z1 = spin[f, 0], spin[f, 1], spin[f, 2]
     for i in range(3):
         z[k, 0, i] = 0.0
@@ -202,6 +206,7 @@ def _put_spin(spin, f, y, z, k):
 
 @small_kernel
 def _multipliers(kind, own, all_of_them, lam):
+    """Copy the multipliers of an interaction to lam; 1 for an energy."""
     lam[0] = 1.0
     for k in range(kind.rows):
         lam[k] = all_of_them[own.row + k]
@@ -209,7 +214,10 @@ def _multipliers(kind, own, all_of_them, lam):
 
 @small_kernel
 def _store(dual, y, at, arity, b, j, scale, imaginary, out):
-    """Column (b, j) of the blocks of one interaction."""
+    """Set column j of the blocks of frames (a, b) of one interaction, for all a, to scale times (1).
+
+    `at`: offset of its blocks in out; `imaginary`: use the imaginary part of (1) (complex step), else the real part.
+    """
     for a in range(arity):
         f = frame(dual, a)
         force, torque = f[0], torque_of(f, frame(y, a))
@@ -225,6 +233,7 @@ def _store(dual, y, at, arity, b, j, scale, imaginary, out):
 
 @small_kernel
 def _most_rows(I):
+    """Return the largest number of rows of a kind, at least 1."""
     rows = 1
     for which in range(I.kinds.size):
         rows = max(rows, I.kinds[which].rows)
@@ -233,13 +242,14 @@ def _most_rows(I):
 
 @small_kernel
 def _add(dual, y, own, arity, out):
+    """Add the forces and torques (1) of an interaction to the rows of its frames in out (n, 6)."""
     for a in range(arity):
         _add_to(dual, y, a, out[own.frames[a]])
 
 
 @small_kernel
 def _add_to(dual, y, a, out):
-    """out (6,) += (1) of the frame that is number a of an interaction."""
+    """Add the force and torque (1) on the frame that is number a of an interaction to out (6,)."""
     f = frame(dual, a)
     force, torque = f[0], torque_of(f, frame(y, a))
     for i in range(3):
@@ -249,6 +259,7 @@ def _add_to(dual, y, a, out):
 
 @allocating_kernel
 def _differentiate(I, r, R, multipliers, out):
+    """Set out to the blocks (2) of all interactions by complex steps."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     lam, at = np.zeros(_most_rows(I), np.complex128), 0
     for which in range(I.kinds.size):
@@ -258,7 +269,7 @@ def _differentiate(I, r, R, multipliers, out):
             own = I.each[e]
             X = I.numbers[own.first : own.last]
             _multipliers(kind, own, multipliers, lam)
-            if not lam[: max(kind.rows, 1)].any():  # a constraint that takes nothing
+            if not lam[: max(kind.rows, 1)].any():  # a constraint without multipliers contributes nothing
                 at += arity * arity
                 continue
             _put(r, R, own, arity, y)
@@ -273,6 +284,7 @@ def _differentiate(I, r, R, multipliers, out):
 
 @allocating_kernel
 def _add_forces(I, r, R, multipliers, out):
+    """Add the forces and torques (1) of all interactions to out (n, 6)."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
     for which in range(I.kinds.size):
@@ -288,6 +300,7 @@ def _add_forces(I, r, R, multipliers, out):
 
 @allocating_kernel
 def _put_gradients(I, r, R, place, out):
+    """Add the gradients of all constraint rows to out (rows, 6 k)."""
     y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
     for which in range(I.kinds.size):
@@ -308,6 +321,7 @@ def _put_gradients(I, r, R, place, out):
 
 @allocating_kernel
 def _resist(I, r, R, spin, out, C, K):
+    """Add the forces of dissipations to out (n, 6); set C to the blocks (3) and K to the blocks (4)."""
     y, z = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     dual, lam, at = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.ones(1, np.complex128), 0
     for which in range(I.kinds.size):
@@ -321,7 +335,7 @@ def _resist(I, r, R, spin, out, C, K):
             z[:arity] = 0.0
             for b in range(arity):
                 for j in range(6):
-                    if kind.settle != 0:  # not linear in the rates: its slope at rest
+                    if kind.settle != 0:  # not linear in the rates: use the slope at rest
                         add_change(y, z, b, j, COMPLEX_STEP * 1j)
                         function(y, rates, X, lam, dual)
                         _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)
@@ -337,7 +351,7 @@ def _resist(I, r, R, spin, out, C, K):
             for b in range(arity):
                 for j in range(6):
                     move_along(y, b, j)
-                    if j >= 3:  # rates do not move with dr
+                    if j >= 3:  # rates do not change with dr
                         move_along(z, b, j)
                     function(y, rates, X, lam, dual)
                     _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, K)

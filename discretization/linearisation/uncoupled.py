@@ -1,7 +1,8 @@
-"""Unknowns that hang together: an eigenproblem falls into as many smaller ones as there are sets that nothing couples.
+"""Decompose an eigenproblem into uncoupled sets of unknowns (connected components of both matrices).
 
-A straight rod along an axis stretches, twists and bends in two planes, a frame in a plane moves in it and out of it: full
-matrices of n unknowns take n^3, four of n/4 a sixteenth of that. What is not zero couples, be it by rounding.
+A straight rod along an axis stretches, twists and bends in two planes; a plane frame moves in its plane and out of it. Solving
+with a full matrix of n unknowns costs n^3 operations, with four of n/4 a sixteenth of that. Every nonzero entry couples, even if
+it is due to rounding.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from rigid.system import Floats, Ints
 
 
 class Set(NamedTuple):
-    """Unknowns that nothing couples to others."""
+    """A set of unknowns that are not coupled to others, with their parts of both matrices."""
 
-    unknowns: Ints  # (m,)
-    A: Floats  # (m, m) of these
-    B: Floats
+    unknowns: Ints  # (m,) indices
+    A: Floats  # (m, m) entries for these unknowns
+    B: Floats  # (m, m) entries for these unknowns
 
 
 def uncoupled(A: Floats, B: Floats) -> list[Set]:
-    """The sets of two symmetric matrices (n, n), each as small as can be."""
+    """Return the smallest uncoupled sets of unknowns of two symmetric matrices (n, n)."""
     order, ends = np.empty(len(A), np.int64), np.zeros(len(A) + 1, np.int64)
     blocks = np.empty((2, A.size))
     found, first, at = [], 0, 0
@@ -36,7 +37,11 @@ def uncoupled(A: Floats, B: Floats) -> list[Set]:
 
 @allocating_kernel
 def _collect(A, B, order, ends, blocks):
-    """Number of sets; order: set behind set; ends: where each ends, from 0 on; blocks: their entries of A and B."""
+    """Collect the uncoupled sets and return their number.
+
+    `order`: (n,) unknowns, set after set; `ends`: offsets of the ends of the sets, from 0 on; `blocks`: entries of A and B for
+    each set.
+    """
     seen, last, sets, at = np.zeros(len(A), np.bool_), 0, 0, 0
     for start in range(len(A)):
         if seen[start]:

@@ -1,4 +1,4 @@
-"""A rod on a grid of equal elements: its ends, and u = (phi, q) at the nodes, shape (n_nodes, 7)."""
+"""A rod on a grid of equal elements: its end conditions, and u = (phi, q) at the nodes, shape (n_nodes, 7)."""
 
 from __future__ import annotations
 
@@ -17,47 +17,48 @@ ENDS = (FREE, PINNED, CLAMPED, HELD, PERIODIC)
 
 
 class Grid(NamedTuple):
-    """What a scheme knows of its rod.
+    """Rod, elements, end conditions and initial state of a scheme.
 
-    free: nothing is held; pinned: phi is; clamped: phi and the orientation, not |q|; held: phi and all of q (as clamped where
-    |q| = 1 is kept at the nodes). Periodic rods have u_n = u_0 carried on by `shift` and the sign `turn` of q.
+    Ends are free: nothing is held; pinned: phi is held; clamped: phi and the orientation are held, not |q|; held: phi and all of
+    q are held (equivalent to clamped if |q| = 1 is imposed at the nodes). Periodic rods have u_n = u_0, continued by `shift` and
+    the sign `turn` of q.
     """
 
     rod: Material
-    d: float  # length of an element, m
-    n: int  # elements
+    d: float  # element length, m
+    n: int  # number of elements
     ends: tuple[str, str]
-    u: Floats  # at the start: what ends hold
-    u_t: Floats
-    shift: Floats  # phi_n - phi_0 (3,)
-    turn: float
+    u: Floats  # (nodes, 7) at t = 0; held entries keep these values
+    u_t: Floats  # (nodes, 7) at t = 0
+    shift: Floats  # phi_n - phi_0 (3,), m
+    turn: float  # 1 or -1: q_n = turn q_0
 
     @property
     def periodic(self) -> bool:
-        """Whether the last node is the first one."""
+        """Return whether the last node is the first one."""
         return self.ends[0] == PERIODIC
 
     @property
     def nodes(self) -> int:
-        """Nodes with unknowns."""
+        """Return the number of nodes with unknowns."""
         return self.n if self.periodic else self.n + 1
 
     def wrapped(self, u: Array) -> Array:
-        """Values (..., nodes, 7) at all n + 1 ends of elements."""
+        """Return the values (..., n + 1, 7) of u at all ends of elements from those at the nodes (..., nodes, 7)."""
         if not self.periodic:
             return u
         last = np.concatenate([u[..., :1, :3] + self.shift, self.turn * u[..., :1, 3:]], axis=-1)
         return np.concatenate([u, last], axis=-2)
 
     def wrapped_rate(self, x: Array) -> Array:
-        """The same of differences, stresses and variations, which have no shift."""
+        """Return differences, stresses or variations (..., n + 1, 7), which have no shift, at all ends of elements."""
         if not self.periodic:
             return x
         last = np.concatenate([x[..., :1, :3], self.turn * x[..., :1, 3:]], axis=-1)
         return np.concatenate([x, last], axis=-2)
 
     def gathered(self, start: Array, end: Array) -> Array:
-        """Sum at the nodes (..., nodes, 7) of what elements (..., n, 7) give to their start and end."""
+        """Return the sum at the nodes (..., nodes, 7) of contributions of elements (..., n, 7) to their start and end."""
         out = np.zeros((*start.shape[:-2], self.n + 1, 7), start.dtype)
         out[..., :-1, :] += start
         out[..., 1:, :] += end
@@ -68,14 +69,14 @@ class Grid(NamedTuple):
         return out
 
     def weights(self) -> Floats:
-        """Lengths of rod that the nodes carry: d, half of it at ends."""
+        """Return the lengths of rod that the nodes carry (nodes,), m: d, half of it at ends."""
         w = np.full(self.nodes, self.d)
         if not self.periodic:
             w[[0, -1]] /= 2
         return w
 
     def fixed(self) -> Floats:
-        """Which entries of u are held, (nodes, 7)."""
+        """Return a mask of the entries of u that are held, (nodes, 7)."""
         out = np.zeros((self.nodes, 7), bool)
         for node, end in ((0, self.ends[0]), (-1, self.ends[1])):
             out[node, :3] |= end in (PINNED, CLAMPED, HELD)
@@ -92,9 +93,10 @@ def grid(
     q_t: ArrayLike,
     ends: tuple[str, str] = (FREE, FREE),
 ) -> Grid:
-    """A rod of stress-free length `length` with states at n_elements + 1 nodes: phi, phi_t (n + 1, 3), q, q_t (n + 1, 4).
+    """Return a rod of stress-free length `length`, m, with states at n_elements + 1 nodes.
 
-    Raises ModelError for ends that are not known, states that do not fit, or q that are not unit.
+    phi, phi_t (n + 1, 3), m and m/s; q, q_t (n + 1, 4), 1 and 1/s. Raises ModelError for unknown ends, states with wrong shapes,
+    or q that are not unit quaternions.
     """
     unknown = [end for end in ends if end not in ENDS]
     if unknown or (PERIODIC in ends and ends != (PERIODIC, PERIODIC)):

@@ -1,4 +1,4 @@
-"""Local laws of the runs of a scheme, by `discretization.continuum.local_laws`."""
+"""Evaluate the local laws for runs of a scheme, by `discretization.continuum.local_laws`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from rigid.system import Floats
 
 
 class Boxes(Protocol):
-    """What the schemes have in common."""
+    """Protocol of the schemes."""
 
     grid: Grid
 
     def parts(self, state: Array) -> tuple[Array, Array]:
-        """u at the nodes, p."""
+        """Split a state into u at the nodes and p."""
 
 
 def nodal_states(scheme: Boxes, run: Run) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """t, r, quat, v, Omega at the nodes and the inner times of a run; rates by central differences, q of unit length."""
+    """Return t, r, quat, v, Omega at the nodes and the inner times of a run.
+
+    Rates are central differences; q is normalised.
+    """
     u = np.array([scheme.grid.wrapped(scheme.parts(state)[0]) for state in run.states])
     r, q = u[..., :3], u[..., 3:] / np.sqrt(inner(u[..., 3:], u[..., 3:]))[..., None]
     twice = (run.t[2:] - run.t[:-2])[:, None, None]
@@ -33,7 +36,7 @@ def nodal_states(scheme: Boxes, run: Run) -> tuple[Floats, Floats, Floats, Float
 
 
 def laws_of(scheme: Boxes, run: Run) -> LocalLaws:
-    """Residuals of the local laws of a run."""
+    """Return the residuals of the local laws of a run."""
     g = scheme.grid
     t, r, q, v, W = nodal_states(scheme, run)
     return local_laws(g.rod, t, g.d * np.arange(g.n + 1), r, q, v, W)

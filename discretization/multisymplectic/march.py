@@ -1,4 +1,4 @@
-"""Runs of a scheme, with tangent solutions beside them."""
+"""Integrate a scheme over many steps, and its tangent solutions along the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rigid.system import Floats
 
 
 class Run(NamedTuple):
-    """States (steps + 1, ...) at times t, and the steps between them."""
+    """States (steps + 1, ...) at times t, s, and the steps between them."""
 
     t: Floats
     states: Floats
@@ -28,7 +28,7 @@ class Tangent(NamedTuple):
 
 
 def march(scheme: OneStep, start: Floats, h: float, steps: int) -> Run:
-    """`steps` steps of h; raises ConvergenceError where one has no solution."""
+    """Take `steps` steps of length h, s; raise ConvergenceError if one has no solution."""
     state, taken = start, []
     for k in range(steps):
         taken.append(take(scheme, state, h, k * h))
@@ -37,7 +37,7 @@ def march(scheme: OneStep, start: Floats, h: float, steps: int) -> Run:
 
 
 def along(scheme: OneStep, run: Run, h: float, variations: Floats) -> Tangent:
-    """Variations (k, ...) of the start, carried along a run."""
+    """Propagate variations (k, ...) of the initial state along a run."""
     states, unknowns = [variations], []
     for step in run.steps:
         dx, new = carry(scheme, step, h, states[-1])
@@ -47,7 +47,10 @@ def along(scheme: OneStep, run: Run, h: float, variations: Floats) -> Tangent:
 
 
 def tangent_vectors(scheme: OneStep, state: Floats, count: int = 2, seed: int = 0) -> Floats:
-    """Random variations (count, ...) of a state that keep the constraints of the scheme, of size 1."""
+    """Return random variations (count, ...) of a state that satisfy the linearised constraints of the scheme.
+
+    They are vectors of standard normal entries (size 1), projected onto the constraints.
+    """
     moved = state + 1j * COMPLEX_STEP * np.eye(state.size)
     G = np.array([scheme.constraints(y).imag / COMPLEX_STEP for y in moved]).T
     v = np.random.default_rng(seed).standard_normal((count, state.size))
@@ -55,6 +58,6 @@ def tangent_vectors(scheme: OneStep, state: Floats, count: int = 2, seed: int = 
 
 
 def momenta(u: Array, p: Array) -> tuple[Array, Array]:
-    """Linear momentum p_phi and angular momentum phi x p_phi + (p q^c)/2 of each row, (..., 3)."""
+    """Return linear momentum p_phi and angular momentum phi x p_phi + (p q^c)/2 of each row, (..., 3)."""
     spin = product(p[..., 3:], conjugate(u[..., 3:]))[..., 1:] / 2
     return p[..., :3], np.cross(u[..., :3], p[..., :3]) + spin

@@ -1,8 +1,8 @@
-"""A step given by a residual r(x, old) = 0 and new = update(x, old): Newton's method, and how tangent vectors go through.
+"""Take a step defined by a residual r(x, old) = 0 and new = update(x, old) by Newton's method, and propagate tangent vectors.
 
     dx = -(dr/dx)^-1 (dr/dold) dold,    dnew = (dupdate/dx) dx + (dupdate/dold) dold                        (1)
 
-Derivatives are complex steps: of elements one by one for the matrix, of the whole for directions.
+Derivatives are complex steps: element by element for the matrix, of the whole residual for directions.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.system import Floats, Ints
 
 MOST_ITERATIONS = 25
-SMALL = 1e-9  # the last correction, relative; the next would be its square
+SMALL = 1e-9  # relative size of the final update; the next would be its square
 
 
 class OneStep(Protocol):
-    """What a scheme offers; x, old and new are flat, real or complex."""
+    """Protocol of a scheme; x, old and new are flat, real or complex."""
 
     def guess(self, old: Floats, h: float) -> Floats:
-        """x to start from."""
+        """Return the initial guess of x."""
 
     def residual(self, x: Array, old: Array, h: float) -> Array:
-        """r(x, old)."""
+        """Return r(x, old)."""
 
     def matrix(self, x: Floats, old: Floats, h: float) -> csc_array:
-        """dr/dx."""
+        """Return dr/dx."""
 
     def update(self, x: Array, old: Array, h: float) -> Array:
-        """The state at the end of the step."""
+        """Return the state at the end of the step."""
 
     def constraints(self, state: Array) -> Array:
-        """What is zero of the states at the ends of steps."""
+        """Return the functions of the states that are zero at the ends of steps."""
 
 
 class Taken(NamedTuple):
-    """A step that was taken."""
+    """A completed step."""
 
     old: Floats
     x: Floats
@@ -52,13 +52,13 @@ class Taken(NamedTuple):
 
 
 def take(scheme: OneStep, old: Floats, h: float, t: float = 0.0) -> Taken:
-    """One step from `old` at time t.
+    """Take one step of length h, s, from `old` at time t.
 
-    Raises ConvergenceError where Newton's method does not end or meets a singular matrix.
+    Raises ConvergenceError if Newton's method does not converge or the matrix is singular.
     """
     x = scheme.guess(old, h)
     size = np.inf
-    with np.errstate(all="ignore"):  # what diverges is reported below
+    with np.errstate(all="ignore"):  # divergence is reported below
         for iteration in range(1, MOST_ITERATIONS + 1):
             r = scheme.residual(x, old, h)
             if not np.all(np.isfinite(r)):
@@ -81,7 +81,7 @@ def take(scheme: OneStep, old: Floats, h: float, t: float = 0.0) -> Taken:
 
 
 def carry(scheme: OneStep, step: Taken, h: float, dold: Floats) -> tuple[Floats, Floats]:
-    """dx and dnew (k, ...) of variations dold (k, ...) of the state before a step (1)."""
+    """Return dx and dnew (k, ...) for variations dold (k, ...) of the state before a step, by (1)."""
     factors = splu(scheme.matrix(step.x, step.old, h))
     out = []
     for direction in dold:
@@ -94,14 +94,14 @@ def carry(scheme: OneStep, step: Taken, h: float, dold: Floats) -> tuple[Floats,
 
 
 def element_matrices(of: Callable[[Array], Array], local: Floats) -> Floats:
-    """Derivatives (n, rows, m) of of(local) (..., n, rows) in the unknowns local (n, m) of each element."""
+    """Return the derivatives (n, rows, m) of of(local) (..., n, rows) in the unknowns local (n, m) of each element."""
     m = local.shape[-1]
     moved = local + 1j * COMPLEX_STEP * np.eye(m)[:, None, :]
     return np.moveaxis(of(moved).imag / COMPLEX_STEP, 0, -1)
 
 
 def sparse(blocks: list[tuple[Ints, Ints, Floats]], size: int) -> csc_array:
-    """Sum of blocks: rows (n, a), columns (n, b), values (n, a, b); negative rows and columns are left out."""
+    """Return the sum of blocks: rows (n, a), columns (n, b), values (n, a, b); negative rows and columns are omitted."""
     I: list[Any] = []
     J: list[Any] = []
     V: list[Any] = []
@@ -116,6 +116,7 @@ def sparse(blocks: list[tuple[Ints, Ints, Floats]], size: int) -> csc_array:
 
 
 def _solve(A: csc_array, b: Floats) -> Floats | None:
+    """Return A^-1 b, or None if A is singular."""
     try:
         x = splu(A).solve(b)
     except RuntimeError:  # exactly singular

@@ -1,25 +1,25 @@
-"""The box of Preissmann for M z_t + K z_S = grad S(z): four corners, z bar their mean (Bridges, Reich 2001),
+"""Box scheme of Preissmann for M z_t + K z_S = grad S(z): four corners, z bar their mean (Bridges, Reich 2001),
 
     M (z1 - z0)/h + K (z_b - z_a)/d = grad S(z bar),   z1, z0: means in space at both times, z_a, z_b: means in time.   (1)
 
-Only means show: p in space, v in time, lam in both. So the unknowns of a step are
+Only means appear: p in space, v in time, lam in both. So the unknowns of a step are
 
-    u at the nodes, v at the nodes in the middle of the step, p of the elements at its end, one lam an element,         (2)
+    u at the nodes, v at the nodes in the middle of the step, p of the elements at its end, one lam per element,        (2)
 
 22 n + 14 of them in 22 n equations (1); 7 conditions at each end close the step:
 
     free  v = 0      pinned  phi held, v_q = 0      clamped  phi and orientation held, <q, v> = 0      held  phi and q held  (3)
 
-constraint="middle" is (1) as it stands: |q bar| = 1 in the middle of the box. What it leaves of |q| changes its sign with
-every step, and the part of p along q with it, a double root -1: it grows linearly until Newton's method fails.
-constraint="levels" is the cure: |q| = 1 for the mean over the element at the ends of the step, by impulses along it,
+constraint="middle" is (1) unchanged: |q bar| = 1 in the middle of the box. The remaining error of |q| changes its sign with
+every step, as does the part of p along q, a double root -1: it grows linearly until Newton's method fails.
+constraint="levels" avoids this: |q| = 1 for the mean over the element at the ends of the step, by impulses along it,
 
     p0 in (1) becomes p0 - 2 h lam q0,   |q1| = 1,   then p1 - mu q1 with <q1, p1> = 0                                   (4)
 
-each a gradient of a function that stays constant, so that the two-form does not see them; strains take q bar/|q bar|. Either
-way linear and angular momentum, linear and bilinear in z, are exact in every box, as is the two-form.
+each a gradient of a function that stays constant, so that they do not change the two-form; strains use q bar/|q bar|. With
+either constraint linear and angular momentum, linear and bilinear in z, are exact in every box, as is the two-form.
 
-An even number of elements on a periodic rod, or `held` at both ends, leaves |q| n - 1 equations for n constraints: singular.
+With an even number of elements on a periodic rod, or `held` at both ends, |q| has n - 1 equations for n constraints: singular.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 MIDDLE, LEVELS = "middle", "levels"
-STRIDE = 22  # u, v of a node, p, lam of the element after it
+STRIDE = 22  # number of unknowns u, v of a node and p, lam of the element after it
 
 
 class Unknowns(NamedTuple):
-    """(2), each (..., count, size)."""
+    """The unknowns (2) of a step, each (..., count, size)."""
 
     u: Array  # at the nodes, end of the step
     v: Array  # at the nodes, middle
-    p: Array  # of the elements, end
-    lam: Array  # of the elements, middle
+    p: Array  # in the elements, end
+    lam: Array  # in the elements, middle
 
 
 class PreissmannBox:
     """The scheme (1)-(4). State: u (nodes, 7) and p (n, 7), flat.
 
-    Raises ModelError where the step is singular; `singular=True` lets it pass, to look at it.
+    Raises ModelError if the step is singular; `singular=True` allows it, for analysis.
     """
 
     def __init__(self, grid: Grid, constraint: str = LEVELS, singular: bool = False):
@@ -79,13 +79,13 @@ class PreissmannBox:
             ],
             axis=1,
         )
-        # rows of element e: 7 more at the left end come first
+        # rows of the elements; the 7 rows of the left end come first
         self._rows: Ints = (0 if grid.periodic else 7) + STRIDE * np.arange(grid.n)[:, None] + np.arange(22)
 
     # --- states ---
 
     def start(self) -> Floats:
-        """The state of the grid, lengths |q_j| chosen so that the mean over each element has length 1."""
+        """Return the initial state of the grid, with lengths |q_j| such that the mean over each element has length 1."""
         g = self.grid
         u = g.u.copy()
         u[:, 3:] *= _lengths(g)[:, None]
@@ -96,12 +96,12 @@ class PreissmannBox:
         return np.concatenate([u.ravel(), p.ravel()])
 
     def parts(self, state: Array) -> tuple[Array, Array]:
-        """u (nodes, 7), p (n, 7)."""
+        """Split a state into u (nodes, 7) and p (n, 7)."""
         cut = 7 * self.grid.nodes
         return state[:cut].reshape(-1, 7), state[cut:].reshape(-1, 7)
 
     def unknowns(self, x: Array) -> Unknowns:
-        """x by its parts."""
+        """Split x into its parts."""
         n = self.grid.n
         if self.grid.periodic:
             node = part = x.reshape(n, STRIDE)
@@ -113,7 +113,7 @@ class PreissmannBox:
     # --- the step ---
 
     def guess(self, old: Floats, h: float) -> Floats:
-        """u moved on with its velocity, p as before, v by (48), (49)."""
+        """Return the initial guess of x: u extrapolated with its velocity, p of the last step, v by (48), (49), lam = 0."""
         g = self.grid
         u, p = self.parts(old)
         full = g.wrapped(u)
@@ -129,7 +129,7 @@ class PreissmannBox:
         return x
 
     def _fill(self, x: Floats, u: Floats, v: Floats, p: Floats) -> None:
-        """x of its parts, lam = 0."""
+        """Write u, v and p into x; lam is unchanged (0)."""
         n = self.grid.n
         part = x[: STRIDE * n].reshape(n, STRIDE)
         part[:, :7], part[:, 7:14], part[:, 14:21] = u[:n], v[:n], p
@@ -137,7 +137,7 @@ class PreissmannBox:
             x[-14:-7], x[-7:] = u[n], v[n]
 
     def residual(self, x: Array, old: Array, h: float) -> Array:
-        """(1) of the elements and (3) of the ends."""
+        """Return the residuals of (1) for the elements and of (3) for the ends."""
         local = self._local(x)
         r = np.zeros(self.size, np.result_type(x, old))
         r[self._rows] = self._boxes(local, *self._old(old), h)
@@ -147,11 +147,11 @@ class PreissmannBox:
         return r
 
     def matrix(self, x: Floats, old: Floats, h: float) -> csc_array:
-        """dr/dx."""
+        """Return dr/dx."""
         before = self._old(old)
         values = element_matrices(lambda y: self._boxes(y, *before, h), self._local(x))
         if self.grid.periodic:
-            values[-1, :, 25:29] *= self.grid.turn  # q and v_q of the last corner are those of the first node
+            values[-1, :, 25:29] *= self.grid.turn  # the last corner has q and v_q of the first node
             values[-1, :, 32:36] *= self.grid.turn
             return sparse([(self._rows, self._columns, values)], self.size)
         blocks = [(self._rows, self._columns, values)]
@@ -163,7 +163,7 @@ class PreissmannBox:
         return sparse(blocks, self.size)
 
     def update(self, x: Array, old: Array, h: float) -> Array:
-        """u and p at the end of the step; with (4) without the part of p along q."""
+        """Return u and p at the end of the step; with (4) the part of p along q is removed."""
         y = self.unknowns(x)
         p = y.p
         if not self.middle:
@@ -174,7 +174,7 @@ class PreissmannBox:
         return np.concatenate([y.u.ravel(), p.ravel()])
 
     def _local(self, x: Array) -> Array:
-        """Unknowns (n, 36) of the elements: u, v at the start; p, lam; u, v at the end."""
+        """Return the unknowns (n, 36) of the elements: u, v at the start; p, lam; u, v at the end."""
         local = x[self._columns]
         if self.grid.periodic:
             last = local[-1]
@@ -184,12 +184,13 @@ class PreissmannBox:
         return local
 
     def _old(self, old: Array) -> tuple[Array, Array, Array]:
+        """Return u at the starts and the ends of the elements, and p, before the step."""
         u, p = self.parts(old)
         full = self.grid.wrapped(u)
         return full[:-1], full[1:], p
 
     def _boxes(self, x: Array, a0: Array, b0: Array, p0: Array, h: float) -> Array:
-        """(1), rows (..., n, 22)."""
+        """Return the residual rows of (1), (..., n, 22)."""
         a1, va, p1, lam, b1, vb = (
             x[..., 0:7],
             x[..., 7:14],
@@ -218,7 +219,7 @@ class PreissmannBox:
         return left
 
     def _end(self, k: int, u: Array, v: Array) -> Array:
-        """(3) of the first (k = 0) or last (k = -1) node: seven rows."""
+        """Return the residual rows (3) of the first (k = 0) or last (k = -1) node, (..., 7)."""
         kind, held = self.grid.ends[k], self.grid.u[k]
         if kind == FREE:
             return v
@@ -232,19 +233,23 @@ class PreissmannBox:
         return np.concatenate([moved, u[..., 3:] - q0 * self._held_length(k)], axis=-1)
 
     def _held_length(self, k: int) -> float:
+        """Return the length of q at a held end node."""
         return float(_lengths(self.grid)[k])
 
     # --- conservation ---
 
     def constraints(self, state: Array) -> Array:
-        """|q|^2 = 1 and <q, p> = 0 of the means over the elements; with "middle" there are none at the ends of a step."""
+        """Return |q|^2 - 1 and <q, p> of the means over the elements.
+
+        The result is empty with "middle", which imposes no constraints at the ends of a step.
+        """
         u, p = self.parts(state)
         q = _mean(self.grid.wrapped(u))[:, 3:]
         found = np.concatenate([inner(q, q) - 1, inner(q, p[:, 3:])])
         return found[:0] if self.middle else found
 
     def two_form_residual(self, run: Run, tangent: Tangent, h: float) -> Floats:
-        """(steps, n): of <U, M V>_t + <U, K V>_S in the boxes, U and V the two variations.
+        """Return the residuals (steps, n) of <U, M V>_t + <U, K V>_S in the boxes, U and V the two variations.
 
         <U, M V> of means in space at both times, <U, K V> of means in time at both ends of an element.
         """
@@ -253,6 +258,7 @@ class PreissmannBox:
         )
 
     def _two_form(self, h: float, dold: Floats, dx: Floats) -> Floats:
+        """Return the residuals of the two-form law in one step, for variations `dold` of its state and `dx` of its unknowns."""
         g = self.grid
         old, new = [self.parts(y) for y in dold], [self.unknowns(y) for y in dx]
         u0, u1 = [g.wrapped_rate(y[0]) for y in old], [g.wrapped_rate(y.u) for y in new]
@@ -263,7 +269,7 @@ class PreissmannBox:
         return np.asarray((after - before) / h + np.diff(space) / g.d)
 
     def momentum_residual(self, run: Run, h: float) -> Floats:
-        """(steps, n, 6): of the laws of linear and angular momentum in the boxes: zero to rounding."""
+        """Return the residuals (steps, n, 6) of the laws of linear and angular momentum in the boxes: zero to rounding."""
         g, out = self.grid, []
         for step in run.steps:
             y = self.unknowns(step.x)
@@ -277,22 +283,23 @@ class PreissmannBox:
         return np.concatenate(np.moveaxis(np.array(out), 1, 0), axis=-1)
 
     def totals(self, state: Floats) -> Floats:
-        """Linear and angular momentum (6,)."""
+        """Return total linear and angular momentum (6,)."""
         u, p = self.parts(state)
         return self.grid.d * np.concatenate([x.sum(0) for x in momenta(_mean(self.grid.wrapped(u)), p)])
 
 
 def _mean(u: Array) -> Array:
-    """Means over the elements."""
+    """Return the means over the elements."""
     return 0.5 * (u[1:] + u[:-1])
 
 
 def _pairing(a: list[Array], b: list[Array]) -> Array:
+    """Return the two-form of two variations given as pairs: a_0 . b_1 - a_1 . b_0."""
     return inner(a[0], b[1]) - inner(a[1], b[0])
 
 
 def _grad_S(rod: Material, z: Array) -> Array:
-    """Gradient of S with E(q/|q|) in place of E(q): invariant under rotations for every length of q."""
+    """Return the gradient of S with E(q/|q|) in place of E(q): invariant under rotations for every length of q."""
     q, v_phi = z[..., Q], z[..., V_PHI]
     norm = np.sqrt(inner(q, q))[..., None]
     unit = q / norm
@@ -308,7 +315,7 @@ def _grad_S(rod: Material, z: Array) -> Array:
 
 
 def _lengths(g: Grid) -> Floats:
-    """Lengths of q at the nodes such that |q_a + q_b|/2 = 1 in every element; of all, those nearest to 1."""
+    """Return the lengths of q at the nodes (nodes,) closest to 1 such that |q_a + q_b|/2 = 1 in every element."""
     full = g.wrapped(g.u)[:, 3:]
     c = inner(full[1:], full[:-1])
     s = np.ones(g.nodes)

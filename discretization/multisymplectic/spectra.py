@@ -1,4 +1,4 @@
-"""Which ends are well posed: the rank of the linearised step, its null vectors, and the eigenvalues of what it does to states."""
+"""Determine which end conditions are well posed: rank and null vectors of the linearised step, eigenvalues of its state map."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from discretization.multisymplectic.one_step import OneStep, Taken, carry
 from rigid.system import Floats
 
-NOTHING = 1e-11  # of the largest singular value, rows and columns of size 1
+NOTHING = 1e-11  # relative to the largest singular value, with rows and columns of size 1
 
 
 class Rank(NamedTuple):
-    """Of the matrix of a step, rows and columns scaled to size 1."""
+    """Rank of the matrix of a step, rows and columns scaled to size 1."""
 
     size: int
-    deficiency: int  # singular values below `NOTHING` of the largest
+    deficiency: int  # number of singular values below `NOTHING` times the largest
     least: float  # smallest singular value over the largest
-    null: Floats  # (deficiency, size): unknowns that the equations do not see, of size 1
+    null: Floats  # (deficiency, size): null vectors, largest entry 1
 
 
 def rank_of(scheme: OneStep, step: Taken, h: float) -> Rank:
-    """Rank of dr/dx at a step that was taken, or at any x and old."""
+    """Return the rank of dr/dx at a completed step, or at any x and old."""
     A = scheme.matrix(step.x, step.old, h).toarray()
     A = A / np.abs(A).max(axis=1, keepdims=True)
     scale = np.abs(A).max(axis=0)
@@ -38,20 +38,21 @@ def rank_of(scheme: OneStep, step: Taken, h: float) -> Rank:
 
 
 class Spectrum(NamedTuple):
-    """Of the linear map of states over a step."""
+    """Spectrum of the linear map of states over a step."""
 
     largest: float  # spectral radius
-    turned: int  # dimension of what only changes its sign: eigenvectors of -1
-    growing: int  # Jordan blocks of -1: what changes its sign and grows linearly
+    turned: int  # dimension of the eigenspace of -1: modes that only change their sign
+    growing: int  # Jordan blocks of -1: modes that change their sign and grow linearly
 
 
 def spectrum_of(scheme: OneStep, step: Taken, h: float, tolerance: float = 1e-7) -> Spectrum:
-    """The linearised step as a map of all variations of the state, at a step that was taken."""
+    """Return the spectrum of the linearised step, a map of all variations of the state, at a completed step."""
     _, columns = carry(scheme, step, h, np.eye(step.old.size))
     A = columns.T
     turned = A + np.eye(len(A))
 
     def nullity(B: Floats) -> int:
+        """Return the number of singular values of B below `tolerance` times the largest."""
         values = np.linalg.svd(B, compute_uv=False)
         return int((values < tolerance * values[0]).sum())
 

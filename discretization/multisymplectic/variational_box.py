@@ -1,4 +1,4 @@
-"""The variational box: a discrete Lagrangian on the four corners of a box (Marsden, Patrick, Shkoller 1998),
+"""Variational box scheme: a discrete Lagrangian on the four corners of a box (Marsden, Patrick, Shkoller 1998),
 
     A_box = h d [ (T(u_a bar, du_a/h) + T(u_b bar, du_b/h))/2 - U(u bar, (u_b bar - u_a bar)/d) ],              (1)
 
@@ -6,7 +6,7 @@ u_a bar, u_b bar means in time at its two nodes, u bar the mean of all corners; 
 
     p_k + d/du_k (sum of A) - lam grad |q_k|^2 = 0,      |q_{k+1}|^2 = 1,      p_{k+1} = d/du_{k+1} (sum of A).    (2)
 
-Strains take q bar/|q bar|, so that a common rotation of the corners leaves (1) unchanged: momenta are kept (Noether), the
+Strains use q bar/|q bar|, so that a common rotation of the corners leaves (1) unchanged: momenta are conserved (Noether), the
 two-form by construction. Implicit, order 2. p is per node (times a length), kg m.
 """
 
@@ -43,17 +43,17 @@ class VariationalBox:
         self._held = np.flatnonzero(np.concatenate([self._fixed, self._fixed[:, 3:4]], axis=1))
 
     def start(self) -> Floats:
-        """The state of the grid, momenta weighted with the lengths of rod at the nodes."""
+        """Return the initial state of the grid, momenta weighted with the lengths of rod at the nodes."""
         g = self.grid
         p = np.concatenate(lagrangian.momenta(g.rod, g.u[:, 3:], g.u_t[:, :3], g.u_t[:, 3:]), axis=-1)
         return np.concatenate([g.u.ravel(), (g.weights()[:, None] * p).ravel()])
 
     def parts(self, state: Array) -> tuple[Array, Array]:
-        """u, p (nodes, 7)."""
+        """Split a state into u and p, (nodes, 7) each."""
         return state[: 7 * self.grid.nodes].reshape(-1, 7), state[7 * self.grid.nodes :].reshape(-1, 7)
 
     def guess(self, old: Floats, h: float) -> Floats:
-        """u moved on with its velocity, lam = 0."""
+        """Return the initial guess of x: u extrapolated with its velocity, lam = 0."""
         g = self.grid
         u, p = self.parts(old)
         p = p / g.weights()[:, None]
@@ -63,7 +63,7 @@ class VariationalBox:
         return np.concatenate([u + h * u_t, np.zeros((len(u), 1))], axis=-1).ravel()
 
     def residual(self, x: Array, old: Array, h: float) -> Array:
-        """(2) over h, held entries in place of their equations."""
+        """Return the residuals of (2), momentum rows over h; rows of held entries are replaced by their conditions."""
         g = self.grid
         y = x.reshape(-1, 8)
         u0, p0 = self.parts(old)
@@ -78,7 +78,7 @@ class VariationalBox:
         return r
 
     def matrix(self, x: Floats, old: Floats, h: float) -> csc_array:
-        """dr/dx."""
+        """Return dr/dx."""
         y = x.reshape(-1, 8)
         u0, _ = self.parts(old)
         full0 = self.grid.wrapped(u0)
@@ -105,7 +105,7 @@ class VariationalBox:
         return sparse(blocks, self.size)
 
     def update(self, x: Array, old: Array, h: float) -> Array:
-        """u_{k+1} and p_{k+1}."""
+        """Return the state u_{k+1}, p_{k+1}."""
         u0, _ = self.parts(old)
         u = x.reshape(-1, 8)[:, :7]
         _, _, left, right = self._corners(u, u0, h)
@@ -114,7 +114,7 @@ class VariationalBox:
     # --- the discrete Lagrangian ---
 
     def _corners(self, u1: Array, u0: Array, h: float) -> tuple[Array, Array, Array, Array]:
-        """Derivatives of (1) in its corners, (n, 7) each: start of the step left and right, end left and right."""
+        """Return the derivatives of (1) in its corners, (n, 7) each: start of the step left and right, end left and right."""
         full0, full1 = self.grid.wrapped(u0), self.grid.wrapped(u1)
         before, after = self._gradients(
             np.concatenate([full0[:-1], full0[1:]], axis=-1),
@@ -124,7 +124,7 @@ class VariationalBox:
         return before[..., :7], before[..., 7:], after[..., :7], after[..., 7:]
 
     def action(self, start: Array, end: Array, h: float) -> Array:
-        """A (1) of boxes; start, end (..., n, 14): both nodes at both times."""
+        """Return A of the boxes (1); start, end (..., n, 14): both nodes at both times."""
         rod, d = self.grid.rod, self.grid.d
         bar, rate, mean, u_S = self._middles(start, end, h)
         T = [
@@ -137,12 +137,13 @@ class VariationalBox:
         return h * d * (0.5 * (T[0] + T[1]) - U)
 
     def _middles(self, start: Array, end: Array, h: float) -> tuple[list[Array], list[Array], Array, Array]:
+        """Return means in time and rates of u at both nodes, the mean of all corners, and the difference quotient in S."""
         bar, rate = 0.5 * (start + end), (end - start) / h
         a, b = bar[..., :7], bar[..., 7:]
         return [a, b], [rate[..., :7], rate[..., 7:]], 0.5 * (a + b), (b - a) / self.grid.d
 
     def _gradients(self, start: Array, end: Array, h: float) -> tuple[Array, Array]:
-        """dA/dstart and dA/dend (..., n, 14)."""
+        """Return dA/dstart and dA/dend (..., n, 14)."""
         d = self.grid.d
         bars, rates, mean, u_S = self._middles(start, end, h)
         dmean, du_S = self._elastic(mean, u_S)
@@ -156,14 +157,14 @@ class VariationalBox:
         return np.concatenate(before, axis=-1), np.concatenate(after, axis=-1)
 
     def _kinetic(self, u: Array, u_t: Array) -> tuple[Array, Array]:
-        """dT/du, dT/du_t."""
+        """Return dT/du and dT/du_t (..., 7)."""
         rod = self.grid.rod
         spin = apply(rod.J4, product(conjugate(u[..., 3:]), u_t[..., 3:]))
         du = np.concatenate([np.zeros_like(u[..., :3]), 4 * product(u_t[..., 3:], conjugate(spin))], axis=-1)
         return du, np.concatenate([rod.rho_A * u_t[..., :3], 4 * product(u[..., 3:], spin)], axis=-1)
 
     def _elastic(self, u: Array, u_S: Array) -> tuple[Array, Array]:
-        """dU/du, dU/du_S."""
+        """Return dU/du and dU/du_S (..., 7)."""
         rod, q = self.grid.rod, u[..., 3:]
         unit = _unit(q)
         N = apply(rod.C_N, Gamma(unit, u_S[..., :3]))
@@ -177,14 +178,17 @@ class VariationalBox:
     # --- conservation ---
 
     def constraints(self, state: Array) -> Array:
-        """|q|^2 - 1 at the nodes, and what is held; p along q is free, lam takes it away."""
+        """Return |q|^2 - 1 at the nodes, and the deviations of held entries of u.
+
+        The part of p along q is free, since lam eliminates it.
+        """
         u, _ = self.parts(state)
         return np.concatenate([inner(u[:, 3:], u[:, 3:]) - 1, (u - self.grid.u)[self._fixed]])
 
     def two_form_residual(self, run: Run, tangent: Tangent, h: float) -> Floats:
-        """(steps - 1, inner nodes): of the multisymplectic form formula (MPS 1998) on the four boxes about a node.
+        """Return the residuals (steps - 1, inner nodes) of the multisymplectic form formula (MPS 1998) on four boxes at a node.
 
-        The sum over their other corners of Omega(U, V) = U_i . (dA_i)(V) - V_i . (dA_i)(U), (dA_i)(V) the variation of the
+        It is the sum over their other corners of Omega(U, V) = U_i . (dA_i)(V) - V_i . (dA_i)(U), (dA_i)(V) the variation of the
         derivative of A in corner i, per volume h d.
         """
         g = self.grid
@@ -196,7 +200,7 @@ class VariationalBox:
         return np.asarray(out if g.periodic else out[:, 1:-1])
 
     def _forms(self, step: Taken, du0: Floats, du1: Floats, h: float) -> list[Floats]:
-        """Omega(U, V) of the corners of the boxes of a step, (n,) each."""
+        """Return Omega(U, V) of the corners of the boxes of a step, (n,) each."""
         u0, u1 = self.parts(step.old)[0], self.parts(step.new)[0]
         d = [
             [
@@ -212,11 +216,11 @@ class VariationalBox:
         return [inner(value[0][i], d[1][i]) - inner(value[1][i], d[0][i]) for i in range(4)]
 
     def totals(self, state: Floats) -> Floats:
-        """Linear and angular momentum (6,)."""
+        """Return total linear and angular momentum (6,)."""
         return np.concatenate([x.sum(0) for x in momenta(*self.parts(state))])
 
     def _sum_at_nodes(self, form: list[Floats], centre: int) -> Floats:
-        """At every node, of the box to its right and left, the forms of all corners but the node's own."""
+        """Return at every node the sum, over the boxes to its right and left, of the forms of all corners but the node's own."""
         total = np.sum(form, axis=0)
         right, left = total - form[centre], total - form[centre + 1]
         out = np.zeros(self.grid.n + 1)
@@ -229,9 +233,10 @@ class VariationalBox:
 
 
 def _unit(q: Array) -> Array:
+    """Return q/|q|."""
     return q / np.sqrt(inner(q, q))[..., None]
 
 
 def _ends(u: Array) -> list[Array]:
-    """Values at the starts and ends of the elements."""
+    """Return the values at the starts and ends of the elements."""
     return [u[:-1], u[1:]]

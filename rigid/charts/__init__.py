@@ -1,1 +1,1 @@
-"""Charts: multibody models as mechanical systems, in directors or quaternions."""
+"""Charts: multibody models as mechanical systems, with directors or quaternions as coordinates."""

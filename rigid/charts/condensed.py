@@ -1,5 +1,7 @@
-"""Condensed own variables in a chart, compiled: they stand in the books of a march, behind the works of the drives, from which
-they come among the numbers of dissipations at the start of a step, and to which they go at its end.
+"""Update condensed internal variables (`own`) in a chart at the start and the end of a step; compiled.
+
+The energy record of a time loop (`books`) stores them behind the works of the drives. They are copied from it to the parameters
+(`numbers`) of dissipations at the start of a step, and back to it at the end of the step.
 """
 
 import numpy as np
@@ -12,12 +14,15 @@ from rigid.kinematics.chart_frames import DUAL, END, ROWS, START, STEP
 from rigid.mechanics.mechanical import CONDENSED, MechanicalSystem
 from rigid.system import Floats
 
-WORK_DONE, DISSIPATED = 0, 1  # places in the books
+WORK_DONE, DISSIPATED = 0, 1  # offsets in the energy record `books`
 
 
 @inner_kernel
 def begin_all(D, h, books):
-    """Numbers of a step of length h; the energy that is kept in what goes by strains."""
+    """Copy internal variables from `books` and compute the parameters of a step of length h, s.
+
+    Return the energy stored in internal variables that depend on strains alone, J. Those with `settle` are not counted.
+    """
     I, at, kept = D.dissipating, 2 + D.driven.drives, 0.0
     D.scratch[STEP, 0, 0, 0] = 1.0 / h
     for which in range(I.kinds.size):
@@ -34,7 +39,7 @@ def begin_all(D, h, books):
 
 @inner_kernel
 def kept_by_settled(D, q):
-    """The energy that is kept in what settles, as it stands among the numbers, J."""
+    """Return the energy at q that is stored in internal variables with `settle`, J; they are read from the parameters."""
     I, S, kept = D.dissipating, D.scratch, 0.0
     energy = S[ROWS].reshape(S[ROWS].size)[0:1]
     for which in range(I.kinds.size):
@@ -49,7 +54,7 @@ def kept_by_settled(D, q):
 
 @inner_kernel
 def spread(arity, factor, S):
-    """Poses y and their rates z at START and END become y - factor z and y + factor z."""
+    """Replace poses y at START and their rates z at END by y - factor z and y + factor z."""
     for k in range(arity):
         for i in range(4):
             for j in range(3):
@@ -59,7 +64,7 @@ def spread(arity, factor, S):
 
 @inner_kernel
 def _change_of(arity, S):
-    """y + i COMPLEX_STEP z at END becomes z."""
+    """Replace y + i COMPLEX_STEP z at END by z."""
     for k in range(arity):
         for i in range(4):
             for j in range(3):
@@ -68,7 +73,7 @@ def _change_of(arity, S):
 
 @inner_kernel
 def _taken(D, kind, entry, ends):
-    """What one takes from the energy between both ends of the step, J."""
+    """Return the energy that one dissipation takes from the motion between both ends of the step, J."""
     S, I, taken = D.scratch, D.dissipating, 0.0
     dual_of_kind = dual_at(kind.dual)
     dual_of_kind(ends[0], ends[1], I.numbers[entry.first : entry.last], S[STEP, 0, 0], S[DUAL])
@@ -81,7 +86,10 @@ def _taken(D, kind, entry, ends):
 
 @inner_kernel
 def end_all(D, q0, q1, along, books):
-    """The end of the step from q0 to q1, or along q1 - q0 at q0 as `end_condensed` says; what is kept is not dissipated."""
+    """Update the internal variables in `books` at the end of the step from q0 to q1; subtract stored energy from dissipation.
+
+    `along`: True if q1 = q0 + i COMPLEX_STEP z and the change along z counts, as in `end_condensed`.
+    """
     I, S, at = D.dissipating, D.scratch, 2 + D.driven.drives
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -96,7 +104,7 @@ def end_all(D, q0, q1, along, books):
                     spread(kind.arity, 0.5, S)
                 taken = _taken(D, kind, entry, ends) if kind.works != 0 else 0.0
                 gained = end_settled(I, kind, entry, ends, S[STEP, 0, 0], own, S[ROWS])
-                if kind.works != 0:  # what it took was added with the rest
+                if kind.works != 0:  # `taken` was added to the dissipation with all other dissipations
                     books[DISSIPATED] -= taken
                     books[WORK_DONE] += gained - taken
                 else:
@@ -108,14 +116,17 @@ def end_all(D, q0, q1, along, books):
 
 @allocating_kernel
 def _begin_rows(D, h, books, q, out):
+    """Set out[k], J, to the energy stored in the internal variables of row k of `books` at q[k]."""
     for k in range(books.shape[0]):
         out[k] = begin_all(D, h, books[k])
         out[k] += kept_by_settled(D, q[k])
 
 
 def kept_energies(system: MechanicalSystem, books: Floats, q: Floats, h: float = 1.0) -> Floats:
-    """(N,) J, in condensed own variables of rows (N, :) as `MechanicalSystem.books`, at coordinates (N, n); the numbers that
-    follow from these are left as in a step of length h, s.
+    """Return the energies stored in condensed internal variables, (N,) J, for rows `books` (N, :) and coordinates q (N, n).
+
+    Each row of `books` has the layout of `MechanicalSystem.books`. The internal variables among the parameters are restored;
+    parameters derived from them keep their values for a step of length h, s.
     """
     out = np.zeros(len(books))
     if system.has(CONDENSED):

@@ -1,4 +1,4 @@
-"""What is driven in a chart: constraints and frames whose motion is given, and where compiled code finds them."""
+"""Describe prescribed motion in a chart: driven constraints and frames, and their offsets for compiled code."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from rigid.system import Constraints, Floats, Ints
 
 
 class Motion(NamedTuple):
-    """What is driven: constraints whose numbers are functions of time, and frames that such constraints hold alone.
+    """Prescribed motion: constraints whose parameters are functions of time, and frames held by such constraints alone.
 
-    Each has one work; of a frame it is without the change of its own kinetic energy, as if it had no mass.
+    One work is counted for each drive. The work on a driven frame excludes the change of the frame's kinetic energy, as if the
+    frame had no mass.
     """
 
-    numbers: Floats  # (d, DRIVE_NUMBERS) at the start: U, value, dU/dt, dvalue/dt
-    values: Callable[[float], Floats] | None  # t -> the same; None: states are read, no steps are made
-    rows: Ints  # (d,) numbers of the constraints
-    drive: Ints  # (d,) which drive each belongs to
-    frames: Ints  # (k,) frames that are driven
-    drive_of_frame: Ints  # (k,)
+    numbers: Floats  # (d, DRIVE_NUMBERS) parameters at the start: U, value, dU/dt, dvalue/dt
+    values: Callable[[float], Floats] | None  # t -> parameters as `numbers`; None: no steps are made
+    rows: Ints  # (d,) indices of the driven constraints
+    drive: Ints  # (d,) index of the drive of each driven constraint
+    frames: Ints  # (k,) indices of the driven frames
+    drive_of_frame: Ints  # (k,) index of the drive of each driven frame
 
 
 def driven_of(
     motion: Motion, constraints: Constraints | None, interacting: Interacting, places: Places, signal: int
 ) -> Driven:
-    """Where compiled code finds what is driven; `signal`: numbers of the loads before it."""
+    """Return the offsets of driven constraints and frames for compiled code.
+
+    `signal`: number of values of the loads, which precede the drives' parameters in a row of time signals.
+    """
     assert constraints is not None
     first, rows = places.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
     for k, c in enumerate(motion.rows):
@@ -54,7 +58,7 @@ def driven_of(
 
 
 def _entry(interacting: Interacting, row: int) -> tuple[int, int]:
-    """Kind and number of the constraint whose row of g this is."""
+    """Return the indices of kind and interaction of the constraint that has this row of g."""
     for which, kind in enumerate(interacting.kinds):
         if kind.rows:
             found = np.flatnonzero(interacting.each.row[kind.first : kind.last] == row)

@@ -1,8 +1,8 @@
-"""Prescribed motion in a chart, compiled: driven constraints (`rigid.interactions.driven`) at the times of a step.
+"""Evaluate driven constraints (`rigid.interactions.driven`) in a chart at the times of a step; compiled.
 
-Their functions read U and value where all numbers stand. A row of time signals has, behind the loads, of every driven constraint
-U (3), value, dU/dt (3), dvalue/dt; a residual puts those of a time, or of the means of two, in place before it asks for g and
-its derivatives. Since both numbers enter linearly, g itself with rates in their place is
+The functions of a constraint read U and value from its parameters. A row of time signals holds, behind the loads, U (3), value,
+dU/dt (3), dvalue/dt of every driven constraint. A residual copies those of one time, or the means of two times, to the parameters
+before it evaluates g and its derivatives. Since U and value enter linearly, g evaluated with rates in their place satisfies
 
     dg/dt = G v + g(q; dX/dt),   g(q1; X1) - g(q0; X0) = D g(Xbar) . (q1 - q0) + (g(q0; dX) + g(q1; dX))/2      (1)
 """
@@ -17,7 +17,10 @@ from rigid.mechanics.mechanical import DRIVE_NUMBERS
 
 @inner_kernel
 def place_sum(D, a, first, b, second, at):
-    """X = a first + b second of two rows of signals; at: 0 of the numbers, 4 of their rates."""
+    """Set U and value of every driven constraint to a first + b second, two rows of signals.
+
+    `at`: 0 to use U and value of the rows, 4 to use their rates.
+    """
     G, X = D.driven, D.interacting.numbers
     for k in range(G.rows.size):
         own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
@@ -28,19 +31,19 @@ def place_sum(D, a, first, b, second, at):
 
 @inner_kernel
 def place(D, signal):
-    """The numbers of one time."""
+    """Set U and value of every driven constraint to those of one time, a row of signals."""
     place_sum(D, 1.0, signal, 0.0, signal, 0)
 
 
 @inner_kernel
 def place_rates(D, signal):
-    """Their rates in their place."""
+    """Set U and value of every driven constraint to their rates at one time, a row of signals."""
     place_sum(D, 1.0, signal, 0.0, signal, 4)
 
 
 @inner_kernel
 def place_weighted_rates(D, weights, at, signals):
-    """sum_j weights[at + j] times the rates in row j of the signals."""
+    """Set U and value of every driven constraint to sum_j weights[at + j] times the rates in row j of the signals."""
     G, X = D.driven, D.interacting.numbers
     for k in range(G.rows.size):
         own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
@@ -56,7 +59,7 @@ def place_weighted_rates(D, weights, at, signals):
 
 @inner_kernel
 def value_of(D, own, q):
-    """g of one driven constraint with the numbers that are in place."""
+    """Return g at q of the driven constraint `own`, with its present parameters."""
     S, I = D.scratch, D.interacting
     kind, entry = I.kinds[own.kind], I.each[own.entry]
     put_poses(q, D, entry, kind.arity, S[START])
@@ -67,7 +70,7 @@ def value_of(D, own, q):
 
 @inner_kernel
 def add_values(D, q, factor, out):
-    """out (m,) += factor times g of the driven rows."""
+    """Add factor times g(q) to the driven rows of out (m,)."""
     for k in range(D.driven.rows.size):
         own = D.driven.rows[k]
         out[own.row] += factor * value_of(D, own, q)
@@ -75,7 +78,10 @@ def add_values(D, q, factor, out):
 
 @inner_kernel
 def add_works(D, q, factor, lam, works):
-    """works (drives,) += factor lam g of every driven row, with the change of its numbers in their place."""
+    """Add factor lam g(q) of every driven row to works (drives,), J.
+
+    The parameters of the driven constraints must have been replaced by their changes.
+    """
     for k in range(D.driven.rows.size):
         own = D.driven.rows[k]
         works[own.drive] += factor * lam[own.row] * value_of(D, own, q)
@@ -83,7 +89,7 @@ def add_works(D, q, factor, lam, works):
 
 @inner_kernel
 def add_driven_pull(D, q, factor, lam, out):
-    """out (n,) += factor times the gradient of lam . g of the driven rows alone."""
+    """Add factor times the gradient of lam . g of the driven rows alone to out (n,)."""
     S, I = D.scratch, D.interacting
     for k in range(D.driven.rows.size):
         own = D.driven.rows[k]

@@ -1,4 +1,7 @@
-"""Forces in a chart that have no potential, compiled: loads, pressure, the resistance of dissipations; by duals, pulled back."""
+"""Compute the generalised forces without potential in a chart: loads, pressure, resistance of dissipations; compiled.
+
+The forces are duals of the interactions, pulled back to the coordinates of the chart.
+"""
 
 from rigid.charts.condensed import spread
 from rigid.charts.interactions import add_duals_of, put_poses, put_rates
@@ -21,8 +24,10 @@ from rigid.mechanics.mechanical import system_function
 
 @inner_kernel
 def add_moment(m, y, q0, q1, F, f, out):
-    """out += a moment on frame f: 2 E(qbar)^T m (000 (128)); of directors, as the angular velocity is
-    sum d_k x d(d_k)/dt/2, the duals m x dbar_k/2."""
+    """Add a moment m (3,), N m, on frame f to out: 2 E(qbar)^T m (000 (128)) in the quaternion chart.
+
+    In the director chart the duals are m x dbar_k/2, as the angular velocity is sum d_k x d(d_k)/dt/2. `y`: mean pose.
+    """
     to = F.each[f].orientation
     if to < 0:
         return
@@ -37,7 +42,10 @@ def add_moment(m, y, q0, q1, F, f, out):
 
 @inner_kernel
 def fill_loads(q0, q1, signal, D, out):
-    """Minus the duals of all that works between q0 and q1; the values of loads, three numbers a row of theirs, in their place."""
+    """Set out to minus the pulled-back duals, between q0 and q1, of all interactions that do work.
+
+    The values of loads, three per row of `signal`, are first copied to the loads' parameters.
+    """
     F, S, I = D.frames, D.scratch, D.working
     against = S[ROWS, 0, 0]
     clear(out)
@@ -62,20 +70,26 @@ def fill_loads(q0, q1, signal, D, out):
 
 @system_function("force")
 def force(q, signal, D, out):
-    """Generalised forces of what works; values (l, 3) of loads stand in `signal`."""
+    """Compute the generalised forces (n,) of loads and pressure at q; `signal` holds the values (l, 3) of the loads."""
     fill_loads(q, q, signal, D, out)
 
 
 @system_function("discrete_force")
 def discrete_force(q0, q1, signal, D, out):
-    """The same over a step: they act on the mean pose, following ones along its directors, so that their work is
-    f . (p1 - p0), m . sum dbar_k x (d_k1 - d_k0)/2."""
+    """Compute the generalised forces (n,) of loads and pressure over the step from q0 to q1.
+
+    Loads act on the mean pose, follower loads along its directors, so that their work is f . (p1 - p0),
+    m . sum dbar_k x (d_k1 - d_k0)/2.
+    """
     fill_loads(q0, q1, signal, D, out)
 
 
 @system_function("resistance")
 def resistance(q, w, D, out):
-    """Viscous forces against the rates w; w . out is the power they take. What settles resists as over the step about q."""
+    """Compute the viscous forces (n,) at q against the rates w; w . out is the power they dissipate, W.
+
+    Dissipations with `settle` are evaluated over a step centred at q if a step length is set.
+    """
     S, I = D.scratch, D.dissipating
     clear(out)
     for which in range(I.kinds.size):
@@ -99,8 +113,10 @@ def resistance(q, w, D, out):
 
 @system_function("discrete_resistance")
 def discrete_resistance(q0, q1, frequency, D, out):
-    """Viscous forces against the change of the strains over a step times frequency[0] = 1/h; (q1 - q0) . out is what the
-    step dissipates."""
+    """Compute the viscous forces (n,) against the change of the strains over a step times frequency[0] = 1/h.
+
+    (q1 - q0) . out is the energy that the step dissipates, J.
+    """
     I = D.dissipating
     clear(out)
     for which in range(I.kinds.size):

@@ -1,10 +1,11 @@
-"""Discrete derivatives of hidden constraints gam . dg/dt of frames in quaternions.
+"""Compute discrete derivatives of velocity-level constraints gam . dg/dt for frames in quaternions.
 
-`rigid.interactions.hidden_rates` has them of poses, velocities and Omega, for every kind of interaction. In quaternions
+`rigid.interactions.hidden_rates` provides the discrete derivatives with respect to poses, velocities and Omega for every kind of
+interaction. In quaternions
 
     v = p_r/m,   Omega = J^-1 G(q) p/2                                                                    (4)
 
-which is the Omega of W(q) p where |q| = 1 and q . p = 0.
+which is the Omega of the velocity W(q) p if |q| = 1 and q . p = 0. `add_own_in_directors` serves the director chart.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from rigid.linear_algebra import apply, times
 
 
 class Ends(NamedTuple):
-    """Coordinates and momenta at both ends of a step."""
+    """Coordinates q and momenta p at the start (0) and the end (1) of a step."""
 
     q0: Any
     p0: Any
@@ -46,7 +47,7 @@ class Ends(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A derivative: in q and p through G(q) p and q . p, and duals of the poses, pulled back."""
+    """Parts of a discrete derivative: with respect to q and p, through G(q) p and q . p, and pulled-back duals of the poses."""
 
     q: Any
     p: Any
@@ -55,7 +56,7 @@ class Parts(NamedTuple):
 
 @inner_kernel
 def rates_of(q, p, D, f):
-    """(4): v and Omega of frame f."""
+    """Return v (3,) and Omega (3,) of frame f by (4)."""
     at, to = D.frames.each[f].position, D.frames.each[f].orientation
     v, Omega = ZERO, ZERO
     if at >= 0:
@@ -67,7 +68,7 @@ def rates_of(q, p, D, f):
 
 @inner_kernel
 def add_by_momenta(D_v, D_Omega, ends, D, f, out):
-    """out += D_v and D_Omega of frame f, brought to q and p by (4)."""
+    """Add the derivatives D_v and D_Omega of frame f to `out` as derivatives with respect to q and p, by (4)."""
     at, to = D.frames.each[f].position, D.frames.each[f].orientation
     if at >= 0:
         for i in range(3):
@@ -82,7 +83,7 @@ def add_by_momenta(D_v, D_Omega, ends, D, f, out):
 
 @inner_kernel
 def add_hidden_of(kind, e, ends, gam, D, out):
-    """out += (3) of `hidden_rates`, of interaction e."""
+    """Add the discrete derivative of gam . dg/dt of interaction e, (3) of `rigid.interactions.hidden_rates`, to `out`."""
     q0, p0, q1, p1 = ends
     I, S = D.interacting, D.scratch
     own = I.each[e]
@@ -102,7 +103,7 @@ def add_hidden_of(kind, e, ends, gam, D, out):
 
 @inner_kernel
 def add_discrete_hidden(ends, gam, D, out):
-    """out += discrete derivatives of gam . dg/dt of all joints, and of gam q . p for the unit lengths."""
+    """Add discrete derivatives of gam . dg/dt of all joints, and of gam q . p of the unit-length constraints, to `out`."""
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -119,7 +120,7 @@ def add_discrete_hidden(ends, gam, D, out):
 
 @inner_kernel
 def copy_bilinear(gam, D, out):
-    """out = gam, zero for constraints that are more than quadratic in poses; whether there are any."""
+    """Copy gam to out, with zeros for constraints that are more than quadratic in poses; return True if there are any."""
     found = False
     for row in range(D.m):
         out[row] = gam[row]
@@ -135,10 +136,9 @@ def copy_bilinear(gam, D, out):
 
 @inner_kernel
 def add_own_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
-    """out_q, out_v += discrete derivatives, to coordinates and their rates, of gam . dg/dt of constraints that are more than
-    quadratic in poses.
+    """Add discrete derivatives of gam . dg/dt with respect to coordinates and their rates to out_q and out_v.
 
-    Of directors, in which poses are linear.
+    Only constraints that are more than quadratic in poses contribute. For the director chart, in which poses are linear.
     """
     I, S = D.interacting, D.scratch
     for which in range(I.kinds.size):

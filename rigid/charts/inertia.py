@@ -1,4 +1,4 @@
-"""Inertia of the charts, compiled: M(q), W(q), their gradients, and discrete derivatives of T and T*.
+"""Compute the inertia of the charts: M(q), W(q), their gradients, and discrete derivatives of T and T*; compiled.
 
 Sources: 002 (101), 000 (46), (139), 004; discrete derivatives 000 (87), (88), (146).
 """
@@ -20,7 +20,7 @@ from rigid.mechanics.mechanical import system_function
 
 
 class Form(NamedTuple):
-    """T or T* of a frame: mass v . v/2 of its position and, of its quaternion,
+    """Coefficients of T or T* of a frame: mass v . v/2 for its position and, for its quaternion,
 
     scale (w . K w + beta c^2 + gamma v . v)/2,   w = G(q) v,   c = q . v.                               (1)
     """
@@ -34,21 +34,21 @@ class Form(NamedTuple):
 
 @small_kernel
 def euler_tensor(J):
-    """E = tr(J)/2 I - J, the second moments of the mass."""
+    """Return the Euler tensor E = tr(J)/2 I - J, the second moments of mass, as 9 numbers, kg m^2."""
     half = 0.5 * (J[0] + J[4] + J[8])
     return half - J[0], -J[1], -J[2], -J[3], half - J[4], -J[5], -J[6], -J[7], half - J[8]
 
 
 @inner_kernel
 def inertia_of(D, f):
-    """J of frame f."""
+    """Return the inertia J of frame f as 9 numbers, row by row, kg m^2."""
     J = D.frames.each[f].inertia
     return J[0], J[1], J[2], J[3], J[4], J[5], J[6], J[7], J[8]
 
 
 @small_kernel
 def inverse3(A):
-    """Inverse of a symmetric 3 x 3 matrix."""
+    """Return the inverse of a symmetric 3 x 3 matrix of 9 numbers."""
     c0 = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
     det = A[0] * c0[0] + A[1] * c0[1] + A[2] * c0[2]
     s = 1.0 / det
@@ -61,7 +61,7 @@ def inverse3(A):
 
 @inner_kernel
 def inertia_split(D, f):
-    """(K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
+    """Return (K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
     J, parameter, kind = inertia_of(D, f), D.frames.each[f].parameter, D.frames.form
     if kind == SINGULAR:
         return J, 0.0, 0.0
@@ -73,7 +73,7 @@ def inertia_split(D, f):
 
 @inner_kernel
 def coenergy_split(D, f):
-    """(K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
+    """Return (K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
     J, parameter = inertia_of(D, f), D.frames.each[f].parameter
     K = inverse3(J)
     if D.frames.form != GAMMA:
@@ -84,7 +84,7 @@ def coenergy_split(D, f):
 
 @small_kernel
 def fill_quaternion_form(form, q, to, out):
-    """Block at `to` = scale (G(q)^T K G(q) + beta q q^T + gamma I), the matrix of (1)."""
+    """Set the diagonal block of out at `to` to scale (G(q)^T K G(q) + beta q q^T + gamma I), the matrix of (1)."""
     s, gamma = form.scale, form.gamma
     for j in range(4):
         e = (
@@ -104,7 +104,7 @@ def fill_quaternion_form(form, q, to, out):
 
 @inner_kernel
 def fill_shared(D, out):
-    """M += the mass that neighbours share."""
+    """Add the mass shared by neighbouring frames (consistent mass of rods) to the matrix out."""
     F = D.frames
     for k in range(F.shared.size):
         pair = F.shared[k]
@@ -121,7 +121,7 @@ def fill_shared(D, out):
 
 @inner_kernel
 def add_shared(D, v0, v1, out):
-    """out += the momentum -c (v_b - v_a) of b and its opposite of a, of the mean velocity."""
+    """Add the momentum -c (v_b - v_a) of frame b, and its opposite of frame a, to out; v is the mean (v0 + v1)/2."""
     F = D.frames
     for k in range(F.shared.size):
         pair = F.shared[k]
@@ -140,7 +140,7 @@ def add_shared(D, v0, v1, out):
 
 @small_kernel
 def add_form_gradient(form, q, a, b, to, out):
-    """out += gradient of scale a . (G(q)^T K G(q) + beta q q^T) b."""
+    """Add the gradient with respect to q of scale a . (G(q)^T K G(q) + beta q q^T) b to out at `to`."""
     s, beta = form.scale, form.beta
     add_quat(-s, G_transposed(a, apply(form.K, G(q, b))), to, out)
     add_quat(-s, G_transposed(b, apply(form.K, G(q, a))), to, out)
@@ -150,7 +150,7 @@ def add_form_gradient(form, q, a, b, to, out):
 
 @inner_kernel
 def fill_directors(E, to, out):
-    """Blocks E_ij I of three directors."""
+    """Set the blocks of three directors at `to` to E_ij I."""
     for i in range(3):
         for j in range(3):
             for l in range(3):
@@ -159,8 +159,10 @@ def fill_directors(E, to, out):
 
 @small_kernel
 def add_discrete_form(form, q0, v0, q1, v1, to, out_q, out_v):
-    """Discrete derivatives of (1), w and c bilinear: their averages over the step take the place of their values
-    (000 (87), 000 (146))."""
+    """Add the discrete derivatives of (1) with respect to q and v to out_q and out_v.
+
+    w and c are bilinear: their averages over the step replace their values (000 (87), 000 (146)).
+    """
     s, beta = form.scale, form.beta
     q, v = quat_mean(q0, q1), quat_mean(v0, v1)
     w = times(0.5, plus(G(q0, v0), G(q1, v1)))
@@ -175,7 +177,7 @@ def add_discrete_form(form, q0, v0, q1, v1, to, out_q, out_v):
 
 @inner_kernel
 def add_directors(E, v0, v1, to, out):
-    """out += E_ij (v0_j + v1_j)/2 of three directors."""
+    """Add E_ij (v0_j + v1_j)/2 of three directors to out at `to`."""
     for i in range(3):
         for j in range(3):
             for l in range(3):
@@ -184,7 +186,7 @@ def add_directors(E, v0, v1, to, out):
 
 @inner_kernel
 def form_of(D, f, inverse):
-    """(1) of frame f: T, or T* where `inverse`, with momenta in place of velocities."""
+    """Return the `Form` (1) of frame f: T, or, if `inverse`, T* with momenta in place of velocities."""
     mass = D.frames.each[f].mass
     if inverse:
         K, beta, gamma = coenergy_split(D, f)
@@ -195,14 +197,14 @@ def form_of(D, f, inverse):
 
 @inner_kernel
 def directors_of(D, f, inverse):
-    """Euler tensor of frame f, or its inverse."""
+    """Return the Euler tensor of frame f, or its inverse if `inverse`, as 9 numbers."""
     E = euler_tensor(inertia_of(D, f))
     return inverse3(E) if inverse else E
 
 
 @inner_kernel
 def fill_forms(q, D, inverse, out):
-    """out = M(q) or W(q)."""
+    """Set out (n, n) to M(q), or to W(q) if `inverse`."""
     clear_matrix(out)
     for f in range(D.frames.each.size):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
@@ -222,7 +224,7 @@ def fill_forms(q, D, inverse, out):
 
 @inner_kernel
 def fill_form_gradients(q, a, b, D, inverse, out):
-    """out = gradient of a . M(q) b or a . W(q) b."""
+    """Set out (n,) to the gradient with respect to q of a . M(q) b, or of a . W(q) b if `inverse`."""
     clear(out)
     if D.frames.chart != QUATERNION:
         return
@@ -235,7 +237,7 @@ def fill_form_gradients(q, a, b, D, inverse, out):
 
 @inner_kernel
 def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
-    """Discrete derivatives of v . M(q) v/2 or v . W(q) v/2."""
+    """Set out_q and out_v to the discrete derivatives of v . M(q) v/2, or of v . W(q) v/2 if `inverse`."""
     clear(out_q)
     clear(out_v)
     for f in range(D.frames.each.size):
@@ -257,43 +259,43 @@ def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
 
 @system_function("mass")
 def mass(q, D, out):
-    """M(q)."""
+    """Compute the mass matrix M(q) (n, n)."""
     fill_forms(q, D, False, out)
 
 
 @system_function("inverse_mass")
 def inverse_mass(q, D, out):
-    """W(q): M^-1 on |q| = 1, continued as a polynomial of q (000 (139))."""
+    """Compute W(q) (n, n): M^-1 on |q| = 1, continued as a polynomial of q (000 (139))."""
     fill_forms(q, D, True, out)
 
 
 @system_function("mass_gradient")
 def mass_gradient(q, a, b, D, out):
-    """Gradient of a . M(q) b."""
+    """Compute the gradient (n,) of a . M(q) b with respect to q."""
     fill_form_gradients(q, a, b, D, False, out)
 
 
 @system_function("inverse_mass_gradient")
 def inverse_mass_gradient(q, a, b, D, out):
-    """Gradient of a . W(q) b."""
+    """Compute the gradient (n,) of a . W(q) b with respect to q."""
     fill_form_gradients(q, a, b, D, True, out)
 
 
 @system_function("discrete_kinetic")
 def discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
-    """Discrete derivatives of T(q, v) in terms of Omega: 000 (87), (88)."""
+    """Compute the discrete derivatives (n,) of T(q, v), which is formed with Omega: 000 (87), (88)."""
     fill_discrete_forms(q0, v0, q1, v1, D, False, out_q, out_v)
 
 
 @system_function("discrete_coenergy")
 def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
-    """Discrete derivatives of T*(q, p) in terms of G(q) p, q . p and p: 000 (146)."""
+    """Compute the discrete derivatives (n,) of T*(q, p), which is formed with G(q) p, q . p and p: 000 (146)."""
     fill_discrete_forms(q0, p0, q1, p1, D, True, out_q, out_p)
 
 
 @small_kernel
 def add_form_product(form, q, v, to, out):
-    """out += scale (G(q)^T K G(q) + beta q q^T + gamma I) v."""
+    """Add scale (G(q)^T K G(q) + beta q q^T + gamma I) v to out at `to`."""
     s = form.scale
     add_quat(s, G_transposed(q, apply(form.K, G(q, v))), to, out)
     add_quat(s * form.beta * quat_dot(q, v), q, to, out)
@@ -302,7 +304,7 @@ def add_form_product(form, q, v, to, out):
 
 @inner_kernel
 def fill_product(q, v, D, inverse, out):
-    """out = M(q) v or W(q) v."""
+    """Set out (n,) to M(q) v, or to W(q) v if `inverse`."""
     clear(out)
     for f in range(D.frames.each.size):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
@@ -322,19 +324,19 @@ def fill_product(q, v, D, inverse, out):
 
 @system_function("mass_product")
 def mass_product(q, v, D, out):
-    """M(q) v."""
+    """Compute the product M(q) v (n,)."""
     fill_product(q, v, D, False, out)
 
 
 @system_function("inverse_mass_product")
 def inverse_mass_product(q, p, D, out):
-    """W(q) p."""
+    """Compute the product W(q) p (n,)."""
     fill_product(q, p, D, True, out)
 
 
 @system_function("mass_solve")
 def mass_solve(q, p, D, out):
-    """M(q)^-1 p, of quaternions with L = [q, G^T], L L^T = |q|^2 I:
+    """Compute M(q)^-1 p (n,); for quaternions with L = [q, G^T], L L^T = |q|^2 I:
 
     M = L diag(4 beta, 4 K) L^T,   gamma I = gamma L L^T/|q|^2.
     """
@@ -361,7 +363,7 @@ def mass_solve(q, p, D, out):
 
 @system_function("inverse_mass_rate")
 def inverse_mass_rate(q, z, p, D, out):
-    """Change of W(q) p along z; W is quadratic in the quaternions."""
+    """Compute the derivative (n,) of W(q) p along z; W is quadratic in the quaternions."""
     clear(out)
     if D.frames.chart != QUATERNION:
         return

@@ -1,7 +1,7 @@
-"""Interactions in a chart, compiled: V, g, their gradients and discrete derivatives, pulled back from duals.
+"""Evaluate interactions in a chart: V, g, their gradients and discrete derivatives, pulled back from duals; compiled.
 
-Every function is one loop over the groups of a system; what an interaction is stands in its own file. The internal
-constraints of a chart, 002 (103) and 000 (30), come first among the rows of g.
+Every function is one loop over the groups of a system. The kinds of interaction are defined in their own files. The internal
+constraints of a chart, 002 (103) and 000 (30), are the first rows of g.
 """
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -24,7 +24,7 @@ from rigid.mechanics.mechanical import WITHOUT_POTENTIAL, system_function
 
 @small_kernel
 def pair_of(k):
-    """Directors (i, j) of internal constraint k in the director chart: (103) of 002."""
+    """Return the indices (i, j) of the directors in internal constraint k of the director chart: (103) of 002."""
     if k < 3:
         return k, k
     if k == 3:
@@ -36,34 +36,34 @@ def pair_of(k):
 
 @inner_kernel
 def put_poses(q, D, own, arity, out):
-    """Poses of the frames of one interaction at q."""
+    """Store the poses at q of the frames of one interaction in out."""
     for k in range(arity):
         store(pose(q, D.frames, own.frames[k]), out, k)
 
 
 @inner_kernel
 def put_rates(q, v, D, own, arity, out):
-    """Rates of the poses."""
+    """Store the rates of the poses of the frames of one interaction in out, at q with velocities v."""
     for k in range(arity):
         store(rate(q, v, D.frames, own.frames[k]), out, k)
 
 
 @inner_kernel
 def choose_row(k, rows, lam):
-    """lam = 1 for row k, 0 for the others."""
+    """Set lam to 1 for row k and to 0 for the other rows."""
     for i in range(rows):
         lam[i] = 1.0 if i == k else 0.0
 
 
 @inner_kernel
 def add_duals(D, kind, e, q0, q1, lam, out):
-    """out += discrete derivative of lam . value of interaction e between q0 and q1."""
+    """Add the discrete derivative of lam . value of interaction e between q0 and q1 to out (n,)."""
     add_duals_of(D.interacting, D, kind, e, q0, q1, lam, out)
 
 
 @inner_kernel
 def add_duals_of(I, D, kind, e, q0, q1, lam, out):
-    """out += the dual of interaction e among I, times lam, between q0 and q1."""
+    """Add the pulled-back dual, for multipliers lam, of interaction e of `I` between q0 and q1 to out (n,)."""
     S = D.scratch
     own = I.each[e]
     if kind.constant == 0:
@@ -77,7 +77,7 @@ def add_duals_of(I, D, kind, e, q0, q1, lam, out):
 
 @inner_kernel
 def fill_discrete_gradient(q0, q1, D, out):
-    """Discrete derivative of V, its gradient where q0 is q1."""
+    """Set out (n,) to the discrete derivative of V between q0 and q1, which is the gradient if q0 equals q1."""
     clear(out)
     if D.flags & WITHOUT_POTENTIAL:
         return
@@ -93,7 +93,7 @@ def fill_discrete_gradient(q0, q1, D, out):
 
 @system_function("potential")
 def potential(q, D, out):
-    """V(q)."""
+    """Compute the potential V(q), J."""
     V, S, I = 0j, D.scratch, D.interacting
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -109,19 +109,19 @@ def potential(q, D, out):
 
 @system_function("gradient")
 def gradient(q, D, out):
-    """Gradient of V."""
+    """Compute the gradient (n,) of V at q."""
     fill_discrete_gradient(q, q, D, out)
 
 
 @system_function("discrete_gradient")
 def discrete_gradient(q0, q1, D, out):
-    """Discrete derivative of V: V(q1) - V(q0) = out . (q1 - q0)."""
+    """Compute the discrete derivative (n,) of V: V(q1) - V(q0) = out . (q1 - q0)."""
     fill_discrete_gradient(q0, q1, D, out)
 
 
 @system_function("constraints")
 def constraints(q, D, out):
-    """g(q): internal ones frame by frame, then the joints."""
+    """Compute the constraints g(q) (m,): internal constraints frame by frame, then joints."""
     S = D.scratch
     row = 0
     for f in range(D.frames.each.size):
@@ -152,7 +152,7 @@ def constraints(q, D, out):
 
 @inner_kernel
 def fill_jacobian(q0, q1, D, out):
-    """Discrete derivative of g between q0 and q1; its Jacobian where both are the same."""
+    """Set out (m, n) to the discrete derivative of g between q0 and q1, which is the Jacobian if q0 equals q1."""
     clear_matrix(out)
     row = 0
     for f in range(D.frames.each.size):
@@ -182,19 +182,19 @@ def fill_jacobian(q0, q1, D, out):
 
 @system_function("jacobian")
 def jacobian(q, D, out):
-    """G(q)."""
+    """Compute the Jacobian G(q) (m, n) of the constraints."""
     fill_jacobian(q, q, D, out)
 
 
 @system_function("discrete_jacobian")
 def discrete_jacobian(q0, q1, D, out):
-    """Discrete derivative of g: g(q1) - g(q0) = out (q1 - q0)."""
+    """Compute the discrete derivative (m, n) of g: g(q1) - g(q0) = out (q1 - q0)."""
     fill_jacobian(q0, q1, D, out)
 
 
 @inner_kernel
 def add_internal_pull(q0, q1, lam, D, out):
-    """out += (discrete derivative of the internal constraints)^T lam; linear in q0 + q1. The first row of a joint."""
+    """Add (discrete derivative of the internal constraints)^T lam to out (n,); it is linear in q0 + q1."""
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -219,14 +219,14 @@ def add_internal_pull(q0, q1, lam, D, out):
 
 @inner_kernel
 def take_multipliers(lam, I, kind, e, out):
-    """Those of interaction e."""
+    """Copy the multipliers of interaction e from lam (m,) to out (kind.rows,)."""
     for k in range(kind.rows):
         out[k] = lam[I.each[e].row + k]
 
 
 @inner_kernel
 def fill_pull(q0, q1, lam, D, out):
-    """(discrete derivative of g)^T lam."""
+    """Set out (n,) to (discrete derivative of g between q0 and q1)^T lam."""
     clear(out)
     add_internal_pull(q0, q1, lam, D, out)
     own = D.scratch[ROWS, 0, 0]
@@ -240,19 +240,19 @@ def fill_pull(q0, q1, lam, D, out):
 
 @system_function("pull")
 def pull(q, lam, D, out):
-    """G(q)^T lam."""
+    """Compute the constraint forces G(q)^T lam (n,)."""
     fill_pull(q, q, lam, D, out)
 
 
 @system_function("discrete_pull")
 def discrete_pull(q0, q1, lam, D, out):
-    """Discrete derivative of g, transposed, times lam."""
+    """Compute the transposed discrete derivative of g between q0 and q1 times lam (n,)."""
     fill_pull(q0, q1, lam, D, out)
 
 
 @small_kernel
 def work_of(dual, z, count):
-    """sum of dual . z over `count` frames."""
+    """Return the sum of dual . z over `count` frames."""
     s = 0j
     for a in range(count):
         for i in range(4):
@@ -263,7 +263,7 @@ def work_of(dual, z, count):
 
 @inner_kernel
 def fill_internal_rate(q, w, D, out):
-    """Rows of the internal constraints in G(q) w, bilinear and symmetric in q and w."""
+    """Set the rows of the internal constraints in out (m,) to G(q) w; they are bilinear and symmetric in q and w."""
     row = 0
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -283,7 +283,7 @@ def fill_internal_rate(q, w, D, out):
 
 @system_function("rate")
 def constraint_rate(q, w, D, out):
-    """G(q) w."""
+    """Compute the rates of the constraints G(q) w (m,)."""
     S = D.scratch
     fill_internal_rate(q, w, D, out)
     I = D.interacting
@@ -303,16 +303,16 @@ def constraint_rate(q, w, D, out):
 
 @inner_kernel
 def bent_pose(w, z, D, f):
-    """Second derivative of the pose of frame f along w and z."""
+    """Return the second derivative of the pose of frame f along w and z (quaternion chart)."""
     r, d1, d2, d3 = rate(w, z, D.frames, f)
     return times(0j, r), d1, d2, d3
 
 
 @system_function("second")
 def second(q, w, z, D, out):
-    """g''(q) (w, z): bend . Y'z + dual . Y''(w, z) for every row."""
+    """Compute the second derivative g''(q) (w, z) (m,): bend . Y'z + dual . Y''(w, z) for every row."""
     S, I = D.scratch, D.interacting
-    fill_internal_rate(z, w, D, out)  # quadratic: G'(z) w
+    fill_internal_rate(z, w, D, out)  # internal constraints are quadratic: G'(z) w
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
@@ -336,7 +336,7 @@ def second(q, w, z, D, out):
 
 @system_function("curvature")
 def curvature(q, w, lam, D, out):
-    """Gradient of lam . G(q) w."""
+    """Compute the gradient (n,) of lam . G(q) w with respect to q."""
     S = D.scratch
     clear(out)
     add_internal_pull(w, w, lam, D, out)

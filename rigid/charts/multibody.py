@@ -1,4 +1,4 @@
-"""Multibody models as mechanical systems: the director chart and the quaternion chart.
+"""Make mechanical systems of multibody models, in the director chart or the quaternion chart.
 
 | chart | coordinates of a frame | mass | internal constraints |
 |---|---|---|---|
@@ -7,7 +7,7 @@
 | quaternion, alpha | (r, q) | 4 L diag(alpha, J) L^T (000 (139), 004) | 1 |
 | quaternion, gamma | (r, q) | 4 gamma I + 4 G^T (J - gamma I) G (004) | 1 |
 
-A frame that only turns about a fixed point has no r among its coordinates; its inertia is then about that point.
+A frame that only rotates about a fixed point has no r among its coordinates; its inertia is then about that point.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ INERTIAS = {"singular": SINGULAR, "alpha": ALPHA, "gamma": GAMMA}
 
 
 class Weight(NamedTuple):
-    """A constant force (3,) on the point X (3,) of a frame: a potential."""
+    """A constant force on a point of a frame, an interaction with a potential.
+
+    `frame`: index of the frame; `X`: body-fixed point (3,), m; `force`: (3,), N.
+    """
 
     frame: int
     X: Floats
@@ -56,21 +59,21 @@ class Weight(NamedTuple):
 
 
 class Interactions(NamedTuple):
-    """What acts between the frames; empty by default."""
+    """Interactions between the frames of a system; empty by default."""
 
     constraints: Constraints | None = None
     weights: tuple[Weight, ...] = ()
     signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
-    more: tuple[Group, ...] = ()  # energies
-    dissipating: tuple[Group, ...] = ()  # dissipations, between frames of the above
+    more: tuple[Group, ...] = ()  # groups of other energies
+    dissipating: tuple[Group, ...] = ()  # groups of dissipations, between frames of the above
     shared: Ints = np.zeros(
         (0, 2), np.int64
-    )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
-    coupling: Floats = np.zeros(0)  # (k,) kg
-    # duals without a value, between frames of the above or others; of loads the rows are those of `signal`
+    )  # (k, 2) pairs of frames that share mass, with kinetic energy - coupling |v_b - v_a|^2/2
+    coupling: Floats = np.zeros(0)  # (k,) shared masses, kg
+    # groups with duals but no value, between frames of the above or others; the rows of loads are rows of `signal`
     working: tuple[Group, ...] = ()
     motion: Motion | None = None
-    # constraints of other kinds; their rows are numbered behind those of `constraints`
+    # groups of constraints of other kinds; their rows are numbered behind those of `constraints`
     holding: tuple[Group, ...] = ()
 
 
@@ -95,37 +98,37 @@ def multibody_system(
     name : str
         Name of the system, for messages.
     frames : Frames
-        Inertia and loads of each frame.
+        Mass, inertia and fixed flag of each frame.
     r, quat, v, Omega : array, shape (n, 3), (n, 4), (n, 3), (n, 3)
         Initial positions (m), unit quaternions, velocities (m/s) and body-fixed angular velocities (rad/s) of all frames; fixed
-        ones stay there.
+        frames keep their poses.
     interactions : Interactions
-        What acts between the frames.
+        Interactions between the frames.
     chart : {"quaternion", "director"}, default "quaternion"
-        Coordinates.
+        Coordinates of the frames.
     inertia : {"singular", "alpha", "gamma"}, default "singular"
         Mass matrix of the quaternion chart.
     parameter : float, optional
-        alpha or gamma for all frames, kg m^2. Default: half and a third of the sum of the principal moments.
+        alpha or gamma for all frames, kg m^2. Default: half (alpha) or a third (gamma) of the sum of the principal moments.
     held : sequence of int, default ()
         Frames whose position is fixed: they only rotate, and their inertia is about that point.
 
     Returns
     -------
     MechanicalSystem
-        For `integrate`.
+        The system, for `integrate`.
 
     Raises
     ------
     ModelError
-        For an inertia that no body has, or a parameter that is not positive.
+        If an inertia is not that of a physical body, or a parameter is not positive.
 
     Examples
     --------
     >>> from rodsim import Box, Model
     >>> model = Model("box")
     >>> body = model.add_body("box", Box(0.1, 0.2, 0.3, mass=1.0))
-    >>> model.mechanical_system(chart="director").n  # of a model; it calls multibody_system
+    >>> model.mechanical_system(chart="director").n  # calls multibody_system
     12
     """
     _check(name, interactions, chart, inertia, parameter)
@@ -198,13 +201,14 @@ def multibody_system(
 def _signal(
     system: MechanicalSystem, interactions: Interactions, count: int
 ) -> Callable[[float], Floats] | None:
-    """Values of the loads, then the numbers of what is driven; None where there is neither."""
+    """Return the time signal t -> values of `count` loads, then parameters of driven constraints; None if there is neither."""
     values, motion = interactions.signal, interactions.motion
     driven = None if motion is None else motion.values
     if values is None and not count and driven is None:
         return None
 
     def signal(t: float) -> Floats:
+        """Return the values of the loads and the parameters of driven constraints at time t, s."""
         found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
         if found.size != 3 * count:
             raise ModelError(
@@ -216,14 +220,18 @@ def _signal(
 
 
 class Counting(NamedTuple):
-    """What interactions count (`rigid.interactions.kinds`), in their order in the compiled data."""
+    """Counted internal variables, such as angles through whole revolutions, in the order of the compiled data.
 
-    groups: list[Group]  # of the values; the row of one is the place of its first among them
-    places: Ints  # (k,) of what they count from, among the numbers of the compiled data
-    names: list[str]  # (k,) what counts
+    See `rigid.interactions.kinds`.
+    """
+
+    groups: list[Group]  # kinds whose values are the counted variables; row: index of the first one
+    places: Ints  # (k,) offsets of the reference values among the parameters of the compiled data
+    names: list[str]  # (k,) names of the counting interactions
 
 
 def _counting(groups: list[Group], interacting: Interacting) -> Counting:
+    """Collect the counted internal variables of all groups."""
     found: list[Group] = []
     places: list[Ints] = [np.zeros(0, np.int64)]
     names: list[str] = []
@@ -240,14 +248,17 @@ def _counting(groups: list[Group], interacting: Interacting) -> Counting:
 
 
 def branches(system: MechanicalSystem) -> Floats:
-    """(k,) what is counted, as potentials take it: they know angles within half a turn from these."""
-    own = system.info.get("counting")  # systems in coordinates of their own have none
+    """Return the reference values (k,) of counted variables, rad; potentials know angles within half a revolution of these."""
+    own = system.info.get("counting")  # systems that are not made by a chart have none
     found: Floats = system.data.interacting.numbers[own.places] if own else np.zeros(0)
     return found
 
 
 def counted(system: MechanicalSystem, q: Floats) -> Floats:
-    """What is counted at coordinates (N, n) of one motion, (N, k): the first next to `branches`, each to the one before."""
+    """Return the counted variables (N, k) at coordinates q (N, n) of one motion.
+
+    The first row is unwrapped to be closest to `branches`, every other row to be closest to the row before it.
+    """
     groups, places = system.info["counting"].groups, system.info["places"]
     r, quat = (np.tile(system.info[name], (len(q), 1, 1)) for name in ("r", "quat"))
     for f in np.unique(np.concatenate([own.frames.ravel() for own in groups])):
@@ -256,13 +267,13 @@ def counted(system: MechanicalSystem, q: Floats) -> Floats:
         quat[:, f] = quaternions.from_matrix(rotations(system, q, f))
     turned = evaluation.values(groups, r, quat)
     on = np.unwrap(np.concatenate([branches(system)[None], turned]), axis=0)[1:]
-    # whole turns beside what the poses say: the same bits however a motion is divided
+    # add whole revolutions to the angles of the poses: bit-identical however a motion is divided
     whole: Floats = turned + 2 * np.pi * np.round((on - turned) / (2 * np.pi))
     return whole
 
 
 def rotations(system: MechanicalSystem, q: Floats, frame: int) -> Floats:
-    """Rotation matrices (N, 3, 3) of a frame at coordinates (N, n)."""
+    """Return the rotation matrices (N, 3, 3) of a frame at coordinates q (N, n)."""
     to = system.info["places"].orientation[frame]
     if to < 0:
         return np.broadcast_to(quaternions.to_matrix(system.info["quat"][frame]), (len(q), 3, 3))
@@ -304,12 +315,12 @@ def rotating_body(
     Returns
     -------
     MechanicalSystem
-        For `integrate`.
+        The system, for `integrate`.
 
     Raises
     ------
     ModelError
-        For an inertia that no body has, or a parameter that is not positive.
+        If an inertia is not that of a physical body, or a parameter is not positive.
 
     Examples
     --------
@@ -341,12 +352,13 @@ def rotating_body(
 
 
 def _is_flat(J: Floats) -> bool:
-    """Whether a body has no extension along one of its axes: its Euler tensor, and the mass of directors, is singular."""
+    """Return True if a body has no extension along one axis, so that its Euler tensor and the director mass are singular."""
     moments = np.linalg.eigvalsh(J)
     return bool(moments[0] + moments[1] - moments[2] <= 1e-12 * moments[2])
 
 
 def _check_inertia(name: str, frames: Frames) -> None:
+    """Raise ModelError if the inertia of a moving frame is not that of a physical body."""
     for f in np.flatnonzero(np.asarray(frames.fixed) == 0):
         try:
             MassProperties(float(frames.mass[f]), frames.inertia[f])
@@ -355,7 +367,7 @@ def _check_inertia(name: str, frames: Frames) -> None:
 
 
 def functions() -> Functions:
-    """The compiled functions of the charts; compiled, or loaded, at the first call."""
+    """Return the compiled functions of the charts; they are compiled, or loaded, at the first call."""
     from rigid.charts import forces as chart_forces
     from rigid.charts import inertia as chart_inertia
     from rigid.charts import interactions as chart_interactions
@@ -390,6 +402,7 @@ def functions() -> Functions:
 
 
 def _check(name: str, interactions: Interactions, chart: str, inertia: str, parameter: float | None) -> None:
+    """Raise ModelError if chart, inertia, parameter or a weight is invalid."""
     if chart not in CHARTS:
         raise ModelError(f"system '{name}': chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     if inertia not in INERTIAS:
@@ -413,6 +426,7 @@ def _chart_frames(
     inertia: str,
     parameter: float | None,
 ) -> ChartFrames:
+    """Make the table of frames of a chart: offsets, masses, inertias and initial poses."""
     J = np.ascontiguousarray(frames.inertia, float)
     own = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
     if parameter is not None:
@@ -429,7 +443,7 @@ def _chart_frames(
 
 
 def _groups(interactions: Interactions, first_row: int) -> list[Group]:
-    """The interactions by kind; rows of constraints in their order, from `first_row` on."""
+    """Return the interactions grouped by kind; constraint rows keep their order and start at `first_row`."""
     c, weights = interactions.constraints, interactions.weights
     groups = [] if c is None else groups_of(c, first_row)
     if weights:

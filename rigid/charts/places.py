@@ -1,11 +1,11 @@
-"""Where the coordinates of each frame stand in a chart; coordinates and velocities of poses, names, symmetries."""
+"""Lay out the coordinates of frames in a chart, and compute coordinates, velocities, names and symmetries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from rigid import quaternions
 from rigid.mechanics.mechanical import Symmetry
@@ -13,9 +13,14 @@ from rigid.system import Floats, Frames, Ints
 
 
 class Places:
-    """Where the coordinates of each frame stand."""
+    """Offsets of the coordinates of each frame.
+
+    `position`, `orientation`: (f,) offsets of r and of the quaternion or directors, -1 if there are none; `size`: coordinates of
+    an orientation; `n`: all coordinates; `internal`: internal constraints.
+    """
 
     def __init__(self, frames: Frames, chart: str, held: Sequence[int]):
+        """Assign offsets to the frames that are not fixed; those in `held` have an orientation only."""
         self.size = 4 if chart == "quaternion" else 9
         self.position = np.full(len(frames.mass), -1, np.int64)
         self.orientation = np.full(len(frames.mass), -1, np.int64)
@@ -31,7 +36,7 @@ class Places:
             self.internal += 1 if chart == "quaternion" else 6
 
     def coordinates(self, r: Floats, quat: Floats, chart: str) -> Floats:
-        """q (n,) of poses."""
+        """Return the coordinates q (n,) of the poses r (f, 3), m, and quat (f, 4)."""
         q = np.zeros(self.n)
         for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
             if at >= 0:
@@ -42,7 +47,7 @@ class Places:
         return q
 
     def velocities(self, quat: Floats, v: Floats, Omega: Floats, chart: str) -> Floats:
-        """dq/dt (n,) of velocities; Omega body-fixed."""
+        """Return dq/dt (n,) of velocities v (f, 3), m/s, and body-fixed angular velocities Omega (f, 3), rad/s."""
         rate = np.zeros(self.n)
         for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
             if at >= 0:
@@ -57,7 +62,7 @@ class Places:
         return rate
 
     def names(self, chart: str) -> tuple[str, ...]:
-        """Names of the coordinates."""
+        """Return the names (n,) of the coordinates."""
         names = [""] * self.n
         for f, (at, to) in enumerate(zip(self.position, self.orientation, strict=True)):
             if at >= 0:
@@ -68,7 +73,7 @@ class Places:
         return tuple(names)
 
     def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
-        """Translations and rotations of everything; which of them are symmetries depends on the model."""
+        """Return the momentum maps of common translations and rotations; the model decides which of them are symmetries."""
         maps = []
         placed, turned = self.position[self.position >= 0], self.orientation[self.orientation >= 0]
         if len(placed):
@@ -90,7 +95,7 @@ class Places:
 
 
 def _on_diagonal(n: int, blocks: Sequence[tuple[Ints, Floats]]) -> scipy.sparse.csr_array:
-    """(n, n) with each of some blocks (k, k) at many places of the diagonal."""
+    """Return a sparse (n, n) matrix with each block (k, k) repeated at its offsets on the diagonal."""
     entries: list[tuple[Ints, Ints, Floats]] = []
     for places, block in blocks:
         i, j = np.nonzero(block)

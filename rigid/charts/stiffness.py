@@ -1,8 +1,8 @@
-"""Second derivatives of the energies of a chart, interaction by interaction.
+"""Compute second derivatives of the energies in a chart, interaction by interaction.
 
-An energy acts between its own frames alone: its dual is evaluated once for every coordinate of these, with that
-coordinate moved by a complex step, and pulled back. Colours of a whole system would evaluate each interaction for the
-coordinates of its neighbours as well, and all that a scheme does besides.
+An energy depends on its own frames alone: its dual is evaluated once for every coordinate of these frames, with that
+coordinate moved by a complex step, and pulled back. Graph colouring of the whole system would also evaluate each interaction
+for the coordinates of its neighbours, and all other terms of a scheme.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rigid.system import Ints
 
 @inner_kernel
 def coordinate(F, f, j):
-    """Place of coordinate j of frame f: its position, if it moves, then its orientation; -1 where there are no more."""
+    """Return the index of coordinate j of frame f, position (if any) before orientation; -1 if f has no more than j."""
     at, to = F.each[f].position, F.each[f].orientation
     if at >= 0:
         if j < 3:
@@ -32,13 +32,16 @@ def coordinate(F, f, j):
 
 @inner_kernel
 def is_curved(kind, F):
-    """Whether the kind is an energy whose pulled dual changes with the coordinates."""
+    """Return True if the kind is an energy whose pulled-back dual changes with the coordinates."""
     return kind.rows == 0 and not (kind.constant == 1 and F.chart == DIRECTORS)
 
 
 @inner_kernel
 def take_changes(D, own, arity, pulled, at, out):
-    """out[at:] = imaginary parts of `pulled` at the coordinates of the frames, over the step; they are cleared."""
+    """Set out[at:] to the imaginary parts of `pulled` at the coordinates of the frames, divided by COMPLEX_STEP.
+
+    These entries of `pulled` are set to 0. Return the offset behind the last entry written.
+    """
     for a in range(arity):
         i = 0
         place = coordinate(D.frames, own.frames[a], 0)
@@ -53,7 +56,7 @@ def take_changes(D, own, arity, pulled, at, out):
 
 @inner_kernel
 def leave_out(D, own, arity, at, out):
-    """out[at:] = 0 for all pairs of coordinates of the frames; where the next interaction begins."""
+    """Set out[at:] to 0 for all pairs of coordinates of the frames; return the offset of the next interaction."""
     count = 0
     for a in range(arity):
         i = 0
@@ -67,9 +70,9 @@ def leave_out(D, own, arity, at, out):
 
 @inner_kernel
 def fill_energy_tangents(q0, q1, between, D, pulled, out):
-    """out = changes of D V(q0, q1) with q1 (between), or of the gradient at q1, in the order of `energy_entries`.
+    """Set out to derivatives with respect to q1 of the discrete derivative D V(q0, q1), or of the gradient at q1.
 
-    pulled (n,): scratch.
+    `between`: True for the discrete derivative; `pulled`: (n,) scratch. The entries have the order of `energy_entries`.
     """
     S, I = D.scratch, D.interacting
     other = q0 if between else q1
@@ -113,7 +116,7 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
 
 
 def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
-    """Rows and columns, coordinates both, of what `fill_energy_tangents` finds; an entry may come more than once."""
+    """Return rows and columns (coordinates) of the entries of `fill_energy_tangents`; a pair may occur more than once."""
     F, I = system.data.frames, system.data.interacting
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     of_frame = [_coordinates(F, f) for f in range(len(F.each))]
@@ -126,7 +129,7 @@ def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
 
 
 def _coordinates(F: ChartFrames, f: int) -> Ints:
-    """All coordinates of frame f."""
+    """Return the indices of all coordinates of frame f."""
     size = 4 if F.chart == QUATERNION else 9
     at, to = F.each[f].position, F.each[f].orientation
     parts = [np.arange(at, at + 3 if at >= 0 else at), np.arange(to, to + size if to >= 0 else to)]

@@ -1,1 +1,1 @@
-"""How kernels are compiled, kept and called."""
+"""Compile, cache and call kernels."""

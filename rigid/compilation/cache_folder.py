@@ -1,9 +1,10 @@
-"""The folder that keeps machine code, or none: the program runs without one, but then compiles at each start.
+"""Choose the folder that caches machine code; without one the program runs, but compiles at each start.
 
-numba's file cache watches the file of a kernel, but not the helpers it calls, nor NUMBA_BOUNDSCHECK. The folder is therefore
-named by a hash of the sources of all kernels and of that switch, also if the user names its parent in NUMBA_CACHE_DIR.
+numba's file cache watches the file of a kernel, but neither the helpers that the kernel calls nor NUMBA_BOUNDSCHECK. The name of
+the folder is therefore a hash of the sources of all kernels and of that switch, also if the user names its parent in
+NUMBA_CACHE_DIR.
 
-What lies in the folder is run. It is private (`private_folder`) unless the user names its parent; a folder that others can
+Files in the folder are executed. It is private (`private_folder`) unless the user names its parent; a folder that others can
 write to is not read.
 """
 
@@ -24,7 +25,7 @@ REMEDY = "Set NUMBA_CACHE_DIR to a folder with free space that only you can writ
 
 
 def _hash_of_sources() -> str:
-    """Sources of `rigid` and `discretization`, and of those files of `rodsim` that have kernels."""
+    """Return a hash of the sources of `rigid` and `discretization`, and of those files of `rodsim` that have kernels."""
     digest = hashlib.sha256(numba.__version__.encode())
     if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         digest.update(b"with checks of every index")
@@ -39,7 +40,7 @@ def _hash_of_sources() -> str:
 
 
 def _make_folder() -> tuple[str, str, str]:
-    """Path of the folder, empty if there is none; the path that was tried; why there is none."""
+    """Make the folder; return its path, empty if there is none, the path that was tried, and why there is none."""
     named, tried = os.environ.get("NUMBA_CACHE_DIR", ""), Path("~/.cache/rodsim")
     try:
         if named:
@@ -47,24 +48,24 @@ def _make_folder() -> tuple[str, str, str]:
             tried.mkdir(parents=True, exist_ok=True)
         else:
             home = Path(platformdirs.user_cache_dir("rodsim"))
-            if not home.is_absolute():  # older versions of platformdirs, of a user without a home
+            if not home.is_absolute():  # older versions of platformdirs, if the user has no home folder
                 raise FileNotFoundError("this user has no home folder")
             tried = home / _hash_of_sources()
             make_private(home)
             make_private(tried)
     except OSError as error:
         return "", str(tried), reason(error)
-    except RuntimeError as error:  # of platformdirs, of a user without a home
+    except RuntimeError as error:  # raised by platformdirs if the user has no home folder
         return "", str(tried), str(error)
     return str(tried), str(tried), ""
 
 
 def reason(error: OSError) -> str:
-    """Text of the error without its number and path."""
+    """Return the text of the error without its number and path."""
     return error.strerror or str(error)
 
 
-# empty if there is none; the folder that was tried; why there is none
+# path of the folder, empty if there is none; the folder that was tried; why there is none
 CACHE_DIRECTORY, TRIED, FAULT = _make_folder()
 
 
@@ -72,7 +73,7 @@ _reported: set[str] = set()
 
 
 def report_not_kept(error: OSError | None = None) -> None:
-    """Say on stderr, once a process, that compiled code is not kept: in which folder, why, and what to do."""
+    """Report on stderr, once a process, that compiled code is not cached: in which folder, why, and what to do."""
     if not _reported:
         why = reason(error) if error else FAULT
         _reported.add(why)

@@ -1,11 +1,12 @@
-"""How kernels are compiled: one set of decorators, one cache.
+"""Decorators that compile kernels, all with one cache.
 
-Machine code is kept in a folder of our own (`cache_folder`), which is numba's for our kernels alone.
+Machine code is cached in a folder of rodsim's own (`cache_folder`), which is numba's cache folder for our kernels alone.
 
-numba reads the index of a kernel, all signatures it was compiled for, in one go: one with a type of a user's module in it could
-not be read where that module is not there, and the kernel would fail for every script. Such signatures are not kept; what a user
-has us compile (`compiled_apart`) is in a folder of its own. Nor does numba lock the index that it reads, adds to and writes: of
-two processes that compile at once one would lose its entry, or take the number of the other's file. We do (`_CacheFile`).
+numba reads the index of a kernel, all signatures that it was compiled for, at once. If one signature contains a type of a user's
+module, the index cannot be read where that module is missing, and the kernel would fail for every script. Such signatures are
+not cached; code compiled for a user (`compiled_apart`) is in a separate folder. Nor does numba lock the index while it reads,
+extends and writes it: of two processes that compile at the same time one would lose its entry, or use the file number of the
+other. `_CacheFile` locks it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
-import numba.experimental.function_type  # says how functions are passed: `CompiledFunction`; numba imports it late
+import numba.experimental.function_type  # defines how functions are passed (`CompiledFunction`); numba imports it late
 from llvmlite import ir
 from numba import types
 from numba.core import caching, ccallback, cgutils, event, serialize, sigutils
@@ -41,7 +42,7 @@ _config: Any = numba.config
 
 @contextlib.contextmanager
 def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
-    """numba reads its cache directory where a function is decorated: ours is set for that long only, and how it is written to."""
+    """Set the folder and the writer of the cache, which numba reads when a function is decorated, while the context is active."""
     before, of_numba = _config.CACHE_DIR, caching.IndexDataCacheFile
     _config.CACHE_DIR, caching.IndexDataCacheFile = folder, _CacheFile  # type: ignore[misc]
     dispatching.FunctionCache = ccallback.FunctionCache = KernelCache  # type: ignore[attr-defined]
@@ -52,14 +53,16 @@ def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
         dispatching.FunctionCache = ccallback.FunctionCache = caching.FunctionCache  # type: ignore[attr-defined]
 
 
-# Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
+# Divisions follow IEEE instead of raising; no fast-math: tests assert round-off.
 _ERRORS: dict[str, Any] = {"error_model": "numpy"}
 _OPTIONS: dict[str, Any] = {"cache": True, **_ERRORS}
-# numba makes a C function of every kernel; what C calls we make by `compiled`
+# numba makes a C function of every kernel; only functions of `compiled` are called from C, so kernels need none
 _NO_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 
 def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
+    """Return a decorator that compiles kernels with our settings and cache."""
+
     def decorate(function: Any) -> Any:
         with _our_cache(), known_signature(function):
             jit: Any = numba.njit
@@ -69,26 +72,27 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
 
 
 def _quickly_typed(dispatcher: Any) -> Any:
-    """The same kernel, with such settings and for arguments of general types."""
+    """Set up a dispatcher for fast type inference, arguments of general types, and our target."""
     if not _config.DISABLE_JIT:
         vars(dispatcher).pop(
             "__signature__", None
-        )  # that of the function, with its annotations, is asked for anew
+        )  # the function's own signature, with its annotations, is looked up again
         dispatcher._compiler._customize_flags = KernelFlags
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
-        # extensions of numba that other packages bring: its compiler looks for them by itself, where something is left to compile
+        # do not load numba extensions of other packages: the compiler loads them itself if something is left to compile
         dispatcher._compilation_chain_init_hook = _nothing
         with_target(dispatcher, target_of_kernels())
     return dispatcher
 
 
 def _nothing() -> None:
-    """Where machine code is there."""
+    """Do nothing, in place of loading extensions if machine code is cached."""
 
 
 def _generally(types_of: Any) -> Any:
-    """As `types_of`, which gives numba the types of a call from a kernel, but for no values of whole numbers and switches: a
-    kernel is compiled once, not for each number that stands in a call, and not for what is left out once more.
+    """Wrap `types_of`, which returns the argument types of a call from a kernel, so that it returns no types of literal values.
+
+    A kernel is then compiled once, not for each integer or switch that occurs in a call, and not again for omitted arguments.
     """
 
     def general_types_of(arguments: Any, named: Any) -> Any:
@@ -99,6 +103,7 @@ def _generally(types_of: Any) -> Any:
 
 
 def _general(argument: Any) -> Any:
+    """Return the type of an argument without its literal value."""
     if isinstance(argument, types.Omitted):
         return numba.typeof(argument.value)
     return types.unliteral(argument)
@@ -106,26 +111,26 @@ def _general(argument: Any) -> Any:
 
 event.register("numba:compile", WhileCompiling())
 
-# modules whose classes every script has
+# modules whose classes every script can import
 _EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid", "rodsim"}
 
 
 class _Reader(pickle.Unpickler):
-    """Reads an object, and notes of which modules its classes are."""
+    """Unpickler that records the modules of the classes it reads."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
         self.modules: set[str] = set()
 
     def find_class(self, module: str, name: str) -> Any:
-        """As always."""
-        # what stands there by its code, as classes of scripts do, is rebuilt by `cloudpickle`
+        """Find a class as pickle does and record its module."""
+        # classes that are stored by their code, such as those of scripts, are rebuilt by `cloudpickle`
         self.modules.add(module if "cloudpickle" in module else module.partition(".")[0])
         return super().find_class(module, name)
 
 
 def _of_all(signature: Any) -> bool:
-    """Whether its types can be read in every script."""
+    """Return True if the types of a signature can be read in every script."""
     reader = _Reader(serialize.dumps(signature))
     reader.load()
     return reader.modules <= _EVERYWHERE
@@ -133,7 +138,7 @@ def _of_all(signature: Any) -> bool:
 
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
-    """No other process does this meanwhile; where files cannot be locked, as on Windows, that is not sure."""
+    """Lock a folder against other processes while the context is active, if files can be locked, which they cannot on Windows."""
     with contextlib.ExitStack() as opened:
         with contextlib.suppress(ImportError, OSError):
             import fcntl
@@ -143,54 +148,58 @@ def _alone_in(folder: str) -> Iterator[None]:
 
 
 class _CacheFile(caching.IndexDataCacheFile):
-    """What is kept of a kernel: machine code for types that every script has, written by one process at a time."""
+    """Index and machine code of a kernel, saved for types that every script has, by one process at a time."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Under a key that begins with the signature."""
+        """Save an entry; its key begins with the signature."""
         if _of_all(key[0]):
             with _alone_in(self._cache_path):
                 super().save(key, data)
 
 
-# numba's private switch: kernels that allocate nothing pass arrays without counting who holds them. For the named tuples of a
-# model the counting took ten times as long as a joint. tests/core/test_compilation.py notices when numba drops it.
+# numba's private switch: kernels that allocate nothing pass arrays without counting references. For the named tuples of a model
+# the counting took ten times as long as a joint. tests/core/test_compilation.py fails if numba drops the switch.
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 
 def kernel(function: F) -> F:
     """Compile a function of arrays and scalars that allocates nothing.
 
-    Without allocation there is nothing to count: see `_UNCOUNTED`.
+    Without allocation there are no references to count: see `_UNCOUNTED`.
     """
     return _njit(**_UNCOUNTED)(function)
 
 
-# Without a face for Python: to unpack a model in each kernel anew took half of the compiler's time.
+# Compile no entry point ("face") for Python: code that unpacks a model in each kernel took half of the compile time.
 _FACELESS: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
 def small_kernel(function: F) -> F:
-    """Compile a helper of a few operations on scalars and tuples, for other kernels; for Python a twin, as `inner_kernel`."""
+    """Compile a helper of a few operations on scalars and tuples for other kernels; Python calls a twin, as for
+    `inner_kernel`.
+    """
     return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
 
 
 def flat_kernel(function: F) -> F:
-    """The same, always taken in by what calls it: for formulas on lanes, whose many numbers would go through memory otherwise."""
+    """Compile a helper that is always inlined into its callers, for formulas on lanes, whose many numbers would go
+    through memory.
+    """
     return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS, forceinline=True)(function), kernel, function)
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a function that takes models, by reference, and that other kernels call."""
+    """Compile a function that takes models by reference and that other kernels call."""
     return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
 
 
 def allocating_inner_kernel(function: F) -> F:
-    """The same for a function that allocates arrays or calls Python."""
+    """Compile a function that other kernels call and that allocates arrays or calls Python."""
     return _with_face_apart(_njit(**_FACELESS)(function), allocating_kernel, function)
 
 
 def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) -> Any:
-    """A faceless kernel that Python may call all the same, as tests do: a twin with a face is compiled then."""
+    """Let Python call a kernel without a Python entry point, as tests do: a twin with one is compiled at the first call."""
     if _config.DISABLE_JIT:
         return inner
     inlined(inner)
@@ -204,14 +213,16 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
     def add_overload(compiled: Any) -> None:
         inner.overloads[tuple(compiled.signature.args)] = compiled
 
-    # what numba's dispatcher asks where it knows no compiled function for a call from Python: it knows of none
+    # hooks that numba's dispatcher calls if it knows no compiled function for a call from Python; it never knows one here
     inner.add_overload, inner._compile_for_args, inner.face = add_overload, twin, twin
     return inner
 
 
 def _calling(inner: Any, function: Any) -> Any:
-    """The function under a name of its own in the cache, or the faceless kernel would be found: one that calls it, so that it is
-    not compiled twice, or where the cache tells kernels of one name by what their functions enclose, all of it again.
+    """Return a function that calls the kernel, under a name of its own, since the cache would otherwise find the kernel itself.
+
+    Calling it avoids a second compilation. If the function has a closure, by which the cache distinguishes kernels of one name,
+    or arguments that are not plain, the whole function is compiled again under the new name.
     """
     code, name = function.__code__, f"{function.__name__}_for_python"
     known, defaults = function.__globals__, function.__defaults__
@@ -228,24 +239,27 @@ def _calling(inner: Any, function: Any) -> Any:
 
 
 def face_of(inner: Any) -> Any:
-    """The twin of a faceless kernel, for Python that calls it often: to call it by the other takes twice as long."""
+    """Return the twin of a kernel without a Python entry point, for frequent calls from Python, which cost twice as
+    much by the kernel.
+    """
     return inner if _config.DISABLE_JIT else inner.face()
 
 
 def named_kernel(name: str, function: F) -> F:
-    """Compile a helper that is made at run time: kept with those that call it, not by itself.
+    """Compile a helper that is made at run time; it is cached with its callers, not by itself.
 
-    Compiled code knows it by `name`, which must be its own.
+    Compiled code knows it by `name`, which must be unique.
     """
     return _named(name, function, {})
 
 
 def named_inner_kernel(name: str, function: F) -> F:
-    """The same for one that takes models."""
+    """Compile a helper that is made at run time and takes models; it is cached with its callers, not by itself."""
     return _with_face_apart(_named(name, function, _FACELESS), lambda own: _named(name, own, {}), function)
 
 
 def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
+    """Compile a function under a name, without a cache entry."""
     function.__qualname__ = name
     jit: Any = numba.njit
     with known_signature(function):
@@ -253,10 +267,10 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
 
 
 def inner_apart(function: F, folder: str = "") -> F:
-    """Compile what functions of `compiled_apart` call, which may allocate: they take it in.
+    """Compile a helper that functions of `compiled_apart` call and inline, and which may allocate.
 
-    Kept in the folder, where one is given: only what has a name of its own there, as numba finds functions by name, line and
-    instructions, and by no number or name that these use.
+    It is cached in `folder` if one is given. Its name must then be unique there: numba identifies functions by name, line and
+    instructions, but not by the numbers or names that they use.
     """
 
     def compiled_as(**options: Any) -> Any:
@@ -272,28 +286,30 @@ def inner_apart(function: F, folder: str = "") -> F:
 
 
 def allocating_kernel(function: F) -> F:
-    """Compile a function that allocates arrays or calls Python: the outermost ones."""
+    """Compile a function that allocates arrays or calls Python: the outermost kernels."""
     return _njit()(function)
 
 
 def released_kernel(function: F) -> F:
-    """Like `kernel`, for a march: other threads of Python run meanwhile."""
+    """Compile a march (time loop) as `kernel` does, so that other threads of Python run meanwhile."""
     return _njit(**_UNCOUNTED, nogil=True)(function)
 
 
 def released_allocating_kernel(function: F) -> F:
-    """Like `allocating_kernel`, for a march: other threads of Python run meanwhile, but where it calls Python itself."""
+    """Compile a march as `allocating_kernel` does, so that other threads of Python run meanwhile, except while it
+    calls Python itself.
+    """
     return _njit(nogil=True)(function)
 
 
 class _KernelForC(ccallback.CFunc):
-    """What C calls: as `numba.cfunc` makes it, in our library."""
+    """Function that C can call, made as `numba.cfunc` does, but in our library."""
 
     _targetdescr = target_of_kernels()
 
     @classmethod
     def of(cls, function: Callable[..., Any], signature: Any, **options: Any) -> _KernelForC:
-        """One with machine code."""
+        """Compile a function for one signature."""
         made: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
         settings = made._compiler._customize_flags
         made._compiler._customize_flags = lambda flags: KernelFlags(settings(flags))
@@ -303,28 +319,31 @@ class _KernelForC(ccallback.CFunc):
 
     @property
     def py_func(self) -> Callable[..., Any]:
-        """As that of numba's dispatchers is called."""
+        """Return the Python function, under the name that numba's dispatchers use."""
         return self.__wrapped__
 
     def _compile_uncached(self) -> Any:
-        """Told to those who listen, as numba does of other kernels."""
+        """Compile the function and notify listeners, as numba does for other kernels."""
         with event.trigger_event("numba:compile", data={"dispatcher": self}):
             return super()._compile_uncached()  # type: ignore[misc]
 
 
 class CompiledFunction(types.WrapperAddressProtocol):
-    """A function compiled for one signature when its address is first asked for: most of them never are.
+    """Function that is compiled for one signature when its address is first requested, which for most functions never happens.
 
-    numba passes it to kernels as what its signature says, by these two methods.
+    numba passes it to kernels as a function of its signature, by the methods `__wrapper_address__` and `signature`.
     """
 
     def __init__(self, function: Callable[..., Any], signature: Any, folder: str | None = None):
         functools.update_wrapper(self, function)
         self._function, self._signature, self._folder = function, signature, folder
-        self._numba_type_ = types.FunctionType(signature)  # which numba would make anew at every call
+        self._numba_type_ = types.FunctionType(signature)  # numba would make the type again at every call
 
     @functools.cached_property
     def _machine_code(self) -> Any:
+        """Compile the function: a user's function with its own cache folder, a function of the program without
+        reference counting.
+        """
         if self._folder is not None:
             with _our_cache(self._folder):
                 return _KernelForC.of(self._function, self._signature)
@@ -333,39 +352,41 @@ class CompiledFunction(types.WrapperAddressProtocol):
 
     @functools.cached_property
     def address(self) -> int:
-        """Where the machine code is."""
+        """Return the address of the machine code; compile the function if necessary."""
         return int(self._machine_code.address)
 
     def __wrapper_address__(self) -> int:
         return self.address
 
     def signature(self) -> Any:
-        """numba's."""
+        """Return the numba signature."""
         return self._signature
 
     @property
     def source(self) -> Callable[..., Any]:
-        """The Python function."""
+        """Return the Python function."""
         return self._function
 
     @property
     def folder(self) -> str | None:
-        """Folder that keeps the machine code of a user's function; None for one of the program, which allocates nothing."""
+        """Return the folder that caches the machine code of a user's function; None for a function of the program,
+        which allocates nothing.
+        """
         return self._folder
 
     def __call__(self, *arguments: Any) -> Any:
-        """What Python makes of it, uncompiled but for the kernels it calls."""
+        """Call the Python function, uncompiled except for the kernels that it calls."""
         return self._function(*arguments)
 
 
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: compile for one signature, as a function that compiled code can be handed and call.
+    """Decorate a function to be compiled for one signature, so that compiled code can receive and call it as a value.
 
-    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) it is left as it is.
+    Like `kernel`, for functions that allocate nothing. Without the compiler (NUMBA_DISABLE_JIT) the function is left unchanged.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        if _config.DISABLE_JIT:  # heeded by numba's jit, not by its cfunc
+        if _config.DISABLE_JIT:  # numba's jit heeds the switch, its cfunc does not
             return function
         return CompiledFunction(function, signature)
 
@@ -373,16 +394,16 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def complexified(signature: Any) -> Any:
-    """The signature with an array of complex numbers where there is one of real numbers."""
+    """Return the signature with arrays of complex numbers in place of arrays of real numbers."""
     real, own = types.float64[::1], types.complex128[::1]
     return signature.return_type(*(own if argument == real else argument for argument in signature.args))
 
 
 @functools.cache
 def with_complex_numbers(function: Any) -> Any:
-    """The same source as a function of `compiled`, of complex numbers where it takes an array of real ones.
+    """Return a function of `compiled` with the same source, for arrays of complex numbers in place of arrays of real numbers.
 
-    Compiled when its address is asked for, so that whoever takes no derivatives to numbers pays nothing.
+    It is compiled when its address is requested, so that models without derivatives with respect to parameters pay nothing.
     """
     if _config.DISABLE_JIT:
         return function
@@ -390,12 +411,12 @@ def with_complex_numbers(function: Any) -> Any:
 
 
 def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) -> Any:
-    """The same of a user's function, which may allocate, with its machine code in a folder of its own."""
+    """Return a user's function as one of `compiled`; it may allocate, and its machine code is cached in `folder`."""
     return function if _config.DISABLE_JIT else CompiledFunction(function, signature, folder)
 
 
 def explicit_kernel(signature: Any) -> Callable[[F], F]:
-    """Decorator: compile for one signature, when first called, for functions that take compiled functions as arguments."""
+    """Decorate a function that takes compiled functions as arguments, to be compiled for one signature when first called."""
 
     def decorate(function: F) -> F:
         return _of_one_signature(_njit(**_UNCOUNTED)(function), signature)
@@ -404,7 +425,9 @@ def explicit_kernel(signature: Any) -> Callable[[F], F]:
 
 
 def _of_one_signature(dispatcher: Any, signature: Any) -> Any:
-    """The same kernel, for arguments of these types alone: numba compiles one that is given a signature where it is imported."""
+    """Restrict a kernel to arguments of these types; numba compiles a kernel with a given signature when it is
+    imported, not when called.
+    """
     if _config.DISABLE_JIT:
         return dispatcher
     template_of = dispatcher.get_call_template
@@ -415,17 +438,17 @@ def _of_one_signature(dispatcher: Any, signature: Any) -> Any:
             dispatcher.disable_compile()
         return dispatcher
 
-    # what numba asks at a call from Python that nothing compiled is known for, and at one from a kernel
+    # hooks that numba calls if nothing compiled is known for a call from Python, and at a call from a kernel
     dispatcher._compile_for_args = complete
     dispatcher.get_call_template = lambda arguments, named: complete() and template_of(arguments, named)
     return dispatcher
 
 
-_python_functions: dict[int, Callable[..., Any]] = {}  # where the compiler is off
+_python_functions: dict[int, Callable[..., Any]] = {}  # functions by address, if the compiler is off
 
 
 def address_of(function: Any) -> int:
-    """Address of a function of `compiled`, for tables of functions."""
+    """Return the address of a function of `compiled`, for tables of functions."""
     if _config.DISABLE_JIT:
         _python_functions[id(function)] = function
         return id(function)
@@ -433,9 +456,9 @@ def address_of(function: Any) -> int:
 
 
 def function_at(signature: Any) -> Any:
-    """A kernel that turns the address of a function compiled for `signature` into the function.
+    """Return a kernel that turns the address of a function compiled for `signature` into the function.
 
-    A table of addresses costs a system eight bytes a function; functions passed as values are copied with every call.
+    A table of addresses costs a system eight bytes per function; functions passed as values are copied with every call.
     """
     if _config.DISABLE_JIT:
         return _python_functions.__getitem__

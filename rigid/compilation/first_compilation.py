@@ -1,4 +1,4 @@
-"""The first run of a version compiles its kernels, which takes a while: whoever waits is told so, once a process."""
+"""Notify the user, once a process, that kernels are being compiled: the first run of a version takes a while."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ _OURS = {"rigid", "discretization", "rodsim"}
 
 
 class _Announcer(event.Listener):
-    """Writes MESSAGE when one of our kernels is compiled, not where it is read from the cache; then listens no more."""
+    """Listener that writes MESSAGE when one of our kernels is compiled, not when it is read from the cache; it then
+    stops listening.
+    """
 
     def on_start(self, started: Any) -> None:
-        module = started.data["dispatcher"].py_func.__module__ or ""  # None for a function made from text
+        """Write MESSAGE if the kernel is one of ours."""
+        module = started.data["dispatcher"].py_func.__module__ or ""  # None for functions made from text
         if module.split(".")[0] in _OURS:
             event.unregister("numba:compile", self)
             sys.stderr.write(MESSAGE + "\n")
             sys.stderr.flush()
 
     def on_end(self, ended: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @functools.cache
 def announce() -> None:
-    """From now on, say on stderr when kernels are compiled, the first time."""
+    """Write MESSAGE on stderr when a kernel is first compiled after this call."""
     event.register("numba:compile", _Announcer())

@@ -1,4 +1,4 @@
-"""Generated modules: imported from files in the folder of machine code, so that numba can keep what it compiles."""
+"""Import generated modules from files in the folder of machine code, so that numba can cache what it compiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEPT_FILES = 200
 
 
 def load_module(source: str) -> ModuleType:
-    """Return the module of this source, which numba knows by its file."""
+    """Return the module with this source, from a file that numba's cache can refer to."""
     name = f"{_PREFIX}{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -30,7 +30,7 @@ def load_module(source: str) -> ModuleType:
     module.__file__ = path
     sys.modules[name] = module
     try:
-        # the text at hand, not what Python reads from the file or from its own cache of it
+        # compile the text at hand, not the contents of the file or of Python's cache of it
         exec(compile(source, path, "exec"), module.__dict__)
     except BaseException:
         del sys.modules[name]
@@ -41,7 +41,9 @@ def load_module(source: str) -> ModuleType:
 
 
 def _written(name: str, source: str) -> str:
-    """Path of the file with this text; a name in brackets if it cannot be written: then nothing is kept of the module."""
+    """Write the source to a file and return its path, or a name in angle brackets if that fails: numba then caches
+    nothing of the module.
+    """
     try:
         if cache_folder.CACHE_DIRECTORY:
             path = make_private(Path(cache_folder.CACHE_DIRECTORY) / "systems") / f"{name}.py"
@@ -58,7 +60,7 @@ def _written(name: str, source: str) -> str:
 
 
 def _holds(path: Path, source: str) -> bool:
-    """Whether the file is there with this text, not cut off and not another."""
+    """Return True if the file exists and has exactly this text."""
     try:
         return path.read_bytes() == source.encode()
     except OSError:
@@ -66,7 +68,7 @@ def _holds(path: Path, source: str) -> bool:
 
 
 def _write(path: Path, source: str) -> None:
-    """The file with this text, whole or not at all; numba knows it as new by its time."""
+    """Write the file completely or not at all; numba detects a new file by its time."""
     handle, partial = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -78,7 +80,7 @@ def _write(path: Path, source: str) -> None:
 
 
 def _written_at(path: Path) -> int:
-    """Time of the last change; 0 where another process has removed the file."""
+    """Return the time of the last change, ns; 0 if another process has removed the file."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -86,7 +88,7 @@ def _written_at(path: Path) -> int:
 
 
 def _remove(sources: Sequence[Path]) -> None:
-    """Remove generated modules with what Python and numba have cached of them."""
+    """Remove generated modules and what Python and numba have cached of them."""
     if not sources:
         return
     stems = {path.stem for path in sources}

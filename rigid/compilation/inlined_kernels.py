@@ -1,14 +1,14 @@
-"""Kernels that only other kernels call: short ones are taken in as LLVM's code, long ones are called where they are.
+"""Compile kernels that only other kernels call: short ones are inlined as LLVM code, long ones are called.
 
-numba makes a library of each kernel, with the code of all that it calls, and machine code of each library; that of a kernel
-six calls deep is made six times over. Nobody ever calls what is without a face for Python but kernels. Where it is short they
-take it in as LLVM's code, and no machine code is made of it. Where it is `LONG` there is nothing to gain by that, and each march,
-function of a kind and residual would have it optimised anew: it has machine code of its own, which others call by a name that
-LLVM's linker is told. Who has such a call in his code, or took in what has one, sees to it that the called one is there before
-his own machine code is loaded (`_Called`, by numba's `reload_init`).
+numba makes a library of each kernel, with the code of all that it calls, and machine code of each library; the code of a kernel
+six calls deep is compiled six times. A kernel without a Python entry point is called by kernels only. If it is short, its callers
+inline its LLVM code, and no machine code is made of it. If it is long (`LONG`) inlining gains nothing, and every march, function
+of a kind and residual would optimise it again: it has machine code of its own, which others call by a symbol that is registered
+with LLVM's linker. A kernel with such a call in its code, or that inlined one, ensures that the called kernel is compiled before
+its own machine code is loaded (`_Called`, by numba's `reload_init`).
 
-This is done by a library class and a target of our own behind numba's compiler: private parts of numba, as
-`tests/core/test_compilation.py` notices when they change; without them kernels are compiled as numba does.
+A library class and a target behind numba's compiler do this. They use private parts of numba; `tests/core/test_compilation.py`
+fails if these change. Without them kernels are compiled as numba does.
 """
 
 from __future__ import annotations
@@ -29,29 +29,30 @@ from numba.core.registry import cpu_target
 from rigid.compilation.kernel_libraries import KernelLibrary, Target, target_of, with_target
 from rigid.compilation.raised_exceptions import create_c_wrapper
 
-# Instructions of LLVM, before it has simplified the whole, from which on a kernel is long: a call costs some nanoseconds, a
-# thousand instructions a hundred or more. Tuples, in registers where a kernel is taken in, go through memory in a call.
+# Number of LLVM instructions, before the whole is simplified, from which on a kernel is long: a call costs some nanoseconds, a
+# thousand instructions a hundred or more. Tuples stay in registers if a kernel is inlined, but go through memory in a call.
 LONG, LONG_WITH_TUPLES = 1000, 4000
 
 
 class InlinedLibrary(KernelLibrary):
-    """Of a kernel that is only linked into others, or of a long one that they call."""
+    """Library of a kernel that is either only linked into others, or long and called by them."""
 
-    length = inf  # in instructions, from which on it is long
+    length = inf  # number of instructions from which on the kernel is long
     is_long = False
 
     def _set_compiled_object(self, machine_code: bytes) -> None:
-        """That of a long one, from the disk."""
+        """Set the machine code of a long kernel, read from the disk."""
         self.is_long = True
         super()._set_compiled_object(machine_code)
 
     def _optimize_final_module(self) -> None:
-        """Nothing where it is taken in: what does so is optimised with it, once, as a whole."""
+        """Optimise a long kernel. A short one is optimised once, as part of its callers."""
         self.is_long = _is_long(self._final_module, self.length)
         if self.is_long:
             super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
+        """Finish the library; make machine code of a long kernel only."""
         if self.is_long:
             return super()._finalize_final_module()
         self._finalize_dynamic_globals()
@@ -59,19 +60,22 @@ class InlinedLibrary(KernelLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """None where there is no machine code."""
+        """Return the address of the machine code; 0 if there is none."""
         if self.is_long:
             return int(super().get_pointer_to_function(name))
         self._ensure_finalized()
         return 0
 
     def serialize_using_object_code(self) -> Any:
-        """For numba's cache: LLVM's code where there is no other."""
+        """Return the contents of the library for numba's cache: LLVM code if there is no machine code."""
         return super().serialize_using_object_code() if self.is_long else self.serialize_using_bitcode()
 
 
 def _length(described: Any) -> float:
-    """From how many instructions on a kernel is long; one of lanes never is: arrays of them are eight times as long as tuples."""
+    """Return the number of instructions from which on a kernel is long.
+
+    It is infinite for kernels of lanes: arrays of lanes are eight times as long as tuples.
+    """
     handed = [*described.argtypes, described.restype]
     if any("Lanes" in str(each) for each in handed):
         return inf
@@ -79,7 +83,10 @@ def _length(described: Any) -> float:
 
 
 def _is_long(module: Any, length: float) -> bool:
-    """Counted by lines: LLVM writes its text in a fifth of the time in which Python goes through the instructions."""
+    """Return True if a module has at least `length` instructions.
+
+    Lines of text are counted: LLVM writes its text in a fifth of the time in which Python goes through the instructions.
+    """
     count = 0
     for function in module.functions:
         if not function.is_declaration and count < length:
@@ -89,7 +96,7 @@ def _is_long(module: Any, length: float) -> bool:
 
 @dataclass(frozen=True)
 class _Called:
-    """A long kernel, by the name under which it is found: what numba calls before it loads machine code that calls it."""
+    """A long kernel, identified by its names; numba calls this object before it loads machine code that calls the kernel."""
 
     module: str
     name: str
@@ -97,22 +104,22 @@ class _Called:
 
     @functools.cached_property
     def symbol(self) -> str:
-        """What LLVM's linker knows it by, whoever compiled it: numba's own names have a number of the process in them."""
+        """Return the symbol for LLVM's linker, equal in all processes; numba's own names contain a number of the process."""
         digest = hashlib.sha256(str(self.arguments).encode()).hexdigest()[:16]
         return f"rodsim.{self.module}.{self.name}.{digest}"
 
     def kernel(self) -> Any:
-        """Found by its name, or None."""
+        """Look up the kernel by its name; return None if it is not found."""
         return getattr(sys.modules.get(self.module), self.name, None)
 
     def __call__(self) -> None:
-        """Have it there."""
+        """Import the module of the kernel and compile the kernel for its arguments."""
         importlib.import_module(self.module)
         self.kernel().compile(self.arguments)
 
 
 def _calling(called: _Called, described: Any) -> Any:
-    """As numba's `user_function`: what a call of the kernel becomes, by its symbol and with nothing taken in."""
+    """Return the code generator of calls of the kernel, as numba's `user_function` does, by its symbol and without inlining."""
 
     def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         context.active_code_library._reload_init.add(called)
@@ -133,14 +140,14 @@ def _calling(called: _Called, described: Any) -> Any:
 
 
 def _executable(context: Any, library: Any, described: Any, environment: Any) -> Any:
-    """As numba's `get_executable`, which finishes the library."""
+    """Finish a library as numba's `get_executable` does, after setting from which length on its kernel is long."""
     if isinstance(library, InlinedLibrary):
         library.length = _length(described)
     return type(context).get_executable(context, library, described, environment)
 
 
 def _offer(context: Any, entry: Any, described: Any, libraries: Any = ()) -> None:
-    """In place of the `insert_user_function` of numba's target, which tells how a kernel that is there is called."""
+    """Register how a compiled kernel is called, in place of `insert_user_function` of numba's target."""
     (library,) = libraries
     place = library.get_pointer_to_function(described.llvm_func_name)
     called = _Called(described.modname, described.qualname, tuple(described.argtypes))
@@ -153,13 +160,12 @@ def _offer(context: Any, entry: Any, described: Any, libraries: Any = ()) -> Non
     context._defns[entry].append(made, made.signature)
 
 
-_environments: dict[
-    str, Any
-] = {}  # what compiled code needs to call Python, by the names of kernels without machine code
+# environments, which compiled code needs to call Python, by the names of kernels without machine code
+_environments: dict[str, Any] = {}
 
 
 def _machine_code_finds(environments: dict[str, Any]) -> None:
-    """Where numba gives machine code its environment, it is given those of all that it has taken in as well."""
+    """When numba gives machine code its environment, set the environments of all kernels that it has inlined as well."""
     codegen = cpu_target.target_context.codegen()
     set_own = codegen.set_env
 
@@ -172,7 +178,7 @@ def _machine_code_finds(environments: dict[str, Any]) -> None:
 
 
 def _keep_environment(name: str, environment: Any) -> None:
-    """For what takes the kernel in, unless it has machine code."""
+    """Store the environment of a kernel for its callers, unless it has machine code."""
     codegen = cpu_target.target_context.codegen()
     if codegen._engine.is_symbol_defined(name):
         codegen.set_env(name, environment)
@@ -182,13 +188,15 @@ def _keep_environment(name: str, environment: Any) -> None:
 
 @functools.cache
 def _prepared() -> None:
+    """Install `_machine_code_finds` once."""
     _machine_code_finds(_environments)
 
 
 @functools.cache
 def _target_of_inlined() -> Target:
+    """Return the target of kernels for other kernels."""
     _prepared()
-    # of what a kept kernel took in before, too: where machine code is made of it, that asks for them
+    # also keep environments of kernels that a cached kernel inlined: machine code made of it needs them
     target = target_of(InlinedLibrary, set_env=_keep_environment)
     context = target.target_context
     context.insert_user_function = functools.partial(_offer, context)
@@ -198,7 +206,7 @@ def _target_of_inlined() -> Target:
 
 @functools.cache
 def target_of_kernels() -> Target:
-    """Of kernels with machine code."""
+    """Return the target of kernels with machine code."""
     _prepared()
     target = target_of(KernelLibrary)
     context = target.target_context
@@ -207,5 +215,5 @@ def target_of_kernels() -> Target:
 
 
 def inlined(dispatcher: Any) -> Any:
-    """The same kernel, for other kernels only."""
+    """Set up a kernel to be called by other kernels only."""
     return with_target(dispatcher, _target_of_inlined())

@@ -1,6 +1,6 @@
-"""A model that compiled code is handed once: kernels that are called often take its address.
+"""Pass a model to compiled code once: kernels that are called often receive its address.
 
-To unpack a model's arrays takes 50 us a call, as long as all that is done with some elements.
+Unpacking the arrays of a model takes 50 us a call, as long as the whole computation for some elements.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rigid.compilation.decorators import kernel
 from rigid.references import Reference
 
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
-ROOM = 4096  # words that are tried first
+ROOM = 4096  # size of the first buffer tried, words of 8 bytes
 
 
 class KeptType(types.Type):
-    """Of `Kept`: the address of a named tuple of type `pointee`."""
+    """Numba type of `Kept`: the address of a named tuple of type `pointee`."""
 
     def __init__(self, pointee: Any):
         self.pointee = pointee
@@ -33,31 +33,33 @@ class KeptType(types.Type):
 
 @register_model(KeptType)
 class _Address(models.PrimitiveModel):
+    """Data model: an integer of 64 bits."""
+
     def __init__(self, manager: Any, kept: KeptType):
         super().__init__(manager, kept, ir.IntType(64))
 
 
-# types by their digests: to find that of a model out in Python takes milliseconds
+# types by their digests: determining the type of a model in Python takes milliseconds
 _KINDS: dict[int, KeptType] = {}
 
 
 class _Written(NamedTuple):
-    """How named tuples of one type are written down."""
+    """Type, size and store function of named tuples of one type."""
 
     kind: KeptType
     words: int
-    write: Any  # called where it is compiled, as a kernel would ask for the type of each array anew
+    write: Any  # machine code that stores the tuple, called directly: a kernel call would look up the type of each array again
 
 
-# by what numba tells types apart by in machine code
+# store functions by numba's fingerprints of the types
 _WRITTEN: dict[bytes, _Written] = {}
 
 
 class Kept:
-    """A named tuple of a class `by_reference`, for kernels that read it by `kept_in`.
+    """Named tuple of a class decorated with `by_reference`, for kernels that read it by `kept_in`.
 
-    Its arrays may change, but not be replaced; they live as long as this. The class must be one that any process can
-    import: the cache of machine code knows it by its name.
+    The contents of its arrays may change, but the arrays may not be replaced; they live as long as this object. The class must be
+    importable in any process: the cache of machine code identifies it by its name.
     """
 
     def __init__(self, values: Any):
@@ -74,11 +76,12 @@ class Kept:
 
     @property
     def kind(self) -> KeptType | None:
-        """Its type, from which those of its fields follow; None where nothing is compiled."""
+        """Return the numba type, from which those of the fields follow; None if nothing is compiled."""
         return getattr(self, "_numba_type_", None)
 
 
 def _written_of(values: Any) -> _Written:
+    """Compile what stores named tuples of the type of `values`."""
     room = np.zeros(ROOM, np.int64)
     digest, size = _hand_over(values, room)
     if digest not in _KINDS:
@@ -90,6 +93,7 @@ def _written_of(values: Any) -> _Written:
 
 @unbox(KeptType)
 def _address_from_python(kind: KeptType, argument: Any, c: Any) -> NativeValue:
+    """Unbox the address of a `Kept`."""
     address = c.pyapi.object_getattr_string(argument, "address")
     value = cgutils.alloca_once_value(c.builder, ir.IntType(64)(0))
     with c.builder.if_then(cgutils.is_not_null(c.builder, address)):
@@ -100,7 +104,7 @@ def _address_from_python(kind: KeptType, argument: Any, c: Any) -> NativeValue:
 
 @intrinsic
 def _type_facts(typing_context: Any, reference: Any) -> Any:
-    """Digest of the type and its size in bytes."""
+    """Generate the digest of the type of a reference and its size in bytes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         size = context.get_abi_sizeof(context.get_value_type(reference.pointee))
@@ -113,6 +117,8 @@ def _type_facts(typing_context: Any, reference: Any) -> Any:
 
 @intrinsic
 def _store_in(typing_context: Any, reference: Any, room: Any) -> Any:
+    """Generate the copy of the fields behind a reference to an array."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[1])(context, builder, arguments[1])
         size = context.get_abi_sizeof(context.get_value_type(signature.args[0].pointee))
@@ -126,9 +132,10 @@ type_facts: Any = _type_facts
 store_in: Any = _store_in
 
 
-# without counting: what is stored holds no array, the Python object does
+# a `kernel` counts no references: the stored fields hold no array, the Python object does
 @kernel
 def _hand_over(values, room):
+    """Store the fields in `room` if it is large enough; return the digest of their type and their size in bytes."""
     digest, size = type_facts(values)
     if size <= room.nbytes:
         store_in(values, room)
@@ -137,6 +144,7 @@ def _hand_over(values, room):
 
 @intrinsic
 def _kept_in(typing_context: Any, kept: Any) -> Any:
+    """Generate the conversion of an address to a reference."""
     reference = Reference(kept.pointee)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
@@ -146,15 +154,16 @@ def _kept_in(typing_context: Any, kept: Any) -> Any:
 
 
 def _values_of(kept: Kept) -> Any:
+    """Return the named tuple, in place of `_kept_in` if the compiler is off."""
     return kept.values
 
 
-# the named tuple of a `Kept`, in compiled code
+# (kept): reference to the named tuple of a `Kept`, in compiled code
 kept_in: Any = _kept_in if _COMPILED else _values_of
 
 
 def bound(function: Any, *arguments: Any) -> Any:
-    """A kernel for arguments of the types of these: a call that does not look for the machine code again."""
+    """Return the machine code of a kernel for arguments of these types: calling it skips the lookup by types."""
     if not _COMPILED:
         return function
     asked = function, *map(_type_of, arguments)
@@ -164,7 +173,7 @@ def bound(function: Any, *arguments: Any) -> Any:
 
 
 def _type_of(argument: Any) -> Any:
-    """numba's, which takes it from there as well."""
+    """Return numba's type of an argument, from the argument itself if it has one."""
     if type(argument) in _NUMBERS:
         return _NUMBERS[type(argument)]
     known = getattr(argument, "_numba_type_", None)

@@ -1,13 +1,14 @@
-"""What numba keeps of a kernel on disk, found and loaded in a fraction of the time.
+"""Find and load cached kernels in a fraction of the time that numba's own cache takes.
 
-A module has dozens of kernels, a session calls a few. numba looks up the folder of each where it is decorated, and tries whether
-it can be written; here that waits for the first call. Before it loads machine code numba sets up all that its compiler knows, the
-types and functions of Python and numpy, which takes a quarter of a second; code that is there needs none of it, and the compiler
-sets it up by itself where something is left to compile. Beside machine code numba keeps what the compiler takes in where another
-kernel calls this one, and reads that, too: here it waits until something is compiled, and names stand beside it.
+A module has dozens of kernels, of which a session calls a few. numba looks up the folder of each kernel when it is decorated, and
+tries whether it can be written; here this is postponed to the first call. Before it loads machine code numba sets up everything
+that its compiler knows, the types and functions of Python and numpy, which takes a quarter of a second. Cached code needs none
+of it, and the compiler sets it up by itself if something is left to compile. Besides machine code numba stores the code that the
+compiler inlines if another kernel calls this one, and reads that, too. Here it is read when something is compiled; the names
+defined in the machine code are stored with it.
 
-Parts of numba that it may change: `tests/core/test_compilation.py` notices. Where one is not as it was
-read, numba goes its own way.
+The module uses parts of numba that may change; `tests/core/test_compilation.py` then fails. If a part is not as it was when this
+was written, numba's own code is used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from numba.core.runtime import nrtdynmod, rtsys
 from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_kept
 
 _config: Any = numba.config
-# what the part of numba names that `_LoadedLibrary` stands in for
+# names that occur in the function of numba that `_LoadedLibrary` replaces
 _NAMES = {
     *("create_library", "isinstance", "ll", "parse_bitcode", "ValueError"),
     *("_final_module", "_finalize_final_module", "_shared_module", "enable_object_caching"),
@@ -36,7 +37,7 @@ _NAMES = {
 
 @functools.cache
 def _as_read() -> bool:
-    """Whether numba loads machine code as it did when this was written."""
+    """Return True if numba loads machine code as it did when this was written."""
     try:
         load: Any = codegen.JITCodeLibrary._unserialize
         names = set(load.__func__.__code__.co_names)
@@ -46,13 +47,14 @@ def _as_read() -> bool:
 
 
 class _LoadedLibrary(codegen.JITCodeLibrary):
-    """Machine code from the disk; what the compiler takes in of it is read when it is asked for."""
+    """Library of machine code from the disk; the code that the compiler inlines is read when it is first needed."""
 
     _bitcode: bytes | None = None
     _module: Any = None
 
     @property
     def _shared_module(self) -> Any:
+        """Return the LLVM module that the compiler inlines."""
         if self._module is None and self._bitcode is not None:
             self._module = llvmlite.binding.parse_bitcode(self._bitcode)
         return self._module
@@ -63,7 +65,7 @@ class _LoadedLibrary(codegen.JITCodeLibrary):
 
     @classmethod
     def of(cls, owner: Any, state: Any, names: frozenset[str]) -> Any:
-        """numba's `_unserialize` of what it keeps, with the names of all that is defined there."""
+        """Load a library as numba's `_unserialize` does; `names` are those of everything that its machine code defines."""
         name, _, (machine_code, bitcode) = state
         library = cls(owner, name)
         library.enable_object_caching()
@@ -75,14 +77,14 @@ class _LoadedLibrary(codegen.JITCodeLibrary):
 
 
 class _OurFolder(caching.UserProvidedCacheLocator):
-    """The folder that is set, also if it cannot be written to: what a read-only disk has is loaded.
+    """Locator of the folder that is set, also if it cannot be written to: cached code on a read-only disk is loaded.
 
-    numba would go on to folders whose names have no hash of our sources, and find old machine code there.
+    numba would try other folders, whose names have no hash of our sources, and find old machine code there.
     """
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """For any function that has a file."""
+        """Return the locator of any function that has a file."""
         return cls(py_func, py_file)
 
     def ensure_cache_path(self) -> None:
@@ -91,14 +93,16 @@ class _OurFolder(caching.UserProvidedCacheLocator):
 
 
 class _Results(caching.CompileResultCacheImpl):
-    """What is kept of a compiled kernel: numba's, and the names in it."""
+    """Serialised form of a compiled kernel: numba's, and the names that its machine code defines."""
 
     _locator_classes: list[type[object]] = [_OurFolder]  # noqa: RUF012
 
     def reduce(self, cres: Any) -> Any:
-        """(what numba keeps, names where there is machine code); types of all variables as a text are left out."""
+        """Return what numba stores, and the defined names if there is machine code; the text of the types of all
+        variables is omitted.
+        """
         cres.library._ensure_finalized()
-        needed = [*{*cres.reload_init, *cres.library._reload_init}]  # also what it took in with others
+        needed = [*{*cres.reload_init, *cres.library._reload_init}]  # also those of inlined kernels
         kept = super().reduce(cres._replace(type_annotation="", reload_init=needed))
         if kept[0][1] != "object":
             return kept, None
@@ -112,12 +116,12 @@ class _Results(caching.CompileResultCacheImpl):
         return kept, frozenset(names)
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """The compiled kernel of it."""
+        """Return the compiled kernel of its serialised form."""
         payload, names = payload if len(payload) == 2 else (payload, None)
         owner = target_context.codegen()
         if names is None or not _as_read():
             return _calling_the_same(super().rebuild(target_context, payload))
-        before = vars(owner).get("unserialize_library")  # of what calls this, and waits for it
+        before = vars(owner).get("unserialize_library")  # loader of an enclosing call of this method
         owner.unserialize_library = lambda state: _LoadedLibrary.of(owner, state, names)
         try:
             return _calling_the_same(super().rebuild(target_context, payload))
@@ -128,17 +132,19 @@ class _Results(caching.CompileResultCacheImpl):
 
 
 def _calling_the_same(loaded: Any) -> Any:
-    """What must be there before this is loaded must be there for those that take it in, too: numba forgets it in loading."""
+    """Copy the requirements of a loaded kernel to its library, so that its callers have them too: numba drops them
+    when it loads.
+    """
     loaded.library._reload_init.update(loaded.reload_init)
     return loaded
 
 
 @functools.cache
 def _know_memory(target_context: Any) -> None:
-    """Tell LLVM where numba's functions for memory are, which machine code calls by their names.
+    """Register numba's functions for memory with LLVM, since machine code calls them by their names.
 
-    Those that numba compiles for this are part of the machine code of each kernel that takes them: they wait until a kernel is
-    compiled.
+    The functions that numba compiles for this purpose are part of the machine code of each kernel that uses them: their
+    compilation is postponed until a kernel is compiled.
     """
     if not hasattr(rtsys, "_init") or rtsys._init:
         return rtsys.initialize(target_context)
@@ -153,9 +159,9 @@ def _know_memory(target_context: Any) -> None:
 
 
 class KernelCache(caching.FunctionCache):
-    """numba's cache of a kernel, in the folder and with the index that are set where the kernel is decorated.
+    """numba's cache of a kernel, with the folder and the index class that were set when the kernel was decorated.
 
-    It keeps nothing if there is no folder, if the kernel has no file, or if the disk does not take it.
+    Nothing is cached if there is no folder, if the kernel has no file, or if writing fails.
     """
 
     _impl_class = _Results
@@ -165,14 +171,14 @@ class KernelCache(caching.FunctionCache):
         self._where = _config.CACHE_DIR, caching.IndexDataCacheFile
 
     def __getattr__(self, name: str) -> Any:
-        """What numba's constructor sets, when it is first asked for."""
+        """Run numba's constructor when one of the attributes that it sets is first requested."""
         if name.startswith("__") or "_where" not in self.__dict__:
             raise AttributeError(name)
         where = self.__dict__.pop("_where")
         if not where[0] or not os.path.exists(inspect.getfile(self._py_func)):
             self._cache_path, self._enabled = "", False
             return getattr(self, name)
-        # numba lets users name other locators
+        # disable other locators, which users of numba can choose
         settings = {"CACHE_DIR": where[0], "CACHE_LOCATOR_CLASSES": ""}
         before = {key: getattr(_config, key, "") for key in settings}, caching.IndexDataCacheFile
         vars(_config).update(settings)
@@ -185,13 +191,13 @@ class KernelCache(caching.FunctionCache):
         return getattr(self, name)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What is kept for this signature, or None."""
+        """Return the cached kernel for this signature, or None."""
         _know_memory(target_context)
         with contextlib.suppress(OSError):
             return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep it if the disk takes it."""
+        """Cache a compiled kernel; report if that fails."""
         if not CACHE_DIRECTORY:
             report_not_kept()
         try:

@@ -1,11 +1,12 @@
-"""What LLVM does to our kernels: to each function what is cheap, and all of it once, to the whole that machine code is made of.
+"""Reduce the work of LLVM: optimise each function cheaply, and fully only the whole module that machine code is made of.
 
-numba has each function simplified as far as LLVM can (O3) as soon as there is one, each whole by cheap passes, so that counts of
-references meet in one function where they cancel, and then by all passes. Ours are taken in by others several calls deep and
-simplified there anyhow, and hardly count references: each function is simplified by O1, and the whole by all passes. That saves
-a tenth to a quarter of LLVM's time; results are the same to the bit, since no pass may change what is rounded.
+numba simplifies each function as far as LLVM can (O3) as soon as it exists, then each module by cheap passes, so that counts of
+references meet in one function and cancel, and then by all passes. Our kernels are inlined by others several calls deep and
+simplified there anyway, and hardly count references: each function is simplified by O1, and the whole module by all passes. That
+saves a tenth to a quarter of LLVM's time; results are bit-identical, since no pass may change what is rounded.
 
-Private parts of numba: where they are not as they were read (`quick_compiler.KNOWN`) kernels are compiled as numba does.
+The module uses private parts of numba: if they are not as they were when this was written (`quick_compiler.KNOWN`), kernels are
+compiled as numba does.
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ _config: Any = numba.config
 
 @functools.cache
 def _as_read() -> bool:
+    """Return True if numba optimises as it did when this was written."""
     names = ("_optimize_functions", "_optimize_final_module")
     return _config.OPT == 3 and all(is_known(CPUCodeLibrary, name) for name in names)
 
 
 class KernelLibrary(JITCodeLibrary):
-    """Of a kernel and all that it calls."""
+    """Library of a kernel and of everything that it calls."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Those of this kernel, before it takes in others: short, and without what its calls do not need."""
+        """Simplify the functions of this kernel before others are linked in: they become short and free of unused code."""
         if not _as_read():
             return super()._optimize_functions(ll_module)
         ll_module.data_layout = self._codegen._data_layout
@@ -44,7 +46,7 @@ class KernelLibrary(JITCodeLibrary):
                 passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
-        """All of it."""
+        """Optimise the whole module with all passes."""
         if not _as_read():
             return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
@@ -52,7 +54,7 @@ class KernelLibrary(JITCodeLibrary):
 
 
 class Target(NamedTuple):
-    """What numba's dispatcher asks of one."""
+    """Compilation target: the parts that numba's dispatcher requires of one."""
 
     options: Any
     typing_context: Any
@@ -60,7 +62,9 @@ class Target(NamedTuple):
 
 
 def target_of(library: type[JITCodeLibrary], **of_codegen: Any) -> Target:
-    """numba's for this machine, with such libraries and other parts of what makes them."""
+    """Return numba's target for this machine with libraries of this class; `of_codegen` replaces attributes of its
+    code generator.
+    """
     codegen = copy.copy(cpu_target.target_context.codegen())
     codegen._library_class = library
     vars(codegen).update(of_codegen)
@@ -69,7 +73,7 @@ def target_of(library: type[JITCodeLibrary], **of_codegen: Any) -> Target:
 
 
 def with_target(dispatcher: Any, target: Target) -> Any:
-    """The same kernel, compiled for it."""
+    """Set the target that a kernel is compiled for; return the kernel."""
     dispatcher.targetctx = target.target_context
     dispatcher._compiler.targetdescr = target
     return dispatcher

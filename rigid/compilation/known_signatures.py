@@ -1,4 +1,6 @@
-"""Signatures of functions of plain arguments, made quickly: numba asks twice for that of each kernel, most of what one costs."""
+"""Make signatures of functions of plain arguments quickly: numba requests that of each kernel twice, most of a
+decorator's cost.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,14 @@ from typing import Any
 
 @functools.cache
 def _plain(name: str) -> Parameter:
+    """Return a positional or keyword parameter without default."""
     return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def signature_of(function: Any) -> Signature | None:
-    """As `inspect.signature`, but without annotations; None where there are other arguments than plain ones."""
+    """Return the signature as `inspect.signature` does, but without annotations; None if there are arguments that are
+    not plain.
+    """
     code = function.__code__
     if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount or code.co_posonlyargcount:
         return None
@@ -29,7 +34,7 @@ def signature_of(function: Any) -> Signature | None:
 
 @contextlib.contextmanager
 def known_signature(function: Callable[..., Any]) -> Iterator[None]:
-    """Whoever asks meanwhile for the signature of the function finds it there."""
+    """Attach a quickly made signature to the function while the context is active, for all who look it up."""
     quick = None if hasattr(function, "__wrapped__") else signature_of(function)
     if quick is None or "__signature__" in vars(function):
         yield

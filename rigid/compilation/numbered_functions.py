@@ -1,7 +1,7 @@
-"""Functions that an interaction's numbers name: by a number in a table, not by an address.
+"""Call functions that the parameters of an interaction select, by an index into a table instead of an address.
 
-Numbers are plain data then, which may be complex, compared, changed by little and written to files. Where the table stands is
-known to compiled code by a name that its linker is given, so that kernels which read it can be cached.
+Parameters are then plain data, which may be complex, compared, perturbed and written to files. Compiled code finds the table by a
+symbol registered with its linker, so that kernels which read it can be cached.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _tables: list[NumberedFunctions] = []
 
 
 def take_complex_numbers() -> None:
-    """Have all functions of all tables, also those that come later, of complex numbers as well."""
+    """Provide the complex version of all functions of all tables, also of tables made later."""
     for table in _tables:
         table.take_complex_numbers()
 
 
 class NumberedFunctions:
-    """A table of functions of `rigid.compilation.decorators.compiled`: a row a number, a column a name, each with its signature.
+    """Table of functions of `rigid.compilation.decorators.compiled`: a row per number, a column per name, each column with a
+    signature.
 
-    Beside each column stands one of the same functions of complex numbers (`with_complex_numbers`), which is filled when they
-    are first asked for.
+    For each column there is one of the same functions with complex numbers (`with_complex_numbers`), which is filled when these
+    are first requested.
     """
 
     def __init__(self, name: str, **signatures: Any):
@@ -41,14 +42,14 @@ class NumberedFunctions:
         self._functions: dict[int, dict[str, Any]] = {}
         self._complex = False
         self._addresses = np.zeros((0, 2 * len(signatures)), np.int64)
-        self._outgrown: list[Any] = []  # tables that a kernel may still be reading
-        self._cell = np.zeros(1, np.int64)  # where the table is
+        self._outgrown: list[Any] = []  # old tables that a kernel may still be reading
+        self._cell = np.zeros(1, np.int64)  # address of the table
         self._symbol = f"rodsim_{name}"
         llvmlite.binding.add_symbol(self._symbol, int(self._cell.ctypes.data))
         _tables.append(self)
 
     def put(self, number: int, **functions: Any) -> None:
-        """The functions of a number, by the names of their columns; those of a number that is there stay."""
+        """Enter the functions of a number by the names of their columns, unless the number has functions already."""
         if number in self._functions:
             return
         self._functions[number] = functions
@@ -56,7 +57,7 @@ class NumberedFunctions:
             self._fill(number)
 
     def take_complex_numbers(self) -> None:
-        """Have its functions of complex numbers as well."""
+        """Provide the complex version of all functions of this table."""
         if self._complex or not _COMPILED:
             return
         self._complex = True
@@ -64,6 +65,7 @@ class NumberedFunctions:
             self._fill(number)
 
     def _fill(self, number: int) -> None:
+        """Write the addresses of the functions of a number to the table, which grows if necessary."""
         rows, columns = self._addresses.shape
         if number >= rows:
             larger = np.zeros((max(2 * rows, number + 1), columns), np.int64)
@@ -80,7 +82,7 @@ class NumberedFunctions:
                     self._addresses[number, at] = address_of(with_complex_numbers(function))
 
     def reader(self, name: str) -> Any:
-        """A kernel (number, X) that gives the function of a column, of complex numbers if X are."""
+        """Return a kernel (number, X) that returns the function of a column, for complex numbers if X are complex."""
         if not _COMPILED:
             return lambda number, X: self._functions[number][name]
         names = list(self._signatures)

@@ -1,4 +1,4 @@
-"""Folders for what is run later: cached code is trusted, so nobody else may write where it lies."""
+"""Make folders for code that is run later: cached code is trusted, so only the user may write to its folder."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 
 def make_private(folder: Path) -> Path:
-    """Make the folder for its owner alone, if it is not there.
+    """Make a folder that only its owner can access, if it does not exist; return it.
 
-    Raises OSError if that is impossible, and PermissionError if the folder belongs to someone else or others can write to
-    it: what they leave there would be run.
+    Raise OSError if that is impossible, and PermissionError if the folder belongs to someone else or others can write to it:
+    files that they leave there would be executed.
     """
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:
         if not folder.is_dir():
             raise
-    if hasattr(os, "getuid"):  # Windows keeps the folders of a user apart by other means
+    if hasattr(os, "getuid"):  # Windows protects the folders of a user by other means
         found = folder.stat()
         if found.st_uid != os.getuid():
             raise PermissionError(f"'{folder}' belongs to user {found.st_uid}, not to you ({os.getuid()})")

@@ -1,8 +1,8 @@
-"""Parts of numba's compiler that take long and can be had for less; what they find is the same.
+"""Replace slow parts of numba's compiler by faster ones with the same results.
 
-Two thirds of the time of a first compilation are numba's Python. Here are places where it asks the same again and again, and one
-where it compiles the texts of Python, some thirty functions, for the words of an error that our kernels never raise. They are
-private parts of numba: each is replaced only where its source is the one that was read (`KNOWN`), and else left alone.
+Two thirds of the time of a first compilation are numba's Python. Some parts compute the same result again and again; one compiles
+Python's text functions, some thirty of them, for the message of an error that our kernels never raise. They are private parts of
+numba: each is replaced only if its source is the one for which the replacement was written (`KNOWN`), and otherwise left alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.core import base, compiler, event, ir, postproc, targetconfig, transf
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import overload
 
-# the first digits of SHA-256 of the sources, in numba 0.65 to 0.68; the last four in 0.68
+# first digits of SHA-256 of the sources, in numba 0.65 to 0.68; the last four in 0.68
 KNOWN: dict[str, tuple[str, ...]] = {
     "_rec_list_vars": ("054700e9100b",),
     "order_by_target_specificity": ("e937ed208fd8",),
@@ -35,12 +35,12 @@ KNOWN: dict[str, tuple[str, ...]] = {
 
 
 class KernelFlags(compiler.Flags):
-    """numba's settings of one compilation, which it compares for each operator it finds the type of: these go quickly."""
+    """numba's settings of one compilation, with fast comparison and hash: numba compares them for each operator that it types."""
 
     __slots__ = ()
 
     def values(self) -> dict[str, Any]:
-        """All of them by name."""
+        """Return all settings by name."""
         return {**_DEFAULTS, **self._values}
 
     def __hash__(self) -> int:
@@ -48,20 +48,23 @@ class KernelFlags(compiler.Flags):
 
 
 _DEFAULTS = compiler.Flags().values()
-_HASH = hash(compiler.Flags())  # of the names alone
+_HASH = hash(compiler.Flags())  # depends on the names alone
 
 
 def variables_in(_: Any, value: Any) -> list[Any]:
-    """In place of `ir.Inst._rec_list_vars`, which asks of each value whether it is one of six types: the type itself tells."""
+    """Collect the variables in a value, in place of `ir.Inst._rec_list_vars`, which tests each value against six types
+    one by one.
+    """
     found: list[Any] = []
     _gather(value, found)
     return found
 
 
-_WITHOUT = {str, int, float, bool, type(None), ir.Loc}  # types that hold no variables, as far as known
+_WITHOUT = {str, int, float, bool, type(None), ir.Loc}  # types without variables, extended at run time
 
 
 def _gather(value: Any, found: list[Any]) -> None:
+    """Append the variables in a value to `found`."""
     of = type(value)
     if of is ir.Var:
         found.append(value)
@@ -82,7 +85,7 @@ def _gather(value: Any, found: list[Any]) -> None:
 
 
 def ordered_once(order: Any) -> Any:
-    """`order_by_target_specificity`, which is asked for the same few operators at each of their uses."""
+    """Cache `order_by_target_specificity`, which numba calls for the same few operators at each of their uses."""
 
     @functools.lru_cache(1024)
     def ordered(target: Any, candidates: Any, key: Any) -> Any:
@@ -95,9 +98,9 @@ def ordered_once(order: Any) -> Any:
 
 
 def short_if_ours(short: Any, long: Any) -> Any:
-    """Of two ways to say an error the short one in our kernels, and in those of others the one that numba takes."""
+    """Choose between two implementations of an error message: the short one in our kernels, numba's in those of others."""
 
-    @functools.wraps(long)  # numba looks at the names of its arguments
+    @functools.wraps(long)  # numba reads the names of its arguments
     def chosen(src_shapes: Any, index_shape: Any) -> Any:
         return (short if of_ours() else long)(src_shapes, index_shape)
 
@@ -105,8 +108,9 @@ def short_if_ours(short: Any, long: Any) -> Any:
 
 
 def short_words(arrayobj: Any) -> Any:
-    """In place of `raise_with_shape_context`, of an array that does not fit into the part of another that it is put into: in our
-    kernels without the shapes.
+    """Replace `raise_with_shape_context`, the error if an array does not fit into the part of another that it is assigned to.
+
+    In our kernels its message does not contain the shapes.
     """
     short, long = arrayobj.ol_raise_with_shape_context_generic, arrayobj.ol_raise_with_shape_context_cpu
 
@@ -119,14 +123,16 @@ def short_words(arrayobj: Any) -> Any:
 
 
 def of_ours() -> bool:
-    """Whether what is being compiled is one of our kernels, or part of one."""
+    """Return True if the function that is being compiled is one of our kernels, or part of one."""
     return isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
 
 
 def found_when_asked(run: Any) -> Any:
-    """In place of `PostProcessor.run`, which after each of nine passes finds where the life of each variable ends: in our kernels
-    that is found when somebody asks. Variables at the start of a block are for generators and Python objects. Nobody asks in a
-    kernel that counts no references: to end a life is to count one less, and to set to zero what is not read again.
+    """Replace `PostProcessor.run`, which determines the last use of each variable after each of nine passes.
+
+    In our kernels this is determined when it is first requested. Variables live at the start of a block are needed for
+    generators and Python objects only. A kernel that counts no references needs none of it: ending a life means releasing a
+    reference and setting to zero what is not read again.
     """
 
     @functools.wraps(run)
@@ -144,8 +150,10 @@ def found_when_asked(run: Any) -> Any:
 
 
 def typed_once(get_call_type: Any) -> Any:
-    """`BaseFunction.get_call_type`, which at each `a + b` or `x[i]` tries in turn what could be meant: of numbers and arrays,
-    in our kernels, it is asked once. What is added to an operator later makes another function type of it.
+    """Cache `BaseFunction.get_call_type`, which tries all candidates in turn at each `a + b` or `x[i]`.
+
+    Results are cached for numbers and arrays, in our kernels only. If an operator gets new overloads later, numba makes another
+    function type of it, which has its own entries.
     """
     found: dict[Any, Any] = {}
 
@@ -166,8 +174,11 @@ def typed_once(get_call_type: Any) -> Any:
 
 
 def without_looking_again(get_function: Any) -> Any:
-    """`BaseContext.get_function`: whether an array is of a type that makes one of itself is asked at each use of an array, and
-    where there is no such type all that extensions of numba may have brought is looked through anew, in vain.
+    """Wrap `BaseContext.get_function`, which numba calls at each use of an array to find out whether its type converts to an
+    array.
+
+    If there is no such conversion, numba searches again everything that its extensions may have brought, in vain; this is
+    skipped.
     """
 
     @functools.wraps(get_function)
@@ -181,7 +192,7 @@ _PLAIN = (types.Number, types.Boolean, types.Array)
 
 
 def is_known(place: Any, name: str) -> bool:
-    """Whether numba's function there is one of those that were read."""
+    """Return True if numba's function is one of those for which the replacements were written."""
     try:
         source = inspect.getsource(getattr(place, name))
     except (AttributeError, OSError, TypeError):
@@ -191,7 +202,10 @@ def is_known(place: Any, name: str) -> bool:
 
 @functools.cache
 def quicken() -> frozenset[str]:
-    """Once, before the first kernel is compiled; where all machine code is there it is not needed. What was replaced."""
+    """Install the replacements once, before the first kernel is compiled; return the names of the replaced functions.
+
+    It is not called if all machine code is cached.
+    """
     from numba.np import arrayobj, numpy_support
 
     replaced = set()
@@ -213,16 +227,17 @@ def quicken() -> frozenset[str]:
 
 
 class WhileCompiling(event.Listener):
-    """Of the outermost of the kernels that are being compiled.
+    """Listener that is active while the outermost of the kernels being compiled is compiled.
 
-    Python looks for garbage in cycles after every 700 objects. The compiler makes millions and leaves little such garbage, so
-    that an eighth of its time went into looking: meanwhile this is done after many more, unless nothing is collected. Nor is each
-    of some hundred thousand calls of LLVM told to the timers of all kernels that wait for this one.
+    Python searches for cyclic garbage after every 700 new objects. The compiler makes millions of objects and leaves little
+    such garbage, so that an eighth of its time was spent on the search: meanwhile the search is made after many more objects,
+    unless garbage collection is off. Also, the timers of all kernels that wait for this one are not notified of each of some
+    hundred thousand calls of LLVM.
 
-    In our kernels numba does not warn that functions as values are experimental.
+    In our kernels numba's warning that functions as values are experimental is suppressed.
     """
 
-    EVERY = 500_000  # at 100,000 looking took 3 s of 57; as much memory is held at the most, 540 MB for `em`
+    EVERY = 500_000  # objects; at 100,000 the search took 3 s of 57; same peak memory, 540 MB for `em`
     depth, before = 0, (0, 0, 0)
 
     def __init__(self) -> None:
@@ -230,7 +245,7 @@ class WhileCompiling(event.Listener):
         self._filters: list[Any] = []
 
     def on_start(self, started: Any) -> None:
-        """Changes both."""
+        """Change the settings if this is the outermost kernel."""
         if self.depth == 0:
             quicken()
             self._filters = _without_experimental() if _is_ours(started.data.get("dispatcher")) else []
@@ -240,7 +255,7 @@ class WhileCompiling(event.Listener):
         self.depth += 1
 
     def on_end(self, ended: Any) -> None:
-        """As before."""
+        """Restore the settings after the outermost kernel."""
         self.depth -= 1
         if self.depth == 0:
             gc.set_threshold(*self.before)
@@ -251,19 +266,21 @@ class WhileCompiling(event.Listener):
 
 
 def _is_ours(dispatcher: Any) -> bool:
-    """Whether it is compiled by `rigid.compilation.decorators`."""
+    """Return True if a dispatcher was made by `rigid.compilation.decorators`."""
     own = getattr(dispatcher, "_compiler", None)
     return own is not None and isinstance(own._customize_flags(compiler.Flags()), KernelFlags)
 
 
 def _without_experimental() -> list[Any]:
-    """Ignore numba's warning that functions as values are experimental, which users cannot act on. Returns what to remove."""
+    """Ignore numba's warning that functions as values are experimental, which users cannot act on; return the filters
+    to remove.
+    """
     warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
     return [warnings.filters[0]]
 
 
 def _exchange_told(others: list[Any]) -> list[Any]:
-    """Who is told of calls of LLVM, in place of those before, which are returned; while nobody calls."""
+    """Replace the listeners to calls of LLVM while no call is active; return the previous ones."""
     lock: Any = getattr(ffi.lib, "_lock", None)
     if not hasattr(lock, "_cblist") or not hasattr(lock, "_lock"):
         return []

@@ -1,12 +1,12 @@
 """Report an exception in a compiled function to the compiled code that called it.
 
 Compiled functions call each other through C pointers, which carry no exception: numba prints it and returns to the caller, which
-goes on with whatever stands in the results. A function of `compiled` that raises gives results that no step accepts: NaN in
-its last array of floats or in the number that it returns, or the status `RAISED` where it returns a whole number. The exception
+continues with whatever is in the results. A function of `compiled` that raises therefore returns results that no step accepts:
+NaN in its last array of floats or in the number that it returns, or the status `RAISED` if it returns an integer. The exception
 is still printed, by `sys.unraisablehook`, since the caller does not know what happened.
 
-Divisions of real numbers follow IEEE and raise nothing (`rigid.compilation.decorators`), those of complex numbers raise
-ZeroDivisionError, and functions of users raise what they like.
+Divisions of real numbers follow IEEE and raise nothing (`rigid.compilation.decorators`), divisions of complex numbers raise
+ZeroDivisionError, and functions of users may raise anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-RAISED = 5  # returned by functions whose result is a status, 0 being success
+RAISED = 5  # status returned by functions whose result is a status; 0 is success
 
 
 def create_c_wrapper(context: Any, library: Any, described: Any, environment: Any, call_helper: Any) -> None:
@@ -28,7 +28,7 @@ def create_c_wrapper(context: Any, library: Any, described: Any, environment: An
     library : numba.core.codegen.CodeLibrary
         Receives a module with the wrapper.
     described : numba.core.funcdesc.FunctionDescriptor
-        Of the compiled function.
+        Descriptor of the compiled function.
     environment, call_helper
         Not used; numba passes them.
     """
@@ -54,7 +54,7 @@ def create_c_wrapper(context: Any, library: Any, described: Any, environment: An
 
 
 def _print_exception(context: Any, builder: Any, status: Any, name: str) -> None:
-    """Take the interpreter's lock and hand the exception to `sys.unraisablehook`."""
+    """Acquire the interpreter's lock and pass the exception to `sys.unraisablehook`."""
     python = context.get_python_api(builder)
     lock = python.gil_ensure()
     context.call_conv.raise_error(builder, python, status)
@@ -66,6 +66,7 @@ def _print_exception(context: Any, builder: Any, status: Any, name: str) -> None
 
 
 def _is_array_of_floats(kind: Any) -> bool:
+    """Return True for types of C-contiguous arrays of real or complex numbers."""
     return (
         isinstance(kind, types.Array)
         and kind.layout == "C"
@@ -74,6 +75,7 @@ def _is_array_of_floats(kind: Any) -> bool:
 
 
 def _fill_with_nan(context: Any, builder: Any, kind: Any, value: Any) -> None:
+    """Generate code that fills an array with NaN."""
     array = context.make_array(kind)(context, builder, value)
     nan = _failed_result(context, builder, kind.dtype, None)
     with cgutils.for_range(builder, array.nitems) as loop:
@@ -82,7 +84,7 @@ def _fill_with_nan(context: Any, builder: Any, kind: Any, value: Any) -> None:
 
 
 def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:
-    """NaN, RAISED or a tuple of these; `result` where the type has no such value."""
+    """Return NaN, RAISED or a tuple of these; `result` if the type has no such value."""
     if isinstance(kind, types.Float):
         return context.get_constant(kind, float("nan"))
     if isinstance(kind, types.Complex):
@@ -90,7 +92,7 @@ def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:
     if isinstance(kind, types.Integer):
         return context.get_constant(kind, RAISED)
     if isinstance(kind, types.BaseTuple):
-        kinds: Any = kind  # iterates over the types of its parts
+        kinds: Any = kind  # iteration yields the types of the entries
         parts = [_failed_result(context, builder, each, None) for each in kinds]
         return context.make_tuple(builder, kind, parts)
     return result

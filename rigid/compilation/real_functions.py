@@ -1,7 +1,7 @@
-"""Real functions at x + i y, y a complex step: f(x) + i y f'(x), and nan where f(x) is not real.
+"""Evaluate real functions at x + i y, y a complex step: f(x) + i y f'(x), and nan if f(x) is not real.
 
-The functions of `cmath` go on outside the real domain along their branch cuts, where the real part alone is a
-plausible number, and some lose imaginary parts of 1e-60. Here y^2 is taken to be below round-off.
+The functions of `cmath` continue outside the real domain along their branch cuts, where the real part alone is a plausible
+number, and some lose imaginary parts of 1e-60. Here y^2 is taken to be below round-off.
 """
 
 import math
@@ -17,6 +17,7 @@ from rigid.compilation.decorators import small_kernel
 
 @intrinsic
 def _made_of(typing_context, value, X):
+    """Generate `made_of`: the value, or its real part if X are real."""
     if isinstance(getattr(X, "dtype", X), types.Complex):
         return types.complex128(types.complex128, X), lambda context, builder, _, arguments: arguments[0]
 
@@ -27,16 +28,17 @@ def _made_of(typing_context, value, X):
 
 
 def _made_of_in_python(value, X):
+    """Return the value, or its real part if X are real, in place of `_made_of` if the compiler is off."""
     return value if np.iscomplexobj(X) else value.real
 
 
-# (value, X): a complex number that is made of the numbers X alone, or of one X, as one of them: its real part where they are real
+# (value, X): complex number computed from the number or numbers X alone, as a number of their type: its real part if X are real
 made_of: Any = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
 
 
 @small_kernel
 def along(value, slope, y):
-    """value + i y slope; nan throughout where the value is, and no 0 inf where nothing is differentiated."""
+    """Return value + i y slope: nan in both parts if the value is nan, and no 0 inf if nothing is differentiated (y = 0)."""
     if math.isnan(value):
         return complex(math.nan, math.nan)
     return complex(value, 0.0 if y == 0.0 else y * slope)
@@ -44,7 +46,7 @@ def along(value, slope, y):
 
 @small_kernel
 def positive(z):
-    """z where it is positive, so that 1/z as the derivative of log z has the domain of log z."""
+    """Return z if its real part is positive, else nan, so that 1/z as the derivative of log z has the domain of log z."""
     if z.real > 0.0:
         return complex(z.real, z.imag)
     return complex(math.nan, math.nan)
@@ -52,7 +54,7 @@ def positive(z):
 
 @small_kernel
 def reciprocal(z):
-    """1/z; nan at the pole."""
+    """Return 1/z; nan at the pole."""
     x = z.real
     if x == 0.0:
         return complex(math.nan, math.nan)
@@ -61,21 +63,21 @@ def reciprocal(z):
 
 @small_kernel
 def sqrt(z):
-    """Of z >= 0."""
+    """Return the square root of z >= 0; nan if z < 0."""
     root = math.sqrt(z.real) if z.real >= 0.0 else math.nan
     return along(root, 0.5 / root, z.imag)
 
 
 @small_kernel
 def log(z):
-    """Of z > 0."""
+    """Return the natural logarithm of z > 0; nan otherwise."""
     x = z.real
     return along(math.log(x) if x > 0.0 else math.nan, 1.0 / x, z.imag)
 
 
 @small_kernel
 def power(z, w):
-    """z^w of z > 0; of z = 0 where w > 0."""
+    """Return z^w for z > 0, or for z = 0 if w > 0; nan otherwise."""
     x, a = z.real, w.real
     if not (x > 0.0 or (x == 0.0 and a > 0.0)):
         return complex(math.nan, math.nan)
@@ -88,7 +90,7 @@ def power(z, w):
 
 @small_kernel
 def whole_power(z, n):
-    """z^n of an integer n >= 0, by repeated squaring."""
+    """Return z^n of an integer n >= 0, by repeated squaring."""
     result, square = complex(1.0, 0.0), complex(z.real, z.imag)
     while n > 0:
         if n % 2 == 1:
@@ -101,7 +103,7 @@ def whole_power(z, n):
 
 @small_kernel
 def asin(z):
-    """Of |z| <= 1."""
+    """Return the arcsine of z, |z| <= 1; nan otherwise."""
     x = z.real
     if not abs(x) <= 1.0:
         return complex(math.nan, math.nan)
@@ -110,7 +112,7 @@ def asin(z):
 
 @small_kernel
 def acos(z):
-    """Of |z| <= 1."""
+    """Return the arccosine of z, |z| <= 1; nan otherwise."""
     x = z.real
     if not abs(x) <= 1.0:
         return complex(math.nan, math.nan)
@@ -119,58 +121,58 @@ def acos(z):
 
 @small_kernel
 def atan(z):
-    """Of all z."""
+    """Return the arctangent of z."""
     x = z.real
     return along(math.atan(x), 1.0 / (1.0 + x * x), z.imag)
 
 
 @small_kernel
 def asinh(z):
-    """Of all z."""
+    """Return the inverse hyperbolic sine of z."""
     x = z.real
     return along(math.asinh(x), 1.0 / math.hypot(1.0, x), z.imag)
 
 
 @small_kernel
 def tan(z):
-    """Of all z but its poles."""
+    """Return the tangent of z, which is not one of its poles."""
     value = math.tan(z.real)
     return along(value, 1.0 + value * value, z.imag)
 
 
 @small_kernel
 def tanh(z):
-    """Of all z."""
+    """Return the hyperbolic tangent of z."""
     width = 1.0 / math.cosh(z.real)
     return along(math.tanh(z.real), width * width, z.imag)
 
 
 @small_kernel
 def sin(z):
-    """Of all z."""
+    """Return the sine of z."""
     return along(math.sin(z.real), math.cos(z.real), z.imag)
 
 
 @small_kernel
 def cos(z):
-    """Of all z."""
+    """Return the cosine of z."""
     return along(math.cos(z.real), -math.sin(z.real), z.imag)
 
 
 @small_kernel
 def exp(z):
-    """Of all z."""
+    """Return the exponential of z."""
     value = math.exp(z.real)
     return along(value, value, z.imag)
 
 
 @small_kernel
 def sinh(z):
-    """Of all z."""
+    """Return the hyperbolic sine of z."""
     return along(math.sinh(z.real), math.cosh(z.real), z.imag)
 
 
 @small_kernel
 def cosh(z):
-    """Of all z."""
+    """Return the hyperbolic cosine of z."""
     return along(math.cosh(z.real), math.sinh(z.real), z.imag)

@@ -1,7 +1,7 @@
-"""A point in a plane of the other frame: g = u_a . d - value, d = p_b - p_a, u_a = R_a U.
+"""Constraint that keeps a point in a plane of the other frame: g = u_a . d - value, d = p_b - p_a, u_a = R_a U.
 
 Bilinear: the discrete derivative has u_a and d averaged over the step: force lam u_a on p_b, torque on a
-lam u_a x (p_b - r_a). Hidden: (Omega_a x U_a) . y + U_a . z, with y, z of `rigid.interactions.hidden_constraints`.
+lam u_a x (p_b - r_a). Velocity level: (Omega_a x U_a) . y + U_a . z, with y, z of `rigid.interactions.hidden_constraints`.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -26,14 +26,14 @@ from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, 
 
 @small_kernel
 def factors(y, X):
-    """u_a, d."""
+    """Return both factors of the constraint, u_a and d."""
     a, b = frame(y, 0), frame(y, 1)
     return direction(a, vector(X, 6)), minus(point(b, vector(X, 3)), point(a, vector(X, 0)))
 
 
 @small_kernel
 def spread(u, d, X, lam, out):
-    """lam u on p_b, its opposite on p_a, lam d on u_a."""
+    """Write the dual of lam u . d: lam u on p_b, its opposite on p_a, lam d on u_a."""
     f = times(lam, u)
     store(on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6)), out, 0)
     store(on_point(f, vector(X, 3)), out, 1)
@@ -41,14 +41,14 @@ def spread(u, d, X, lam, out):
 
 @value_function
 def value(y, X, out):
-    """u_a . d - value."""
+    """Write the constraint u_a . d - value."""
     u, d = factors(y, X)
     out[0] = dot(u, d) - X[9]
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """Both factors averaged."""
+    """Write the discrete derivative of lam . g: both factors averaged."""
     u0, d0 = factors(y0, X)
     u1, d1 = factors(y1, X)
     spread(average(u0, u1), average(d0, d1), X, lam[0], out)
@@ -56,20 +56,20 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """The gradient is linear in the poses: itself at z."""
+    """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     u, d = factors(z, X)
     spread(u, d, X, lam[0], out)
 
 
 @small_kernel
 def distance_along(pair, value):
-    """u_a . d - value."""
+    """Return the constraint u_a . d - value as the first of three components."""
     return dot(pair[0], pair[4]) - value, 0.0, 0.0
 
 
 @small_kernel
 def pull(lam, pair):
-    """lam u_a on p_b; on a the opposite force at p_b."""
+    """Return the pulled-back dual: lam u_a on p_b, and on a the opposite force, also at p_b."""
     ua, _, xa, xb, d = pair
     f = times(lam[0], ua)
     return f, cross(f, plus(d, xa)), cross(xb, f)
@@ -77,7 +77,7 @@ def pull(lam, pair):
 
 @small_kernel
 def add_tangent(lam, mean, end, block):
-    """u_a and d turn and move."""
+    """Add the derivative of `pull` to the matrix: u_a rotates, and d rotates and moves."""
     ua, _, xa, xb, d = mean
     ua1, _, _, xb1, _ = end
     values, (aa, ab, ba, bb), sa, sb = block
@@ -94,7 +94,7 @@ def add_tangent(lam, mean, end, block):
 
 @small_kernel
 def hidden_value(places, end):
-    """(Omega_a x U_a) . y + U_a . z."""
+    """Return the velocity-level constraint (Omega_a x U_a) . y + U_a . z as the first of three components."""
     Ua, _, Xa, Xb = places[:4]
     y, z = place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)
     return dot(cross(end[4], Ua), y) + dot(Ua, z), 0.0, 0.0
@@ -102,7 +102,7 @@ def hidden_value(places, end):
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """By the product rule: y and z averaged."""
+    """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
     Ua, _, Xa, Xb = places[:4]
     y = average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1))
     on_z = times(gam[0], Ua)

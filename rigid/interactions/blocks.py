@@ -1,16 +1,18 @@
-"""Forces of a step and their derivatives to both of its ends and to the numbers, of all interactions of a group at once.
+"""Compute forces of a step and their derivatives to both of its ends and to the numbers, for all interactions of a group at once.
 
 With poses y0, y1 at both ends of a step, ybar their mean, a dual f(y0, y1) is pulled back to
 
     F = (force f_0, torque sum_k dbar_k x f_k)     of every frame                                                   (1)
 
-and is differentiated in the displacement dr and the spatial turn eta of every frame, d_k -> d_k + eta x d_k, by complex steps:
+and is differentiated in the displacement dr and the spatial rotation eta of every frame,
+d_k -> d_k + eta x d_k, by complex steps:
 
     end = dF/d(dr, eta)_1,   start = dF/d(dr, eta)_0,   numbers = dF/dX                                             (2)
 
-A discrete derivative is symmetric in its ends, f(y0, y1) = f(y1, y0), what resists odd, f(y0, y1; 1/h) = f(y1, y0; -1/h): so
-`start` is `end` of the call with the ends exchanged, at -h. Two things of a step are not told by the poses: what a branch that
-relaxes has kept, and the turns that an angle has counted; they stand among the numbers as at the start of the step.
+A discrete derivative is symmetric in its ends, f(y0, y1) = f(y1, y0), a dissipation is odd, f(y0, y1; 1/h) = f(y1, y0; -1/h): so
+`start` is `end` of the call with the ends exchanged, at -h. Two quantities of a step do not follow from the poses: the internal
+variables of a branch that relaxes, and the revolutions that an angle has counted; they are among the numbers, with their values
+at the start of the step.
 """
 
 from __future__ import annotations
@@ -40,18 +42,21 @@ from rigid.system import Floats, State
 
 
 class Blocks(NamedTuple):
-    """Of k interactions between `arity` frames: (2), [e, a, i, b, j] of force i on frame a to coordinate j of frame b."""
+    """Forces of k interactions between `arity` frames, and their derivatives (2).
 
-    force: Floats  # (k, arity, 6) N, N m: (1)
-    end: Floats  # (k, arity, 6, arity, 6)
-    start: Floats  # (k, arity, 6, arity, 6)
+    [e, a, i, b, j] is the derivative of force i on frame a to coordinate j of frame b.
+    """
+
+    force: Floats  # (k, arity, 6) forces and torques (1), N, N m
+    end: Floats  # (k, arity, 6, arity, 6) derivatives to the end
+    start: Floats  # (k, arity, 6, arity, 6) derivatives to the start
 
 
 def blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) -> Blocks:
-    """Forces of a group over a step between two states, and their derivatives to both ends.
+    """Return the forces of a group over a step between two states, and their derivatives to both ends.
 
     Parameters: `lam`: multipliers (k, rows) of constraints; of dissipations 1/h, 1/s; of energies 1. Of the states only the
-    poses are read. Raises ModelError where they have fewer frames than the group.
+    poses are read. Raises ModelError if they have fewer frames than the group.
     """
     poses, each = _poses(group, start, end), _multipliers(group, lam)
     k, a = len(group.frames), group.kind.arity
@@ -62,7 +67,10 @@ def blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) ->
 
 
 def number_blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) -> Floats:
-    """Derivatives (k, arity, 6, w) of the forces (1) to the w numbers of each interaction; arguments as of `blocks`."""
+    """Return the derivatives (k, arity, 6, w) of the forces (1) to the w numbers of each interaction.
+
+    The arguments are those of `blocks`.
+    """
     poses, each = _poses(group, start, end), _multipliers(group, lam)
     out = np.zeros((len(group.frames), group.kind.arity, 6, group.numbers.shape[1]))
     if out.size:
@@ -71,7 +79,7 @@ def number_blocks(group: Group, start: State, end: State, lam: Floats | float = 
 
 
 def value_numbers(group: Group, state: State) -> Floats:
-    """Derivatives (k, max(rows, 1), w) of V or g to the w numbers of each interaction."""
+    """Return the derivatives (k, max(rows, 1), w) of V or g to the w numbers of each interaction."""
     r, R = _poses_of(group, state)
     rows = max(group.kind.rows, 1)
     out = np.zeros((len(group.frames), rows, group.numbers.shape[1]))
@@ -81,11 +89,12 @@ def value_numbers(group: Group, state: State) -> Floats:
 
 
 def _poses(group: Group, start: State, end: State) -> tuple[Floats, Floats, Floats, Floats]:
-    """r and R at both ends."""
+    """Return positions r (n, 3) and rotation matrices R (n, 3, 3) at both ends."""
     return *_poses_of(group, start), *_poses_of(group, end)
 
 
 def _poses_of(group: Group, state: State) -> tuple[Floats, Floats]:
+    """Return positions r (n, 3) and rotation matrices R (n, 3, 3) of a state; raise ModelError if shapes do not fit."""
     n = len(state.r)
     if state.r.shape != (n, 3) or state.quat.shape != (n, 4):
         raise ModelError(
@@ -96,7 +105,7 @@ def _poses_of(group: Group, state: State) -> tuple[Floats, Floats]:
 
 
 def _multipliers(group: Group, lam: Floats | float) -> Any:
-    """(k, max(rows, 1)), complex."""
+    """Return the multipliers (k, max(rows, 1)), complex."""
     shape = len(group.frames), max(group.kind.rows, 1)
     if np.ndim(lam) and np.shape(lam) != shape:
         raise ModelError(f"{group.kind.name}: lam has shape {np.shape(lam)}; give {shape}, or one number")
@@ -105,7 +114,10 @@ def _multipliers(group: Group, lam: Floats | float) -> Any:
 
 @small_kernel
 def put_pose(r, R, f, origin, y, k):
-    """Pose of frame f as frame k of an interaction, from the place `origin`: far from zero no digits are lost."""
+    """Write the pose of frame f as that of frame k of an interaction, relative to the position `origin`.
+
+    So no digits are lost far from zero.
+    """
     for i in range(3):
         y[k, 0, i] = r[f, i] - origin[i]
         for j in range(3):
@@ -114,7 +126,7 @@ def put_pose(r, R, f, origin, y, k):
 
 @small_kernel
 def add_change(y, z, k, j, step):
-    """z_k += step times the change of the pose y_k along coordinate j of (dr, eta); z may be y."""
+    """Add `step` times the change of the pose y_k along coordinate j of (dr, eta) to z_k; z may be y."""
     if j < 3:
         z[k, 0, j] += step
         return
@@ -127,13 +139,13 @@ def add_change(y, z, k, j, step):
 
 @small_kernel
 def move_along(y, k, j):
-    """An imaginary step of frame k along coordinate j of (dr, eta)."""
+    """Add an imaginary step along coordinate j of (dr, eta) to the pose of frame k."""
     add_change(y, y, k, j, COMPLEX_STEP * 1j)
 
 
 @small_kernel
 def move_back(y, k):
-    """Pose of frame k without its imaginary step."""
+    """Remove the imaginary step from the pose of frame k."""
     for i in range(4):
         for l in range(3):
             y[k, i, l] = y[k, i, l].real
@@ -141,14 +153,14 @@ def move_back(y, k):
 
 @small_kernel
 def pulled(dual, y0, y1, k):
-    """(1) of frame k."""
+    """Return force and torque (1) of frame k."""
     f = frame(dual, k)
     return f[0], torque_of(f, mean_pose(frame(y0, k), frame(y1, k)))
 
 
 @small_kernel
 def put_imaginary(dual, y0, y1, arity, K, row):
-    """Imaginary parts of forces and torques of all frames, over the complex step, into a row of K."""
+    """Write the imaginary parts of forces and torques of all frames, over the complex step, into a row of K."""
     for k in range(arity):
         force, torque = pulled(dual, y0, y1, k)
         for i in range(3):
@@ -158,7 +170,7 @@ def put_imaginary(dual, y0, y1, arity, K, row):
 
 @small_kernel
 def is_idle(kind, dual):
-    """Whether it is of one side and does not act: its dual is zero, and its tangent with it."""
+    """Return True if the kind is one-sided and does not act: its dual is zero, and so is its tangent."""
     if kind.one_sided == 0:
         return False
     for k in range(kind.arity):
@@ -171,6 +183,7 @@ def is_idle(kind, dual):
 
 @small_kernel
 def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
+    """Write the poses of all frames of one interaction at both ends, relative to the first frame at the start."""
     origin = load3(r0[own.frames[0]])
     for k in range(arity):
         put_pose(r0, R0, own.frames[k], origin, y0, k)
@@ -179,7 +192,7 @@ def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
 
 @small_kernel
 def _store_column(dual, y0, y1, arity, b, j, out):
-    """Imaginary parts of (1), over the step, into out[:, :, b, j]."""
+    """Write the imaginary parts of (1), over the step, into out[:, :, b, j]."""
     for a in range(arity):
         force, torque = pulled(dual, y0, y1, a)
         for i in range(3):
@@ -189,7 +202,7 @@ def _store_column(dual, y0, y1, arity, b, j, out):
 
 @allocating_kernel
 def _fill(interacting, r0, R0, r1, R1, lam, force, end, start):
-    """Of one group."""
+    """Write the forces (1) and their derivatives (2) to both ends for one group."""
     y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
     function, arity = dual_at(kind.dual), kind.arity
@@ -216,7 +229,7 @@ def _fill(interacting, r0, R0, r1, R1, lam, force, end, start):
 
 @allocating_kernel
 def _fill_numbers(interacting, r0, R0, r1, R1, lam, out):
-    """The same to the numbers, which are complex."""
+    """Write the derivatives of the forces (1) to the numbers, which are complex, for one group."""
     y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
     dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
     function = dual_of_complex_at(kind.dual)
@@ -237,6 +250,7 @@ def _fill_numbers(interacting, r0, R0, r1, R1, lam, out):
 
 @allocating_kernel
 def _fill_values(interacting, r, R, value, out):
+    """Write the derivatives of V or g to the numbers, which are complex, for one group."""
     y, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
     function = value_of_complex_at(kind.value)
     for e in range(out.shape[0]):

@@ -1,4 +1,4 @@
-"""The closed forms of constraints by the number of their kind: one compiled function each for all kinds."""
+"""Select the closed forms of constraints by the number of their kind: one compiled function of each form for all kinds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from rigid.interactions.constraints import CONSTRAINTS
 
 
 def by_number(name: str, functions: Sequence[Any]) -> Any:
-    """A kernel (number, *arguments) that calls functions[number](*arguments); where there is None it must not be asked.
+    """Return a kernel (number, *arguments) that calls functions[number](*arguments).
 
-    A chain of branches that the compiler sees through, so that what is small is inlined; no table of addresses.
+    The kernel must not be called with a number whose function is None. It is a chain of branches that the compiler sees through,
+    so that small functions are inlined; there is no table of addresses.
     """
     there = [(number, function) for number, function in enumerate(functions) if function is not None]
     chain = _last(name, there[-1][1])
@@ -22,6 +23,8 @@ def by_number(name: str, functions: Sequence[Any]) -> Any:
 
 
 def _last(name: str, function: Any) -> Any:
+    """Return the end of the chain: a kernel that calls the function whatever the number is."""
+
     def choose(which: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
@@ -29,6 +32,8 @@ def _last(name: str, function: Any) -> Any:
 
 
 def _link(name: str, number: int, function: Any, others: Any) -> Any:
+    """Return a kernel that calls the function for this number, else the rest of the chain."""
+
     def choose(which: Any, *arguments: Any) -> Any:
         if which == number:
             return function(*arguments)
@@ -38,6 +43,7 @@ def _link(name: str, number: int, function: Any, others: Any) -> Any:
 
 
 def _of(form: str) -> Any:
+    """Return the kernel that selects this closed form by the number of the kind."""
     return by_number(form, [kind.closed and getattr(kind.closed, form) for kind in CONSTRAINTS])
 
 

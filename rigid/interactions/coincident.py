@@ -1,6 +1,7 @@
-"""Two points in one place: g = p_b - p_a, three rows in inertial components.
+"""Constraint that keeps two points coincident: g = p_b - p_a, three rows in inertial components.
 
-The gradient does not depend on the poses: force lam on p_b, -lam on p_a. Hidden: z of `rigid.interactions.hidden_constraints`.
+The gradient does not depend on the poses: force lam on p_b, -lam on p_a. Velocity level: z of
+`rigid.interactions.hidden_constraints`.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -21,13 +22,13 @@ from rigid.linear_algebra import add_at, add_block, cross, dyad, hat, matrix_tim
 
 @value_function
 def value(y, X, out):
-    """p_b - p_a."""
+    """Write the constraint p_b - p_a (3,)."""
     out[0], out[1], out[2] = minus(point(frame(y, 1), vector(X, 3)), point(frame(y, 0), vector(X, 0)))
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """lam on p_b, -lam on p_a."""
+    """Write the dual: lam on p_b, -lam on p_a."""
     f = vector(lam, 0)
     store(on_point(times(-1.0, f), vector(X, 0)), out, 0)
     store(on_point(f, vector(X, 3)), out, 1)
@@ -35,20 +36,20 @@ def dual(y0, y1, X, lam, out):
 
 @small_kernel
 def place(pair, value):
-    """d."""
+    """Return the constraint d = p_b - p_a (3,)."""
     return pair[4]
 
 
 @small_kernel
 def pull(lam, pair):
-    """lam on p_b, -lam on p_a."""
+    """Return the pulled-back dual: lam on p_b, -lam on p_a."""
     _, _, xa, xb, _ = pair
     return lam, cross(lam, xa), cross(xb, lam)
 
 
 @small_kernel
 def add_tangent(lam, mean, end, block):
-    """Only the levers turn."""
+    """Add the derivative of `pull` to the matrix: only the lever arms rotate."""
     _, _, xa1, xb1, _ = end
     values, (aa, _, _, bb), sa, sb = block
     add_at(values, aa, sa, 1, 1, -0.5, dyad(xa1, lam))
@@ -57,7 +58,7 @@ def add_tangent(lam, mean, end, block):
 
 @small_kernel
 def add_rows(scale, mean, end, block):
-    """Identities and levers."""
+    """Add the rows and columns of the multipliers to the matrix: identities and lever arms, times `scale`."""
     _, _, xa, xb, _ = mean
     _, _, xa1, xb1, _ = end
     values, base, sa, sb, sc = block
@@ -74,14 +75,14 @@ def add_rows(scale, mean, end, block):
 
 @small_kernel
 def hidden_value(places, end):
-    """z."""
+    """Return the velocity-level constraint z (3,)."""
     _, _, Xa, Xb = places[:4]
     return rate_of_points(Xa, Xb, end)
 
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """Of gam . z."""
+    """Return the discrete derivative of gam . z."""
     _, _, Xa, Xb = places[:4]
     return derivative_of_rate(gam, Xa, Xb, end0, end1)
 

@@ -1,4 +1,4 @@
-"""Condensed own variables of one interaction in a step, compiled: see `rigid.interactions.kinds.Condensed`."""
+"""Update the condensed internal variables of one interaction in a step, compiled: see `rigid.interactions.kinds.Condensed`."""
 
 from rigid.compilation.decorators import inner_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, dual_at, stress_at, value_at
@@ -6,7 +6,10 @@ from rigid.interactions.kinds import COMPLEX_STEP, dual_at, stress_at, value_at
 
 @inner_kernel
 def begin_condensed(I, kind, entry, h, kept, scratch):
-    """Own variables `kept` at the start of a step of length h, and what follows from them, into the numbers; their energy."""
+    """Write internal variables at the start of a step, and what `begin` derives from them, into the numbers.
+
+    Returns their energy. `kept`: the internal variables at the start; `h`: length of the step; `scratch`: overwritten.
+    """
     flat, first = scratch.reshape(scratch.size), entry.last - kind.own
     for i in range(kind.own):
         I.numbers[first + i] = kept[i].real
@@ -18,8 +21,10 @@ def begin_condensed(I, kind, entry, h, kept, scratch):
 
 @inner_kernel
 def end_condensed(I, kind, entry, ends, along, kept, scratch):
-    """Own variables at the end of the step into `kept`; what their energy has gained. ends: poses y0, y1 at both ends; along:
-    they are y and y + i COMPLEX_STEP z, and it is z times the gradient of the strains that counts.
+    """Write the internal variables at the end of the step into `kept`; return the gain of their energy.
+
+    `ends`: poses y0, y1 at both ends. `along`: True if they are y and y + i COMPLEX_STEP z; then the change of the strains is z
+    times their gradient. `scratch`: overwritten.
     """
     flat, n, first = scratch.reshape(scratch.size), kind.strained, entry.last - kind.own
     X = I.numbers[entry.first : entry.last]
@@ -37,7 +42,7 @@ def end_condensed(I, kind, entry, ends, along, kept, scratch):
 
 @inner_kernel
 def begin_settled(I, kind, entry, own):
-    """Own variables that settle, as at the start of a step, into the numbers."""
+    """Write internal variables that have a `settle` function, as at the start of a step, into the numbers."""
     first = entry.last - kind.own
     for i in range(kind.own):
         I.numbers[first + i] = own[i].real
@@ -45,9 +50,10 @@ def begin_settled(I, kind, entry, own):
 
 @inner_kernel
 def end_settled(I, kind, entry, ends, frequency, own, scratch):
-    """The same at the end of a step from y0 to y1 = ends, into `own` and the numbers; what their energy has gained.
+    """Update internal variables that have a `settle` function at the end of a step; return the gain of their energy.
 
-    frequency (1,): 1/h; scratch: room for a dual.
+    The step goes from y0 to y1 = ends; the new variables are written into `own` and the numbers. `frequency` (1,): 1/h;
+    `scratch`: room for a dual.
     """
     flat, first, X = scratch.reshape(scratch.size), entry.last - kind.own, I.numbers[entry.first : entry.last]
     kept, settle = value_at(kind.kept), dual_at(kind.settle)

@@ -1,8 +1,8 @@
-"""The kinds of constraints between two frames there are: the place of a kind here is its number in `Constraints.kind`.
+"""Registry of the kinds of constraints between two frames; the position of a kind in it is its number in `Constraints.kind`.
 
-A new kind stands in the file of the joint that brings it (`rigid.joints.base`), or is a file of its own and one line at the end
-of the list: then its place is its number in files, too, and closed forms of it are compiled into `em`. Its columns are taken from
-those of `rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
+A new kind is defined in the file of the joint that brings it (`rigid.joints.base`), or in a new file with one line at the end
+of the list: then its position is also its number in files, and its closed forms are compiled into `em`. Its columns are taken
+from those of `rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
 """
 
 from __future__ import annotations
@@ -41,18 +41,22 @@ CONSTRAINTS = Numbered(
 
 
 def register(kind: Kind) -> Kind:
-    """Have a kind that is not in the list: it goes by its duals."""
+    """Register a kind that is not in the list; it is assembled from its duals, without closed forms."""
     _forget()
     return CONSTRAINTS.register(kind._replace(closed=None))
 
 
 def in_files(own: Constraints) -> Constraints:
-    """With the numbers of files in the place of those of this process."""
+    """Return the constraints with the kind numbers of files instead of those of this process."""
     return own._replace(kind=CONSTRAINTS.in_files(own.kind))
 
 
 def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraints:
-    """As `in_files` wrote it, in the numbers of this process; names, rows: of the kinds that are not ours."""
+    """Return constraints that `in_files` wrote, with the kind numbers of this process.
+
+    `names`, `rows`: names and numbers of rows of the kinds that are not built in. A kind that is not registered here gets a
+    placeholder.
+    """
     counts = dict(zip(names, rows.tolist(), strict=True))
 
     def absent(name: str, _: Ints) -> Kind:
@@ -65,12 +69,12 @@ def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraint
 
 
 def width_of(column: str) -> int:
-    """How many numbers a column of an interaction has."""
+    """Return how many numbers an interaction has in this column."""
     return 1 if column.islower() else 3
 
 
 def numbers_of(kinds: Sequence[Kind]) -> Ints:
-    """Numbers of kinds in the list."""
+    """Return the kind numbers of kinds in the list; raise ModelError for a kind that is not in it."""
     place = _by_name(len(CONSTRAINTS))
     for kind in kinds:
         if kind.name not in place:
@@ -81,64 +85,65 @@ def numbers_of(kinds: Sequence[Kind]) -> Ints:
 
 
 def number_of(kind: Kind) -> int:
-    """Number of one."""
+    """Return the kind number of one kind."""
     return int(numbers_of([kind])[0])
 
 
 def facts(numbers: Ints, name: str) -> Any:
-    """The fact `name` of the kind of each constraint."""
+    """Return the attribute `name` of the kind of each constraint; `numbers`: kind numbers."""
     return _of_kinds(name, len(CONSTRAINTS))[np.asarray(numbers, np.int64)]
 
 
 @functools.cache
 def _of_kinds(name: str, count: int) -> Any:
-    """Of all kinds there are."""
+    """Return the attribute `name` of all kinds; `count`: number of kinds, part of the cache key."""
     return np.array([getattr(kind, name) for kind in CONSTRAINTS])
 
 
 @functools.cache
 def _by_name(count: int) -> dict[str, int]:
-    """Their places."""
+    """Return the position of each kind by its name; `count`: number of kinds, part of the cache key."""
     return {kind.name: place for place, kind in enumerate(CONSTRAINTS)}
 
 
 def _forget() -> None:
+    """Clear the caches, after a kind was registered or replaced."""
     _of_kinds.cache_clear()
     _by_name.cache_clear()
 
 
 def rows_of(constraints: Constraints) -> Ints:
-    """Scalar equations that each constraint brings."""
+    """Return the number of scalar equations of each constraint."""
     rows: Ints = facts(constraints.kind, "rows")
     return rows
 
 
 def first_rows(constraints: Constraints) -> Ints:
-    """First row of each constraint where they follow each other."""
+    """Return the first row of each constraint if the constraints are stored one after the other."""
     rows = rows_of(constraints)
     first: Ints = np.cumsum(rows) - rows
     return first
 
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
-    """The constraints by kind; their rows in their own order, from `first_row` on."""
+    """Return the constraints grouped by kind; rows stay in the order of the constraints, from `first_row` on."""
     each = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
     return [of_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
 
 
-MOST_KEPT = 1000  # constraints: of more it is not kept how they are read
+MOST_KEPT = 1000  # largest number of constraints whose layout is cached
 
 
 class Gathering(NamedTuple):
-    """How compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
+    """Layout by which compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
 
-    interacting: Interacting  # with no numbers
+    interacting: Interacting  # without numbers
     room: Room
-    places: Ints  # of each of its numbers among those of all columns, constraint by constraint
+    places: Ints  # offset of each number in the table of all columns, constraint by constraint
 
 
 def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
-    """g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
+    """Return the residuals g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
     if len(constraints.kind) > MOST_KEPT or not np.size(r):
         return values(groups_of(constraints), r, quat)
     second = len(constraints.Wa) > 0
@@ -151,7 +156,7 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
 
 
 class _Kinds(tuple[Kind, ...]):
-    """Kinds that are told apart by what they are, not by what they are made of, which takes long."""
+    """Kinds that are compared by identity, not by content, which takes long."""
 
     def __hash__(self) -> int:
         return hash(tuple(map(id, self)))
@@ -162,7 +167,11 @@ class _Kinds(tuple[Kind, ...]):
 
 @functools.lru_cache(maxsize=32)
 def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Gathering:
-    """kinds: those that the numbers mean; second: whether there are second directions. Gathered are places of numbers."""
+    """Return the layout of constraints with these kind numbers and frames, as bytes.
+
+    `kinds`: the kinds that the numbers mean, part of the cache key; `second`: True if there are second directions. The offset of
+    each number is gathered in place of its value.
+    """
     count, widths = len(kind) // 8, (3, 3, 3, 3, 1, *((3, 3) if second else ()))
     all_columns = np.arange(float(count * sum(widths))).reshape(count, sum(widths))
     Xa, Xb, Ua, Ub, value, *W = np.split(all_columns, np.cumsum(widths)[:-1], axis=1)
@@ -175,7 +184,10 @@ def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Gathe
 
 @functools.lru_cache(maxsize=32)
 def _places_of(kinds: bytes, count: int) -> list[tuple[int, Ints, Ints]]:
-    """Of each kind of constraint: its number, which of them are of it, and their first rows."""
+    """Return for each kind of constraint its number, the indices of its constraints, and their first rows.
+
+    `kinds`: kind numbers as bytes; `count`: number of kinds, part of the cache key.
+    """
     kind = np.frombuffer(kinds, np.int64)
     rows = _of_kinds("rows", count)[kind]
     first = np.cumsum(rows) - rows

@@ -1,8 +1,8 @@
-"""No turn about the common axis of two shafts: g = u_a . w_b - w_a . u_b, u = R U, w = R W across the shafts.
+"""Constraint without rotation about the common axis of two shafts: g = u_a . w_b - w_a . u_b, u = R U, w = R W across them.
 
-g is twice the component along the shaft of the axial vector of Ra^T Rb, so that g = 0 where b is turned against a about an
+g is twice the component along the shaft of the axial vector of Ra^T Rb, so that g = 0 if b is rotated against a about an
 axis across both: the angle is halved by the plane in which a joint of constant velocity transmits.
-Bilinear: the discrete derivative has all four averaged over the step. Hidden: that of `perpendicular`, twice.
+Bilinear: the discrete derivative has all four averaged over the step. Velocity level: that of `perpendicular`, twice.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -22,7 +22,7 @@ from rigid.linear_algebra import average, dot, minus, times
 
 @small_kernel
 def across(y, X):
-    """u_a, w_a, u_b, w_b."""
+    """Return the directions across the shafts, u_a, w_a, u_b, w_b."""
     a, b = frame(y, 0), frame(y, 1)
     return (
         direction(a, vector(X, 0)),
@@ -34,7 +34,7 @@ def across(y, X):
 
 @small_kernel
 def spread(ua, wa, ub, wb, X, lam, out):
-    """lam w_b on u_a, -lam u_b on w_a, -lam w_a on u_b, lam u_a on w_b."""
+    """Write the dual of lam g: lam w_b on u_a, -lam u_b on w_a, -lam w_a on u_b, lam u_a on w_b."""
     on_a = on_direction(times(lam, wb), vector(X, 0)), on_direction(times(-lam, ub), vector(X, 3))
     on_b = on_direction(times(-lam, wa), vector(X, 6)), on_direction(times(lam, ua), vector(X, 9))
     store(add_duals(on_a[0], on_a[1]), out, 0)
@@ -43,14 +43,14 @@ def spread(ua, wa, ub, wb, X, lam, out):
 
 @value_function
 def value(y, X, out):
-    """u_a . w_b - w_a . u_b."""
+    """Write the constraint u_a . w_b - w_a . u_b."""
     ua, wa, ub, wb = across(y, X)
     out[0] = dot(ua, wb) - dot(wa, ub)
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """All averaged."""
+    """Write the discrete derivative of lam . g: all four directions averaged."""
     ua0, wa0, ub0, wb0 = across(y0, X)
     ua1, wa1, ub1, wb1 = across(y1, X)
     spread(average(ua0, ua1), average(wa0, wa1), average(ub0, ub1), average(wb0, wb1), X, lam[0], out)
@@ -58,28 +58,31 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """The gradient is linear in the poses: itself at z."""
+    """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     ua, wa, ub, wb = across(z, X)
     spread(ua, wa, ub, wb, X, lam[0], out)
 
 
 @small_kernel
 def halves(places):
-    """Places of the two products."""
+    """Return the `places` of both products, u_a . w_b and w_a . u_b, as arguments of the functions of `perpendicular`."""
     Ua, Ub, Xa, Xb, Wa, Wb, value = places
     return (Ua, Wb, Xa, Xb, Wa, Wb, value), (Wa, Ub, Xa, Xb, Wa, Wb, value)
 
 
 @small_kernel
 def hidden_value(places, end):
-    """Of u_a . w_b, less that of w_a . u_b."""
+    """Return the velocity-level constraint: that of u_a . w_b less that of w_a . u_b."""
     first, second = halves(places)
     return minus(perpendicular.hidden_value(first, end), perpendicular.hidden_value(second, end))
 
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """The same."""
+    """Return the discrete derivative of gam times the velocity-level constraint.
+
+    It is the derivative for u_a . w_b less that for w_a . u_b.
+    """
     first, second = halves(places)
     plus_first = perpendicular.hidden_derivative(gam, first, end0, end1)
     less_second = perpendicular.hidden_derivative(gam, second, end0, end1)

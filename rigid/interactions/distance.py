@@ -1,7 +1,7 @@
-"""Two points at a given distance: g = d . d/2 - value, d = p_b - p_a.
+"""Constraint that keeps two points at a given distance: g = d . d/2 - value, d = p_b - p_a.
 
 Quadratic: the discrete derivative has d averaged over the step, force lam d on p_b, its opposite on p_a.
-Hidden: y . z, with y, z of `rigid.interactions.hidden_constraints`.
+Velocity level: y . z, with y, z of `rigid.interactions.hidden_constraints`.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -26,45 +26,45 @@ from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, 
 
 @small_kernel
 def between(y, X):
-    """d = p_b - p_a."""
+    """Return d = p_b - p_a."""
     return minus(point(frame(y, 1), vector(X, 3)), point(frame(y, 0), vector(X, 0)))
 
 
 @small_kernel
 def pull_together(f, X, out):
-    """f on p_b, -f on p_a."""
+    """Write the dual of the force f on p_b and -f on p_a."""
     store(on_point(times(-1.0, f), vector(X, 0)), out, 0)
     store(on_point(f, vector(X, 3)), out, 1)
 
 
 @value_function
 def value(y, X, out):
-    """d . d/2 - value."""
+    """Write the constraint d . d/2 - value."""
     d = between(y, X)
     out[0] = 0.5 * dot(d, d) - X[6]
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """lam dbar."""
+    """Write the discrete derivative of lam . g: the force lam dbar on p_b, its opposite on p_a."""
     pull_together(times(lam[0], average(between(y0, X), between(y1, X))), X, out)
 
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """The gradient is linear in the poses: itself at z."""
+    """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     pull_together(times(lam[0], between(z, X)), X, out)
 
 
 @small_kernel
 def half_square(pair, value):
-    """d . d/2 - value."""
+    """Return the constraint d . d/2 - value as the first of three components."""
     return 0.5 * dot(pair[4], pair[4]) - value, 0.0, 0.0
 
 
 @small_kernel
 def pull(lam, pair):
-    """lam d on p_b, -lam d on p_a."""
+    """Return the pulled-back dual: lam d on p_b, -lam d on p_a."""
     _, _, xa, xb, d = pair
     f = times(lam[0], d)
     return f, cross(f, xa), cross(xb, f)
@@ -72,7 +72,7 @@ def pull(lam, pair):
 
 @small_kernel
 def add_tangent(lam, mean, end, block):
-    """At fixed lam, of the force lam dbar; springs have it as well."""
+    """Add the derivative of the force lam dbar at fixed lam to the matrix; springs use it as well."""
     _, _, xa, xb, d = mean
     _, _, xa1, xb1, _ = end
     values, (aa, ab, ba, bb), sa, sb = block
@@ -103,14 +103,14 @@ def add_tangent(lam, mean, end, block):
 
 @small_kernel
 def hidden_value(places, end):
-    """y . z."""
+    """Return the velocity-level constraint y . z as the first of three components."""
     _, _, Xa, Xb = places[:4]
     return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
 
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """By the product rule: y and z averaged."""
+    """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
     _, _, Xa, Xb = places[:4]
     on_z = times(gam[0], average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1)))
     on_y = times(gam[0], average(rate_of_points(Xa, Xb, end0), rate_of_points(Xa, Xb, end1)))

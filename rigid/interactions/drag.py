@@ -1,4 +1,4 @@
-"""A frame that is slowed by what is around it: force -c v on its origin, moment -R C Omega.
+"""External damping: the surroundings slow a frame down by the force -c v on its origin and the moment -R C Omega.
 
 Both are quadratic in the rate of the pose: with the Euler tensor E = tr(C)/2 I - C, C = tr(E) I - E,
 
@@ -12,12 +12,12 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import dissipation, dual_function, frame, store, tangent_function
 from rigid.linear_algebra import average, cross, minus, plus, real, times
 
-RATE, TENSOR = 0, 1  # places of c and, row by row, of E
+RATE, TENSOR = 0, 1  # offsets of c and, row by row, of E among the numbers
 
 
 @small_kernel
 def _resist(z, X, lam, out):
-    """The dual to a change z = (r, d1, d2, d3) of the pose, times lam."""
+    """Write the dual to a change z = (r, d1, d2, d3) of the pose, times lam."""
     r, d1, d2, d3 = z
     i = TENSOR
     store(
@@ -34,26 +34,27 @@ def _resist(z, X, lam, out):
 
 @small_kernel
 def _change(a, b):
-    """From the pose a to b."""
+    """Return the change (dr, dd1, dd2, dd3) from the pose a to the pose b."""
     return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
 
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """To the change of the pose, lam = 1/h."""
+    """Write the dual to the change of the pose over a step, lam = 1/h."""
     _resist(_change(frame(y0, 0), frame(y1, 0)), X, lam[0], out)
 
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """To the rate of the pose."""
+    """Write the dual to the rate z of the pose, lam = 1."""
     _resist(frame(z, 0), X, lam[0], out)
 
 
 @tangent_function
 def tangent(y0, y1, X, lam, out, K):
-    """Of `step_dual`, in real numbers: a turn eta changes d_k1 by eta x d_k1, and the mean about which its force turns by half of
-    that.
+    """Write `step_dual` and its tangent K (6, 6) to (dr, eta) at the end of the step, in real numbers.
+
+    A rotation eta changes d_k1 by eta x d_k1, and changes the mean, which is the lever arm of the force, by half of that.
     """
     rate, c = lam[0].real, lam[0].real * X[RATE]
     a, b = frame(y0, 0), frame(y1, 0)

@@ -1,15 +1,14 @@
-"""Constraints that are driven: the direction U_a, turning in frame a, and `value` are functions of time.
+"""Define driven constraints: the direction U_a, which rotates in frame a, and `value` are functions of time.
 
-    perpendicular  u_a(t) . u_b = 0                  an angle, the target direction turning in frame a
+    perpendicular  u_a(t) . u_b = 0                  an angle, the target direction rotating in frame a
     along          u_a(t) . (p_b - p_a) = value(t)   a displacement
 
 Both are linear in their driven numbers X = (U_a, value), so that with means Xbar = (X0 + X1)/2 over a step
 
     g(y1, X1) - g(y0, X0) = D g(y0, y1, Xbar) . (y1 - y0) + (g(y0, dX) + g(y1, dX))/2,   dX = X1 - X0       (1)
 
-exactly, with the discrete derivative of the constraint at rest: momenta are kept, and the last term times the multiplier is the
-work of the drive. Their numbers at t = 0 stand in `Constraints`, those of a state in
-`State.own`.
+exactly, with the discrete derivative of the constraint that is not driven: momenta are conserved, and the last term times the
+multiplier is the work of the drive. `Constraints` holds the driven numbers at t = 0, `State.own` those of a state.
 """
 
 from __future__ import annotations

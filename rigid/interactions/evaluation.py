@@ -1,17 +1,16 @@
-"""Interactions of stored states: values, gradients and rates of many poses at once.
+"""Evaluate interactions at stored states: values, gradients, rates and resistances of many poses at once.
 
-The same duals as everywhere; with equal poses they are gradients. Pulled back to a displacement and a spatial turn of
-every frame, the gradient of one row is
+The duals are those of the integrators; with equal poses they are gradients. Pulled back to a displacement and a spatial rotation
+of every frame, the gradient of one row is
 
     force f_0, torque sum_k d_k x f_k,   rate = sum over frames of force . v + torque . omega            (1)
 
 and so is the resistance of a dissipation to the rates of the poses, v and omega x d_k.
 
-Poses and velocities are taken from the place of the first frame of an interaction, so that far from the origin no
-digits are lost: for interactions that a common translation leaves alone, all but weight; velocities against which something
-resists are those of the frames themselves. What is evaluated are one
-state or many: leading axes of its arrays are those of what is returned, and each of many is evaluated to the same bits
-as alone.
+Poses and velocities are taken relative to the position of the first frame of an interaction, so that no digits are lost far from
+the origin. This is right for interactions that a common translation does not change, all but weight; the velocities that a
+dissipation resists are those of the frames themselves. One state or many are evaluated: leading axes of the state arrays are
+those of the result, and each of many states is evaluated bitwise as if alone.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from rigid.system import Floats, State
 
 @small_kernel
 def _put_poses(r, quat, own, arity, y):
-    """Poses (arity, 4, 3) of the frames of one interaction, from the place of the first."""
+    """Write the poses y (arity, 4, 3) of the frames of one interaction, relative to the position of the first."""
     for k in range(arity):
         f = own.frames[k]
         R = rotation_matrix(load4(quat[f]))
@@ -53,7 +52,7 @@ def _put_poses(r, quat, own, arity, y):
 
 @small_kernel
 def _row(kind, own, numbers, k, y, lam, dual):
-    """Gradient of row k, or of an energy, into `dual`."""
+    """Write the gradient of row k, or of an energy, into `dual`."""
     for i in range(lam.size):
         lam[i] = 1.0 if i == k else 0.0
     function = dual_at(kind.dual)
@@ -62,12 +61,13 @@ def _row(kind, own, numbers, k, y, lam, dual):
 
 @small_kernel
 def _real(x):
+    """Return the real parts of a vector (3,)."""
     return x[0].real, x[1].real, x[2].real
 
 
 @small_kernel
 def _put_values(kind, own, numbers, y, value, out):
-    """out (m, 1, 1) = V or g."""
+    """Add V or g to out (m, 1, 1)."""
     function = value_at(kind.value)
     function(y, numbers, value)
     for k in range(max(kind.rows, 1)):
@@ -76,7 +76,7 @@ def _put_values(kind, own, numbers, y, value, out):
 
 @small_kernel
 def _put_gradients(kind, own, numbers, y, lam, dual, out):
-    """out (m, arity, 6) = forces and torques."""
+    """Write the forces and torques of the gradient into out (m, arity, 6)."""
     for k in range(max(kind.rows, 1)):
         _row(kind, own, numbers, k, y, lam, dual)
         for a in range(kind.arity):
@@ -89,7 +89,10 @@ def _put_gradients(kind, own, numbers, y, lam, dual, out):
 
 @small_kernel
 def _put_moving(own, arity, moving, y, z):
-    """Rates z (arity, 4, 3) of the poses y, of orientations, velocities and angular velocities `moving`."""
+    """Write the rates z (arity, 4, 3) of the poses y.
+
+    `moving`: orientations, velocities and angular velocities of all frames.
+    """
     quat, v, Omega = moving
     for k in range(arity):
         f = own.frames[k]
@@ -104,7 +107,7 @@ def _put_moving(own, arity, moving, y, z):
 
 @small_kernel
 def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
-    """out (m, arity, 6) = forces and torques against the rates z."""
+    """Write the forces and torques that resist the rates z into out (m, arity, 6)."""
     for i in range(lam.size):
         lam[i] = 1.0 if i == 0 else 0.0
     function = dual_at(kind.bend)
@@ -119,7 +122,7 @@ def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
 
 @small_kernel
 def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
-    """out (m, 1, 1) = (1), of orientations, velocities and angular velocities `moving`."""
+    """Add the rate (1) to out (m, 1, 1); `moving`: orientations, velocities and angular velocities of all frames."""
     quat, v, Omega = moving
     v0 = load3(v[own.frames[0]])
     for k in range(max(kind.rows, 1)):
@@ -139,9 +142,10 @@ VALUES, GRADIENTS, RATES, RESISTANCES = range(4)
 
 @kernel
 def _evaluate(what, interacting, states, places, row, out):
-    """out (N, m, ...) of N states (r, quat, v, Omega), the last two for rates and resistances only.
+    """Evaluate `what` for all interactions at N states (r, quat, v, Omega) into out (N, m, ...).
 
-    places (3, MOST_FRAMES, 4, 3) and row (the most rows of a kind,), of values or multipliers, are overwritten.
+    `what`: VALUES, GRADIENTS, RATES or RESISTANCES; v and Omega are read for rates and resistances only. `places`
+    (3, MOST_FRAMES, 4, 3) and `row` (largest number of rows of a kind,), room for values or multipliers, are overwritten.
     """
     r, quat, v, Omega = states
     y, z, dual = places[0], places[1], places[2]
@@ -164,58 +168,64 @@ def _evaluate(what, interacting, states, places, row, out):
 
 
 class Room(NamedTuple):
-    """What groups need of who evaluates them."""
+    """Sizes that an evaluation of groups requires."""
 
-    rows: int  # of all
-    most_rows: int  # of a kind
-    last: int  # frame that one of them stands on; -1: there is none
+    rows: int  # number of rows of all groups
+    most_rows: int  # largest number of rows of a kind
+    last: int  # largest frame number of the groups; -1: there is none
 
 
 def room_of(groups: Sequence[Group]) -> Room:
-    """That of these groups."""
+    """Return the sizes that an evaluation of these groups requires."""
     rows = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
     return Room(rows, max([MOST_ROWS, *(own.kind.rows for own in groups)]), _last_of(groups))
 
 
 def _last_of(groups: Sequence[Group]) -> int:
+    """Return the largest frame number of these groups, -1 if there is none."""
     return max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
-    """V (..., e) of every energy, or g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
+    """Return V (..., e) of every energy, or g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
     return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 
 def values_of(interacting: Interacting, room: Room, r: Floats, quat: Floats) -> Floats:
-    """The same of groups that are gathered already."""
+    """Return V (..., e) or g (..., m) of groups that are already gathered, at r (..., n, 3), quat (..., n, 4)."""
     return _evaluated_by(lambda: interacting, room, VALUES, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
-    """Of every row (..., m, arity, 6): force and spatial torque on each frame, for groups of one arity and rows of their own."""
+    """Return the gradients (..., m, arity, 6) of all rows: force and spatial torque on each frame.
+
+    The groups must have the same arity, and rows that no other group uses.
+    """
     arity = max((own.kind.arity for own in groups), default=0)
     return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
 
 
 def resistances(groups: Sequence[Group], state: State) -> Floats:
-    """Of every dissipation (..., m, arity, 6): the force and the spatial torque with which it resists the rates of each frame,
-    which act with the opposite sign; groups as of `gradients`.
+    """Return the resistances (..., m, arity, 6) of all dissipations: forces and spatial torques against the rates of each frame.
+
+    They act on the frames with the opposite sign. The groups must have the same arity and separate rows, as in `gradients`.
     """
     arity = max((own.kind.arity for own in groups), default=0)
     return _evaluated(RESISTANCES, groups, (state.r, state.quat, state.v, state.Omega), (arity, 6))
 
 
 def rates(groups: Sequence[Group], state: State) -> Floats:
-    """dg/dt or dV/dt (..., m) of all rows."""
+    """Return dg/dt or dV/dt (..., m) of all rows."""
     return _evaluated(RATES, groups, (state.r, state.quat, state.v, state.Omega))[..., 0, 0]
 
 
 def check_frames(groups: Sequence[Group], n: int) -> None:
-    """Raise ModelError where groups stand on more than n frames: compiled code would read what lies behind the last."""
+    """Raise ModelError if groups use frames beyond n: compiled code would read beyond the end of the arrays."""
     _check_last(_last_of(groups), n)
 
 
 def _check_last(last: int, n: int) -> None:
+    """Raise ModelError if the frame number `last` is not below n."""
     if last >= n:
         raise ModelError(
             f"poses of {n} frames, but something acts on frame {last}; give the state of that system"
@@ -225,6 +235,7 @@ def _check_last(last: int, n: int) -> None:
 def _evaluated(
     what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
 ) -> Floats:
+    """Return `what` (..., m, *each) of these groups at the states in `arrays` (r, quat, v, Omega)."""
     return _evaluated_by(lambda: gathered(groups), room_of(groups), what, arrays, each)
 
 
@@ -235,7 +246,10 @@ def _evaluated_by(
     arrays: tuple[Floats, ...],
     each: tuple[int, int] = (1, 1),
 ) -> Floats:
-    """interacting: gathers the groups, asked where there is something to evaluate."""
+    """Return `what` (..., m, *each) at the states in `arrays` (r, quat, v, Omega).
+
+    `interacting`: function that gathers the groups; it is called only if there is something to evaluate.
+    """
     lead, n = arrays[0].shape[:-2], arrays[0].shape[-2]
     for name, array, width in zip(("r", "quat", "v", "Omega"), arrays, (3, 4, 3, 3), strict=True):
         if array.shape != (*lead, n, width):

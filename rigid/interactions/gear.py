@@ -1,15 +1,15 @@
-"""A gear: a sum of coordinates of joints that stays what it is, g = q_1 + q_2 + ... = 0, one row for all of them.
+"""Gear constraint: a sum of joint coordinates stays constant, g = q_1 + q_2 + ... = 0, one row for all of them.
 
-Each coordinate stands between two of the gear's frames, a and b, and counts by the length of its U, u = R U:
+Each coordinate is defined between two of the gear's frames, a and b, and is weighted by the length of its U, u = R U:
 
     angle          q = |U| alpha, alpha that of b about u_a from w_a to u_b, counted through turns
     displacement   q = u_a . d,   d = p_b - p_a
 
-alpha is the value nearest to the one among the numbers, the angle where the step began; the angles are the gear's own variables,
-in the order of the coordinates.
+alpha is the value nearest to the one among the numbers, the angle at the start of the step; the angles are the gear's internal
+variables, in the order of the coordinates.
 
-The discrete derivative of an angle is its change over a step, exactly, as in `torsion_spring`, that of a displacement has both
-factors averaged, as in `along`: sums of them vanish where the sum of the coordinates does not change, so that a gear does no
+The discrete derivative of an angle is its change over a step, exactly, as in `torsion_spring`; that of a displacement has both
+factors averaged, as in `along`. Sums of them vanish if the sum of the coordinates does not change, so that a gear does no
 work, and each is a pair of opposite forces or torques.
 """
 
@@ -38,13 +38,18 @@ from rigid.linear_algebra import average, cross, dot, minus, times
 from rigid.system import Floats
 
 ANGLE, DISPLACEMENT = 0, 1
-MOST_GEARED = 8  # frames
-SIZE = 18  # numbers of a coordinate: sort, places of a and b among the frames, then Xa, Xb, Ua, Wa, Ub; behind all the angles
+MOST_GEARED = 8  # largest number of frames of a gear
+# number of numbers of a coordinate: sort, indices of a and b among the frames, then Xa, Xb, Ua, Wa, Ub; the angles follow
+# after all coordinates
+SIZE = 18
 XA, XB, UA, WA, UB = 3, 6, 9, 12, 15
 
 
 class Coordinate(NamedTuple):
-    """One of them; X (3,) and U (3,) in the axes of the frames a and b, those that its sort does not use at will."""
+    """One coordinate of a gear.
+
+    X (3,) and U (3,) are in the axes of the frames a and b; those that the coordinate type does not use are arbitrary.
+    """
 
     sort: int  # ANGLE or DISPLACEMENT
     frames: tuple[int, int]
@@ -58,9 +63,10 @@ class Coordinate(NamedTuple):
 def gear(
     coordinates: Sequence[Coordinate], owner: str = "gear"
 ) -> tuple[Kind, list[int], Floats, tuple[float, float]]:
-    """Kind, frames, numbers and sizes of its gradient to a place and to a turn, of a gear of these coordinates.
+    """Return the kind, the frames, the numbers, and the sizes of the gradient to a position and to a rotation, of a gear.
 
-    Raises ModelError where they stand between more frames, or are more angles, than a gear may have.
+    `coordinates`: those of the gear; `owner`: name for error messages. Raises ModelError if the coordinates have more frames, or
+    more angles, than a gear may have.
     """
     frames = list(dict.fromkeys(f for own in coordinates for f in own.frames))
     angles = sum(own.sort == ANGLE for own in coordinates)
@@ -82,7 +88,7 @@ def gear(
 
 
 def coordinates_of(frames: Sequence[int], numbers: Floats) -> list[Coordinate]:
-    """What a gear was made of."""
+    """Return the coordinates from which a gear with these frames and numbers was made."""
     table = numbers[: len(numbers) // SIZE * SIZE].reshape(-1, SIZE)
     return [
         Coordinate(int(x[0]), (int(frames[int(x[1])]), int(frames[int(x[2])])), *x[XA:].reshape(5, 3))
@@ -92,13 +98,13 @@ def coordinates_of(frames: Sequence[int], numbers: Floats) -> list[Coordinate]:
 
 @small_kernel
 def ends_of(y, X):
-    """The frames a and b of a coordinate."""
+    """Return the poses of the frames a and b of a coordinate."""
     return frame(y, whole(X[1])), frame(y, whole(X[2]))
 
 
 @small_kernel
 def size_and_third(X):
-    """|U| and u x W, with W the plane of the turn."""
+    """Return |U| and u x W, which spans with W the plane of the rotation."""
     U = vector(X, UA)
     size = np.sqrt(dot(U, U))
     return size, cross(times(1.0 / size, U), vector(X, WA))
@@ -106,7 +112,7 @@ def size_and_third(X):
 
 @small_kernel
 def turned(y, X, V):
-    """c, s, w_a, v_a, u_b: cosine and sine of alpha, and what they are made of."""
+    """Return c, s, w_a, v_a, u_b: cosine and sine of alpha, and the directions whose products they are."""
     a, b = ends_of(y, X)
     w, v, beta = direction(a, vector(X, WA)), direction(a, V), direction(b, vector(X, UB))
     return dot(w, beta), dot(v, beta), w, v, beta
@@ -114,7 +120,7 @@ def turned(y, X, V):
 
 @small_kernel
 def angle(y, X, at):
-    """alpha next to `at`."""
+    """Return the value of alpha nearest to `at`."""
     _, V = size_and_third(X)
     c, s, _, _, _ = turned(y, X, V)
     return angle_of(c, s, at)
@@ -122,14 +128,14 @@ def angle(y, X, at):
 
 @small_kernel
 def factors(y, X):
-    """u_a and d."""
+    """Return both factors of a displacement, u_a and d."""
     a, b = ends_of(y, X)
     return direction(a, vector(X, UA)), minus(point(b, vector(X, XB)), point(a, vector(X, XA)))
 
 
 @small_kernel
 def add_turn(moment, found, X, V, out):
-    """Duals of moment (c ds - s dc) on a and b."""
+    """Add the duals of moment (c ds - s dc) on a and b to `out`."""
     c, s, w, v, beta = found
     on_w, on_v = (
         on_direction(times(-moment * s, beta), vector(X, WA)),
@@ -142,7 +148,7 @@ def add_turn(moment, found, X, V, out):
 
 @small_kernel
 def add_along(u, d, X, lam, out):
-    """lam u on p_b, its opposite on p_a, lam d on u_a."""
+    """Add the duals of lam u . d to `out`: lam u on p_b, its opposite on p_a, lam d on u_a."""
     f = times(lam, u)
     on_a = on_point_and_direction(times(-1.0, f), vector(X, XA), times(lam, d), vector(X, UA))
     add_dual(on_a, out, whole(X[1]))
@@ -151,7 +157,7 @@ def add_along(u, d, X, lam, out):
 
 @value_function
 def value(y, X, out):
-    """The sum."""
+    """Write the constraint: the sum of the coordinates."""
     n = X.shape[0] // SIZE
     at, total = SIZE * n, 0j
     for k in range(n):
@@ -167,7 +173,7 @@ def value(y, X, out):
 
 @value_function
 def count(y, X, out):
-    """The angles."""
+    """Write the angles of the gear, each nearest to the one among the numbers."""
     n, i = X.shape[0] // SIZE, 0
     for k in range(n):
         own = X[SIZE * k : SIZE * (k + 1)]
@@ -178,7 +184,7 @@ def count(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """Of angles the change, of displacements both factors averaged."""
+    """Write the discrete derivative of lam . g: angles by their change, displacements with both factors averaged."""
     out[:] = 0.0
     for k in range(X.shape[0] // SIZE):
         own = X[SIZE * k : SIZE * (k + 1)]
@@ -194,7 +200,11 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """Of (c ds - s dc)/(c^2 + s^2) all three factors change; of a displacement the gradient is linear: itself at z."""
+    """Write the change of the gradient along z.
+
+    For an angle all three factors of (c ds - s dc)/(c^2 + s^2) change. For a displacement the gradient is linear in the poses, so
+    its change is the gradient at z.
+    """
     out[:] = 0.0
     for k in range(X.shape[0] // SIZE):
         own = X[SIZE * k : SIZE * (k + 1)]
@@ -214,9 +224,10 @@ def bend(y, z, X, lam, out):
 
 
 def _kind(frames: int, angles: int) -> Kind:
+    """Return the kind of gears with this many frames and angles."""
     name = f"gear of {frames} frames and {angles} angles"
     return Kind(name, frames, 1, value, dual, bend, steep=True, own=angles, count=count)
 
 
-# by the numbers of frames and of angles
+# kinds of gears by the number of frames and the number of angles
 GEARS = {(m, k): _kind(m, k) for m in range(2, MOST_GEARED + 1) for k in range(MOST_OWN + 1)}

@@ -1,4 +1,4 @@
-"""Discrete derivative of the hidden constraint gam . dg/dt of one interaction, in the invariants of its frames.
+"""Discrete derivative of the hidden constraint gam . dg/dt of one interaction (velocity level), in the invariants of its frames.
 
 With the first frame a of an interaction as its basis, the poses and rates of its frames k are
 
@@ -11,12 +11,12 @@ poses, hence A is bilinear in Y and Z, and these again in directors, differences
 
     A1 - A0 = sum of D_v . dv + D_Omega . dOmega + duals . (poses1 - poses0)                              (3)
 
-with means of B, Y, Z at the two ends. A constraint that is more than quadratic brings the derivatives of A to Y and Z
-(`Kind.hidden`), or they are those of the means with what is missing along the change of Y (`Kind.steep`),
+with means of B, Y, Z at the two ends. A constraint that is more than quadratic provides the derivatives of A to Y and Z
+(`Kind.hidden`), or they are those of the means, with the remainder added along the change of Y (`Kind.steep`),
 
     H + (A1 - A0 - H . dY - F . dZ) dY/(dY . dY)                                                          (4)
 
-It is `rigid.interactions.hidden_constraints` (5) for every kind of interaction, and serves Cayley steps and charts.
+This is `rigid.interactions.hidden_constraints` (5) for every kind of interaction; Cayley steps and charts use it.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ from rigid.kinematics.poses import ZERO, direction, mean_pose
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 
 AXES = ((1 + 0j, 0j, 0j), (0j, 1 + 0j, 0j), (0j, 0j, 1 + 0j))
-_STILL = 1e-24  # of dY . dY: below, rounding is all that (4) would add
+_STILL = 1e-24  # bound of dY . dY below which (4) would add only rounding errors
 
 
 @small_kernel
 def in_directors(y, x):
-    """R^T x."""
+    """Return R^T x, the components of x in the directors of the pose y."""
     return dot(y[1], x), dot(y[2], x), dot(y[3], x)
 
 
 @small_kernel
 def relative_pose(a, k):
-    """(1)."""
+    """Return (1): the pose k in the directors of the pose a."""
     d = minus(k[0], a[0])
     return in_directors(a, d), in_directors(a, k[1]), in_directors(a, k[2]), in_directors(a, k[3])
 
 
 @small_kernel
 def spun(y, Omega):
-    """The columns of R hat(Omega)."""
+    """Return the columns of R hat(Omega)."""
     return (
         direction(y, cross(Omega, AXES[0])),
         direction(y, cross(Omega, AXES[1])),
@@ -71,7 +71,7 @@ def spun(y, Omega):
 
 @small_kernel
 def _put_relative_end(S, k, poses, moving, Y, Z):
-    """(1) and (2) of frame k at one end; poses, moving, Y, Z: places in the scratch."""
+    """Write (1) and (2) of frame k at one end; poses, moving, Y, Z: indices in the scratch S."""
     a, y = frame(S[poses], 0), frame(S[poses], k)
     u0, u = frame(S[moving], 0), frame(S[moving], k)
     own = relative_pose(a, y)
@@ -84,7 +84,7 @@ def _put_relative_end(S, k, poses, moving, Y, Z):
 
 @inner_kernel
 def put_relative(S, arity):
-    """(1) and (2) at both ends of the step, and their means, into START and END of the scratch."""
+    """Write (1) and (2) at both ends of the step, and their means, into START and END of the scratch."""
     for k in range(arity):
         _put_relative_end(S, k, FRAMES_START, MOVING_START, POSES_START, RATES_START)
         _put_relative_end(S, k, FRAMES_END, MOVING_END, POSES_END, RATES_END)
@@ -94,7 +94,7 @@ def put_relative(S, arity):
 
 @small_kernel
 def torque_of_rates(F, y):
-    """D_Omega = sum e_m x R^T f_m of a dual F of the rates R hat(Omega)."""
+    """Return D_Omega = sum e_m x R^T f_m of a dual F of the rates R hat(Omega)."""
     return plus(
         cross(AXES[0], in_directors(y, F[1])),
         plus(cross(AXES[1], in_directors(y, F[2])), cross(AXES[2], in_directors(y, F[3]))),
@@ -103,7 +103,7 @@ def torque_of_rates(F, y):
 
 @inner_kernel
 def put_own(kind, numbers, gam, S):
-    """What the kind itself says: its derivatives to poses and to rates, into ROWS and DUAL."""
+    """Write the derivatives by the kind's `hidden` function, to poses into ROWS, to rates into DUAL."""
     hidden = hidden_at(kind.hidden)
     poses_start, poses_end = S[POSES_START], S[POSES_END]
     hidden(poses_start, S[RATES_START], poses_end, S[RATES_END], numbers, gam, S[ROWS], S[DUAL])
@@ -111,7 +111,7 @@ def put_own(kind, numbers, gam, S):
 
 @inner_kernel
 def _work(S, dual, before, after, arity):
-    """dual . (after - before), places in the scratch."""
+    """Return dual . (after - before), all three indices in the scratch S."""
     done = 0j
     for k in range(arity):
         for j in range(4):
@@ -122,7 +122,7 @@ def _work(S, dual, before, after, arity):
 
 @inner_kernel
 def _correct(kind, numbers, gam, S):
-    """(4), into ROWS. The place of what acts is room until that is known."""
+    """Add the remainder of (4) to ROWS; ON_FRAMES, whose content is computed later, serves as scratch."""
     arity, missing, size = kind.arity, 0j, 0j
     for k in range(arity):
         for j in range(4):
@@ -148,7 +148,10 @@ def _correct(kind, numbers, gam, S):
 
 @inner_kernel
 def _bend_by_dual(kind, numbers, gam, S):
-    """H of a kind without `bend`, into ROWS: a complex step of its dual along the rates, in an `em` step all real."""
+    """Write H of a kind without `bend` into ROWS: a complex step of its dual along the rates.
+
+    This is possible in an `em` step, where all quantities are real.
+    """
     for k in range(kind.arity):
         for j in range(4):
             for i in range(3):
@@ -163,8 +166,9 @@ def _bend_by_dual(kind, numbers, gam, S):
 
 @inner_kernel
 def put_discrete_rates(kind, numbers, gam, S):
-    """(3): duals of the poses of every frame into ON_FRAMES of the scratch, (D_v, D_Omega, 0, 0) into ON_MOVING, of what
-    stands in FRAMES and MOVING at both ends.
+    """Write the discrete derivative (3) from FRAMES and MOVING at both ends.
+
+    The duals of the poses of every frame are written into ON_FRAMES of the scratch, (D_v, D_Omega, 0, 0) into ON_MOVING.
     """
     put_relative(S, kind.arity)
     if kind.hidden == 0:
@@ -187,7 +191,7 @@ def put_discrete_rates(kind, numbers, gam, S):
         u0, u1 = frame(S[MOVING_START], k), frame(S[MOVING_END], k)
         v, w = average(u0[0], u1[0]), average(u0[1], u1[1])
         F, H = frame(S[DUAL], k), frame(S[ROWS], k)
-        # F acts on B (Omega x e_m): on column j of B with the component j of Omega x e_m
+        # F acts on B (Omega x e_m), that is on column j of B with component j of Omega x e_m
         C1 = plus(H[1], minus(times(w[1], F[3]), times(w[2], F[2])))
         C2 = plus(H[2], minus(times(w[2], F[1]), times(w[0], F[3])))
         C3 = plus(H[3], minus(times(w[0], F[2]), times(w[1], F[1])))
@@ -209,7 +213,7 @@ def put_discrete_rates(kind, numbers, gam, S):
 
 @small_kernel
 def _put_relative_rates(S, k, poses, moving, Y, Z):
-    """Pose and rate of frame k in the directors of the first, of any rates of poses."""
+    """Write pose and rate of frame k in the directors of the first frame, for arbitrary rates of poses."""
     a, y = frame(S[poses], 0), frame(S[poses], k)
     z0, z = frame(S[moving], 0), frame(S[moving], k)
     d = minus(z[0], z0[0])
@@ -219,7 +223,10 @@ def _put_relative_rates(S, k, poses, moving, Y, Z):
 
 @inner_kernel
 def put_discrete_rates_of_directors(kind, numbers, gam, S):
-    """The same where directors are coordinates: rates of the poses stand in MOVING, and their duals come into ON_MOVING."""
+    """Write the discrete derivative (3) for a chart whose coordinates are directors.
+
+    The rates of the poses are read from MOVING; their duals are written into ON_MOVING, those of the poses into ON_FRAMES.
+    """
     for k in range(kind.arity):
         _put_relative_rates(S, k, FRAMES_START, MOVING_START, POSES_START, RATES_START)
         _put_relative_rates(S, k, FRAMES_END, MOVING_END, POSES_END, RATES_END)
@@ -257,13 +264,13 @@ def put_discrete_rates_of_directors(kind, numbers, gam, S):
 
 @small_kernel
 def _times_all(i, F, x):
-    """sum of F_j[i] x_j."""
+    """Return the sum of F_j[i] x_j."""
     s = plus(times(F[0][i], x[0]), times(F[1][i], x[1]))
     return plus(s, plus(times(F[2][i], x[2]), times(F[3][i], x[3])))
 
 
 @small_kernel
 def _turned_with(i, H, F, C1, C2, C3, d, dv, y):
-    """Dual of director i of frame a, by which all components are taken."""
+    """Return the dual of director i of frame a, in whose directors all components are expressed."""
     place = plus(times(H[i], d), times(F[i], dv))
     return plus(place, plus(times(C1[i], y[1]), plus(times(C2[i], y[2]), times(C3[i], y[3]))))

@@ -3,9 +3,9 @@
     power lost   c |omega_b - omega_a|^2 + k (ds/dt)^2 = c/2 sum_ij (dB_ij/dt)^2 + k (ds/dt)^2,
     B_ij = d_i^a . d_j^b,   s = u_a . (p_b - p_a)                                                                       (1)
 
-A joint leaves of both what is free: of a revolute joint the turn about its axis, of a spherical one all turns, of a
-prismatic one s, of a cylindrical one turn and s. B and s are bilinear: over a step their changes stand for the rates, and the
-other factor is its mean, so that what is lost is exactly (1) of the changes over h; both momenta are kept.
+Only the free motions of the joint contribute: of a revolute joint the rotation about its axis, of a spherical one all rotations,
+of a prismatic one s, of a cylindrical one rotation and s. B and s are bilinear: over a step their changes replace the rates, and
+the other factor is its mean, so that what is lost is exactly (1) of the changes over h; both momenta are conserved.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -13,12 +13,12 @@ from rigid.interactions import along
 from rigid.interactions.kinds import dissipation, dual_function, frame
 from rigid.linear_algebra import average, dot, minus
 
-TURNING, SLIDING = 9, 10  # places of c and k behind X_a, X_b, U_a
+TURNING, SLIDING = 9, 10  # offsets of c and k among the numbers, after X_a, X_b, U_a
 
 
 @small_kernel
 def _row(x, b, z, db):
-    """d/dt (x . b_j), j = 1, 2, 3."""
+    """Return the rates d/dt (x . b_j), j = 1, 2, 3; z, db: rates of x and of b."""
     return (
         dot(z, b[1]) + dot(x, db[1]),
         dot(z, b[2]) + dot(x, db[2]),
@@ -28,21 +28,21 @@ def _row(x, b, z, db):
 
 @small_kernel
 def _change(y, k, z):
-    """Of frame k from the poses y to z."""
+    """Return the change of the pose of frame k from the poses y to z."""
     p, q = frame(y, k), frame(z, k)
     return minus(q[0], p[0]), minus(q[1], p[1]), minus(q[2], p[2]), minus(q[3], p[3])
 
 
 @small_kernel
 def _mean(y, k, z):
-    """Of frame k."""
+    """Return the mean of the poses of frame k in y and z."""
     p, q = frame(y, k), frame(z, k)
     return average(p[0], q[0]), average(p[1], q[1]), average(p[2], q[2]), average(p[3], q[3])
 
 
 @small_kernel
 def _turn(a, b, da, db, X, lam, out):
-    """Frames a, b that change by da, db."""
+    """Add the duals of the moment on frames a, b whose poses change by da, db."""
     for i in range(3):
         row = _row(a[1 + i], b, da[1 + i], db)
         for j in range(3):
@@ -54,7 +54,7 @@ def _turn(a, b, da, db, X, lam, out):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """To the changes over a step, lam = 1/h."""
+    """Write the dual to the changes of s and B over a step, lam = 1/h."""
     u0, d0 = along.factors(y0, X)
     u1, d1 = along.factors(y1, X)
     slid = dot(u1, d1) - dot(u0, d0)
@@ -65,7 +65,7 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """To the rates."""
+    """Write the dual to the rates z of the poses, lam = 1."""
     u, d = along.factors(y, X)
     du, dd = along.factors(z, X)
     along.spread(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)

@@ -1,37 +1,39 @@
-"""What an interaction is: the physics of a few frames, written once, for every chart and every integrator.
+"""Define interactions: the physics of a few frames, written once, for every chart and every integrator.
 
-An interaction maps the poses of its frames at both ends of a step to *duals*. A pose is y = (r, d1, d2, d3), a dual
-(f, f1, f2, f3) is work-conjugate to it, f . dr + sum f_k . dd_k. A chart only pulls duals back to its coordinates.
+An interaction maps the poses of its frames at both ends of a step to *duals* (generalized forces, discrete gradients). A pose is
+y = (r, d1, d2, d3); a dual (f, f1, f2, f3) is work-conjugate to it, f . dr + sum f_k . dd_k. A chart only pulls duals back to its
+coordinates.
 
     value(y, X, out)            V, or the rows of g
     dual(y0, y1, X, lam, out)   discrete derivative of lam . value: out . (y1 - y0) = lam . (value(y1) - value(y0))
                                 exactly; where both poses are the same it is the gradient
     bend(y, z, X, lam, out)     change of the gradient of lam . value along z, for constraints
 
-A constraint more than quadratic in the poses has besides, where its rate is asked for between two states, z the rates of poses
-(of all others the middle of both is exact):
+A constraint that is more than quadratic in the poses has one more function, for its rate between two states; z are the rates of
+the poses (for all other constraints the middle of both states is exact):
 
     hidden(y0, z0, y1, z1, X, lam, on_y, on_z)   discrete derivative of lam . rate, on_y . (y1 - y0) + on_z . (z1 - z0) exactly;
-                                a rate that counts where the other rows of the joint hold will do; or it says that it is `steep`
+                                it suffices that the rate is right where the other rows of the joint hold; without this
+                                function the kind must be declared `steep`
 
 A dissipation (`dissipation`) has no value; its duals resist a motion:
 
     step_dual(y0, y1, X, lam, out)   to the change of the strains times lam = 1/h: out . (y1 - y0) is what a step dissipates
     rate_dual(y, z, X, lam, out)     to the rate z of the poses, lam = 1: out . z is the power that is lost; linear in z
 
-An energy V(e) of few scalar strains e(y) may declare them (`Straining`): who asks for prestress or for what a strain
-dissipates then needs no kind by name.
+An energy V(e) of few scalar strains e(y) may declare them (`Straining`): code that computes prestress or the dissipation of a
+strain then needs no kind by name.
 
-Own variables (`own`) are the last of its numbers, as they are where a step begins; a state keeps them
-(`discretization.own_variables`). What is condensed (`Condensed`), such as the strain of a branch that relaxes, goes by the
-strains alone and is no unknown of the step. What settles (`Condensed.settle`), such as a bristle of friction, is written at the
-end of a step that is accepted. What is counted (`count`), such as an angle through turns, is a function of the poses but for
-whole turns, and is taken anew at the end.
+Internal variables (`own`) are the last of the numbers of an interaction, with their values at the start of the step; a state
+stores them (`discretization.own_variables`). Condensed ones (`Condensed`), such as the strain of a branch that relaxes, follow
+from the strains alone and are no unknowns of the step. Those with an update (`Condensed.settle`), such as a bristle of friction,
+are written at the end of a step that is accepted. Counted ones (`count`), such as an angle through several revolutions, are
+functions of the poses up to whole revolutions, and are recomputed at the end of a step.
 
-Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix is a complex step; X are the numbers of
-one interaction; lam is (1,) and 1 for an energy. X are plain data and real, but where derivatives to them are taken: then the
-same functions are compiled of complex X (`gathered_with_complex_numbers`), by complex steps again. Whole numbers among X, such
-as orders and counts, are read by `whole`, comparisons made of real parts.
+Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix follows from complex steps; X are the numbers
+of one interaction; lam is (1,) and 1 for an energy. X are plain data and real, except where derivatives with respect to them are
+taken: then the same functions are compiled for complex X (`gathered_with_complex_numbers`), by complex steps again. Whole numbers
+among X, such as orders and counts, are read by `whole`; comparisons use real parts.
 """
 
 from __future__ import annotations
@@ -65,28 +67,29 @@ STRESS = types.void(C1, F1, C1)
 HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
-MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
-EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # places behind 1/h, and where they end: see `Condensed`
+# largest number of frames, rows, internal variables and strains of one interaction
+MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6
+EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # offsets in lam, after 1/h, and their end: see `Condensed`
 UNKNOWN, RATE = 2.0, SEEN
-COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
+COMPLEX_STEP = 1e-60  # step of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
 hidden_at, tangent_at = function_at(HIDDEN), function_at(TANGENT)
-# of interactions `gathered_with_complex_numbers`
+# function types of interactions `gathered_with_complex_numbers`
 value_of_complex_at, dual_of_complex_at = function_at(complexified(VALUE)), function_at(complexified(DUAL))
 
 
 class ClosedForms(NamedTuple):
-    """What `em` is quicker with: real closed forms of a constraint between two frames, small kernels.
+    """Real closed forms of a constraint between two frames, small kernels, with which `em` is faster.
 
     With x = R X, u = R U, d = p_b - p_a, a *pair* is (u_a, u_b, x_a, x_b, d), at one end of the step or averaged over it;
-    lam has three components, of which the first `rows` count. A derivative along a displacement and a spatial turn of
+    lam has three components, of which the first `rows` count. A derivative along a displacement and a spatial rotation of
     both frames is (force on b, torque on a, torque on b), the force on a being minus that on b.
 
         value(pair, value)               the rows, three components
         pull(lam, pair)                  the dual, pulled back: of averaged pairs the discrete derivative of lam . g
         add_tangent(lam, mean, end, block)   matrix += derivative of pull(lam, mean) along the end of the step; half of
-                                         every averaged factor turns with it: delta ubar = eta x u1/2. block: values, base
+                                         every averaged factor rotates with it: delta ubar = eta x u1/2. block: values, base
                                          (blocks aa, ab, ba, bb), strides of a and b
         add_rows(scale, mean, end, block)  if there are many zeros: matrix += rows and columns of the multipliers of scale
                                          times the rows; block: values, base (the four above, a-lam, b-lam, lam-a,
@@ -94,7 +97,7 @@ class ClosedForms(NamedTuple):
         hidden_value(places, end), hidden_derivative(gam, places, end0, end1)
                                          of `rigid.interactions.hidden_constraints`; places: U_a, U_b, X_a, X_b, W_a, W_b, value
 
-    Without `value`, `pull` and `add_tangent` a kind goes by its duals, and only `em-ggl` uses its hidden forms.
+    A kind without `value`, `pull` and `add_tangent` is assembled from its duals, and only `em-ggl` uses its hidden forms.
     """
 
     value: Any = None
@@ -107,16 +110,16 @@ class ClosedForms(NamedTuple):
 
 @dataclass(frozen=True)
 class Straining:
-    """What an energy V(e) of few strains e(y) declares: e, their discrete derivative, the stress dV/de.
+    """Declaration of an energy V(e) of few strains e(y): e, their discrete derivative, the stress dV/de.
 
         strains(y, X, e)            a value function: e (count,)
         dual(y0, y1, X, lam, out)   a dual function: of lam . e, lam (count,)
         law(e, X, out)              a stress function: dV/de (count,)
-        shifted(X, de, dstress)     numbers (k, w) of interactions with the same stiffness, where C de = dstress (k, count) is
-                                    added to the stress: a singular C cannot be given any stress by its rest strains, this one
-                                    it can; what has a law may take it as a constant force
+        shifted(X, de, dstress)     numbers (k, w) of interactions with the same stiffness, with C de = dstress (k, count) added
+                                    to the stress. If C is singular, rest strains cannot produce an arbitrary stress, but they can
+                                    produce this one; a kind with a force law may add it as a constant force
 
-    The methods are of many interactions at once: X (k, w), e and de (k, count).
+    The methods evaluate many interactions at once: X (k, w), e and de (k, count).
     """
 
     count: int
@@ -124,14 +127,15 @@ class Straining:
     dual: Any
     law: Any
     shifted: Callable[[Floats, Floats, Floats], Floats]
-    period: float = 0.0  # of strains that one pose tells but for multiples of it: angles, 2 pi; 0: none
+    # period of strains that a pose determines up to multiples of it: 2 pi for angles; 0: none
+    period: float = 0.0
 
     def stress(self, X: Floats, e: Floats) -> Floats:
-        """dV/de (k, count)."""
+        """Return the stresses dV/de (k, count)."""
         return self._of_law(X, np.asarray(e, complex)).real
 
     def stiffness(self, X: Floats, e: Floats) -> Floats:
-        """The tangent C (k, count, count): of the stresses, by rows, to the strains."""
+        """Return the tangent C (k, count, count), the derivatives of the stresses (rows) to the strains (columns)."""
         C = np.zeros((len(X), self.count, self.count))
         for j in range(self.count):
             step = np.asarray(e, complex).copy()
@@ -140,11 +144,12 @@ class Straining:
         return C
 
     def prestressed(self, X: Floats, e: Floats, de: Floats) -> Floats:
-        """Numbers (k, w) of interactions of the same stiffness C at e, whose stress is greater by C de."""
+        """Return the numbers (k, w) of interactions with the same stiffness C at e, whose stress is greater by C de."""
         X = np.array(X, float)
         return self.shifted(X, de, np.einsum("kij,kj->ki", self.stiffness(X, e), de)) if len(X) else X
 
     def _of_law(self, X: Floats, e: Any) -> Any:
+        """Return the results (k, count), complex, of `law` at the complex strains e."""
         out = np.zeros((len(X), self.count), complex)
         _evaluate_laws(
             address_of(self.law), np.ascontiguousarray(X, float), np.ascontiguousarray(e, complex), out
@@ -154,36 +159,39 @@ class Straining:
 
 @allocating_kernel
 def _evaluate_laws(address, X, e, out):
+    """Write the stresses of every row of strains e and numbers X into out (k, count)."""
     law = stress_at(address)
     for k in range(out.shape[0]):
         law(e[k], X[k], out[k])
 
 
 class Condensed(NamedTuple):
-    """How the condensed own variables x of a dissipation go on, an equation dx/dt = f(x, de/dt) in its strains e.
+    """Functions that update the condensed internal variables x of a dissipation.
+
+    They solve an equation dx/dt = f(x, de/dt) in its strains e.
 
         strains(y, X, e)        a value function: e (count_of_strains,)
-        begin(h, X, out)        a stress function: with x0 last in X, what else its duals read there in a step of length h (1,);
-                                out (1,): the energy that is kept in x0, J
-        evolve(change, X, out)  a stress function, at the end of that step: x1 in the place of x0, where the strains have changed
-                                by `change`; out (1,): what the energy has gained
+        begin(h, X, out)        a stress function: from x0, last in X, writes into X what else the duals read in a step of length
+                                h (1,); out (1,): the energy stored in x0, J
+        evolve(change, X, out)  a stress function, at the end of that step: replaces x0 by x1, where the strains have changed
+                                by `change`; out (1,): the gain of the energy
 
-    The dual between the ends of the step does the work of that energy and of what is lost, never negative.
+    The dual between the ends of the step does the work of that energy and of the losses, which are never negative.
 
-    Own variables that settle have no such equation: the dual reads them as they were at the start, and
+    Internal variables with an update have no such equation: the dual reads them as they were at the start, and
 
         settle(y0, y1, X, lam, out)   a dual function: these at the end of the step, out.ravel()[:own], of X and lam = 1/h as the
                                       dual had them
-        kept(y, X, out)               a value function: the energy that is kept in them, J
+        kept(y, X, out)               a value function: the energy that is stored in them, J
 
-    Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y; of what
-    slides this is the dual between y and y. Where a scheme takes forces at one place of a step, y with the rates z, the dual is
-    that between y - h z/2 and y + h z/2.
+    Again dual . (y1 - y0) less the gain of `kept` is lost, never negative. `bend` of such a kind is the force that it holds at
+    the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant of a step,
+    at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
-    Where forces are nearly a sign, `slides` says so: into lam[SEEN:WITH_SEEN], where there is room, the dual writes a rate w, its
-    smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and where it resists turning the
-    rates of drilling and of rolling (3 each) over the rest rate; derivatives of these signs are those that
-    lam[EXPECTED:SEEN] tells, 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
+    `slides` declares forces that are nearly a sign. Then the dual writes into lam[SEEN:WITH_SEEN], if lam is that long, a rate w,
+    its smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and, where it resists rotation, the
+    rates of drilling and of rolling (3 each) over the rest rate. The derivatives of these signs are taken at the expected values
+    in lam[EXPECTED:SEEN], 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
     """
 
     strains: Any = None
@@ -196,75 +204,83 @@ class Condensed(NamedTuple):
 
 
 class Evolving(NamedTuple):
-    """What is known besides of own variables x that follow from equations over a step, r(y0, y1, x0, x1, h) = 0, and settle.
+    """Additional functions of internal variables x that have equations of motion and are updated by `settle`.
 
-    at_rest   the interaction where it has rested for long, r(y, y, x, x) = 0: an energy, or a force that does work, without
-              own variables; with x, from which that is looked for, where they stand among its numbers
-    states    a value function: this x (own,)
-    step      a dual function of lam = (h, x0, x1): the dual over that step into out[:arity], r into out[arity:].ravel(), as
-              it stands, solved or not
+    Over a step the equations are r(y0, y1, x0, x1, h) = 0.
+
+        at_rest   the interaction after a long rest, r(y, y, x, x) = 0: an energy, or a force that does work, without internal
+                  variables; its numbers hold x at its usual position, from which the resting x is searched
+        states    a value function: this x (own,)
+        step      a dual function of lam = (h, x0, x1): the dual over that step into out[:arity], r into out[arity:].ravel(),
+                  evaluated at the given x1, solved or not
     """
 
     at_rest: Kind
     states: Any
     step: Any
-    conserves: bool = False  # nothing is lost and no work is done
-    reverses: bool = False  # x1 is not x0 even with h = 0
+    conserves: bool = False  # True if nothing is lost and no work is done
+    reverses: bool = False  # True if x1 is not x0 even with h = 0
 
 
 class Kind(NamedTuple):
-    """One kind of interaction: its functions, and the frames and rows one of it has."""
+    """One kind of interaction: its functions, and the number of frames and rows that one interaction has."""
 
     name: str
     arity: int
-    rows: int  # multipliers; 0: an energy
+    rows: int  # number of multipliers; 0: an energy
     value: Any
     dual: Any
     bend: Any
-    constant: bool = False  # the dual does not depend on the poses, which are not made for it then
+    constant: bool = False  # the dual does not depend on the poses, which are then not computed for it
     columns: tuple[str, ...] = ()  # fields of the model's arrays (`rigid.system`) that are its numbers
-    turns: bool = False  # a constraint of directions alone: measured by inertia, the same at any place
+    turns: bool = False  # a constraint of directions alone: scaled by inertia, independent of positions
     quadratic: bool = False  # g is half a square less `value`: its gradient grows with that square's root
-    closed: ClosedForms | None = None  # of a constraint; without them `em` takes complex steps of the dual
-    driven: bool = (
-        False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
-    )
-    works: bool = False  # an energy without a value, or a dissipation that may drive: what its duals do is work of a load
-    straining: Straining | None = None  # of an energy of strains
-    hidden: Any = None  # of a constraint more than quadratic in the poses: discrete derivative of its rate
-    steep: bool = False  # it is, and has none: `rigid.interactions.hidden_rates` (4)
-    own: int = 0  # own variables, the last of its numbers: see `count` and `condensed`
-    count: Any = None  # a value function: these at the poses y, those next to the ones in X
-    # of an energy that has a damper beside it: this dissipation, of the same frames and numbers, and which of these is 0 without
+    # closed forms of a constraint; without them `em` takes complex steps of the dual
+    closed: ClosedForms | None = None
+    # Ua and value are functions of time (`rigid.interactions.driven`): `em` uses the dual
+    driven: bool = False
+    # an energy without a value, or a dissipation that may drive: the work of its duals is that of a load
+    works: bool = False
+    straining: Straining | None = None  # strains of an energy that depends on strains
+    # discrete derivative of the rate of a constraint that is more than quadratic in the poses
+    hidden: Any = None
+    # more than quadratic in the poses, without `hidden`: `rigid.interactions.hidden_rates` (4)
+    steep: bool = False
+    own: int = 0  # number of internal variables, the last of its numbers: see `count` and `condensed`
+    # a value function: the internal variables at the poses y, the values nearest to those in X
+    count: Any = None
+    # for an energy with a parallel damper: the kind of that dissipation, with the same frames and numbers, and the index of the
+    # number that is 0 without a damper
     beside: tuple[Any, int] | None = None
-    loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
+    # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: uses duals
+    loop: int = 0
     condensed: Condensed = Condensed()
-    one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
-    evolves: Evolving | None = None  # its own variables follow from equations of motion of their own
-    turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
-    signal: int = (
-        -1
-    )  # where three of its numbers stand that come from outside, at the middle of each step; -1: none do
-    torque: bool = False  # its dual is a torque alone, which each chart lets work along its own turns
-    # where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K). Where places alone count (turning = 0)
-    # row 3 k + j of K (3 arity, 3 arity) has the change of all forces with the place of frame k along j at the end; else row
-    # 6 k + j of K (6 arity, 6 arity) that of forces and torques with (dr, eta). `out` is scratch; out[k, 3, 0] is zero on return
-    # where frame k has nothing in K
+    one_sided: bool = False  # the tangent is zero where the dual is zero: it acts on contact alone
+    evolves: Evolving | None = None  # functions of internal variables that have their own equations of motion
+    # number of first frames whose rotations matter; of later frames only the positions matter
+    turning: int = MOST_FRAMES
+    # offset of three of its numbers that come from outside, at the middle of each step; -1: there are none
+    signal: int = -1
+    torque: bool = False  # the dual is a torque alone, which does work along the rotations of each chart
+    # tangent function (y0, y1, X, lam, out, K), if cheaper than columns of the dual. If only positions matter (turning = 0),
+    # row 3 k + j of K (3 arity, 3 arity) is the change of all forces with the position of frame k along j at the end; else row
+    # 6 k + j of K (6 arity, 6 arity) is that of forces and torques with (dr, eta). `out` is scratch; on return out[k, 3, 0] is
+    # zero if frame k has no entry in K
     tangent: Any = None
 
     @property
     def directed(self) -> bool:
-        """Whether it has a direction on frame a."""
+        """True if the kind has a direction on frame a."""
         return "Ua" in self.columns
 
 
 def has_closed_forms(kind: Kind) -> bool:
-    """Whether `em` assembles it without its duals."""
+    """Return True if `em` assembles the kind from closed forms instead of its duals."""
     return kind.closed is not None and kind.closed.value is not None
 
 
 def has_hidden_forms(kind: Kind) -> bool:
-    """Whether `em-ggl` can hold its velocities."""
+    """Return True if `em-ggl` can enforce the kind at velocity level."""
     return kind.closed is not None and kind.closed.hidden_value is not None
 
 
@@ -272,8 +288,8 @@ class Group(NamedTuple):
     """All interactions of one kind in a system."""
 
     kind: Kind
-    frames: Ints  # (k, arity)
-    numbers: Floats  # (k, :)
+    frames: Ints  # (k, arity) frame numbers
+    numbers: Floats  # (k, :) numbers X
     row: Ints  # (k,) first row among the constraints
 
 
@@ -289,19 +305,19 @@ KIND = np.dtype(
         )
     ],
     align=True,
-)  # addresses of the functions, 0: there is none; interactions first .. last - 1 are of this kind
+)  # addresses of the functions (0: there is none) and facts; interactions first .. last - 1 are of this kind
 ENTRY = np.dtype(
     [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))],
     align=True,
-)  # first row among the constraints; its numbers are first .. last - 1
+)  # `row`: first row among the constraints; its numbers are first .. last - 1
 
 
 class Interacting(NamedTuple):
-    """All groups of a system, as compiled code reads them; interactions of a kind follow each other."""
+    """All groups of a system in the layout that compiled code reads; interactions of one kind are contiguous."""
 
-    kinds: Any  # (k,) KIND
-    each: Any  # (e,) ENTRY
-    numbers: Any
+    kinds: Any  # (k,) records KIND
+    each: Any  # (e,) records ENTRY, one for each interaction
+    numbers: Any  # numbers of all interactions, one after the other
 
 
 INTERACTING = types.NamedTuple(
@@ -310,44 +326,44 @@ INTERACTING = types.NamedTuple(
 
 
 def value_function(function: Callable[..., Any]) -> Any:
-    """Decorator: compile as the `value` of a kind."""
+    """Compile a function as the `value` of a kind (decorator)."""
     return compiled(VALUE)(function)
 
 
 def dual_function(function: Callable[..., Any]) -> Any:
-    """Decorator: compile as the `dual` or the `bend` of a kind."""
+    """Compile a function as the `dual` or the `bend` of a kind (decorator)."""
     return compiled(DUAL)(function)
 
 
 def hidden_function(function: Callable[..., Any]) -> Any:
-    """Decorator: compile as the `hidden` of a kind."""
+    """Compile a function as the `hidden` of a kind (decorator)."""
     return compiled(HIDDEN)(function)
 
 
 def tangent_function(function: Callable[..., Any]) -> Any:
-    """Decorator: compile as the `tangent` of a kind."""
+    """Compile a function as the `tangent` of a kind (decorator)."""
     return compiled(TANGENT)(function)
 
 
 def stress_function(function: Callable[..., Any]) -> Any:
-    """Decorator: compile as the `law` of a `Straining`."""
+    """Compile a function as the `law` of a `Straining` (decorator)."""
     return compiled(STRESS)(function)
 
 
 @value_function
 def no_value(y, X, out):
-    """Of a dissipation."""
+    """Write zero, the value of a dissipation."""
     out[0] = 0.0
 
 
 def dissipation(name: str, arity: int, step_dual: Any, rate_dual: Any) -> Kind:
-    """A kind without a value: `step_dual` in the place of its discrete derivative, `rate_dual` in that of `bend`."""
+    """Return a kind without a value, with `step_dual` as its discrete derivative and `rate_dual` as its `bend`."""
     return Kind(name, arity, 0, no_value, step_dual, rate_dual)
 
 
 @small_kernel
 def frame(y, k):
-    """Pose (r, d1, d2, d3) of frame k as tuples."""
+    """Return the pose (r, d1, d2, d3) of frame k as tuples."""
     a = y[k]
     return (
         (a[0, 0], a[0, 1], a[0, 2]),
@@ -359,7 +375,7 @@ def frame(y, k):
 
 @small_kernel
 def store(dual, out, k):
-    """Dual (f, f1, f2, f3) of frame k."""
+    """Write the dual (f, f1, f2, f3) of frame k into `out`."""
     a = out[k]
     for i in range(3):
         a[0, i], a[1, i], a[2, i], a[3, i] = dual[0][i], dual[1][i], dual[2][i], dual[3][i]
@@ -367,7 +383,7 @@ def store(dual, out, k):
 
 @small_kernel
 def add_dual(f, out, k):
-    """out[k] += f."""
+    """Add the dual f to that of frame k: out[k] += f."""
     for j in range(4):
         for i in range(3):
             out[k, j, i] += f[j][i]
@@ -375,43 +391,45 @@ def add_dual(f, out, k):
 
 @small_kernel
 def vector(X, i):
-    """Vector X[i:i + 3]."""
+    """Return the vector X[i:i + 3]."""
     return X[i], X[i + 1], X[i + 2]
 
 
 @small_kernel
 def whole(x):
-    """A whole number that stands among X."""
+    """Return a whole number that is stored among X as a float."""
     return int(x.real + 0.5)
 
 
 @dual_function
 def no_bend(y, z, X, lam, out):
-    """Zero: of an energy, or of a constraint linear in the poses."""
+    """Write zero, the `bend` of an energy, or of a constraint linear in the poses."""
     out[:] = 0.0
 
 
 def group(kind: Kind, frames: Ints, numbers: Floats, row: Ints | None = None) -> Group:
-    """A group of this kind: frames (k, arity), numbers (k, :), for constraints the first row (k,) of each."""
+    """Return a group of this kind: frames (k, arity), numbers (k, :), for constraints the first row (k,) of each."""
     frames = np.ascontiguousarray(frames, np.int64).reshape(-1, kind.arity)
     numbers = np.atleast_2d(np.ascontiguousarray(numbers, float))
     return Group(kind, frames, numbers, np.zeros(len(frames), np.int64) if row is None else row)
 
 
 def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None = None) -> Group:
-    """The group of those interactions `use` of a named tuple of `rigid.system` that are of this kind."""
+    """Return the group of the interactions `use` of a named tuple of `rigid.system`, all of this kind."""
     numbers = [np.asarray(getattr(arrays, name))[use] for name in kind.columns]
     return group(kind, arrays.frames[use], np.column_stack(numbers), row)
 
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:
-    """The groups as compiled code reads them."""
+    """Return the groups in the layout that compiled code reads."""
     return _gathered(groups, _row_of, np.float64)
 
 
 def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> Interacting:
-    """The same with complex numbers and these functions alone ("value", "dual", "bend", "hidden"), for kernels that call
-    `value_of_complex_at` and its kin: to take derivatives to numbers.
+    """Return the groups in the layout that compiled code reads, with complex numbers, for derivatives to numbers.
+
+    Only the named functions ("value", "dual", "bend", "hidden") are available, compiled for complex numbers. Kernels call them by
+    `value_of_complex_at` and `dual_of_complex_at`.
     """
     take_complex_numbers()
 
@@ -421,12 +439,12 @@ def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> I
     return _gathered(groups, lambda kind: _row_by(kind, address), np.complex128)
 
 
-MOST_ROWS_KEPT = 64
+MOST_ROWS_KEPT = 64  # largest number of cached kinds
 _rows: OrderedDict[int, tuple[Kind, tuple[Any, ...]]] = OrderedDict()
 
 
 def _row_of(kind: Kind) -> tuple[Any, ...]:
-    """Of KIND, but for its last two numbers; those of the last kinds are kept."""
+    """Return the fields of KIND without `first` and `last`; those of recently used kinds are cached."""
     there = _rows.get(id(kind))
     if there is None:
         _rows[id(kind)] = there = kind, _row_by(kind, lambda _, function: address_of(function))
@@ -436,7 +454,7 @@ def _row_of(kind: Kind) -> tuple[Any, ...]:
 
 
 def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
-    """The same with these addresses."""
+    """Return the fields of KIND without `first` and `last`, with function addresses from `address`."""
     named = "value", "dual", "bend", "hidden", "count", "tangent"
     functions = {name: getattr(kind, name) for name in named}
     functions |= kind.condensed._asdict()
@@ -446,11 +464,12 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     return (*addresses, *facts, kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque)
 
 
-# of records already: so they are viewed as ones sooner
+# types of records: arrays of these types are viewed as record arrays at less cost
 _KINDS, _ENTRIES = (np.dtype((np.record, each)) for each in (KIND, ENTRY))
 
 
 def _gathered(groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any) -> Interacting:
+    """Return the groups in the layout that compiled code reads, with numbers of type `dtype`; `row_of`: fields of a kind."""
     kinds = np.zeros(len(groups), _KINDS)
     each = np.zeros(sum(len(own.row) for own in groups), _ENTRIES)
     at = number = 0

@@ -1,11 +1,12 @@
-"""Springs and dampers with a law of their own (`rigid.interactions.laws`), in three coordinates of two frames:
+"""Springs and dampers with a force law (`rigid.interactions.laws`), in three coordinates of two frames.
 
     length        x = |p_b - p_a|
     displacement  x = u_a . (p_b - p_a),  u_a = R_a U
     angle         x of u_b from u_a about u_a x w_a, as in `torsion_spring`: within half a turn of a middle           (1)
 
-Energies V(x): the step's force is Q(x0, x1), the divided difference of V, on the discrete derivative of x. Dampers: the force
-F(dx/dt) with F(0) = 0, in a step F((x1 - x0)/h), resists if x F(x) >= 0. Numbers: those of the coordinate, then of the law.
+Springs are energies V(x): the step's force is Q(x0, x1), the divided difference of V, on the discrete derivative of x. Dampers:
+the force F(dx/dt) with F(0) = 0, in a step F((x1 - x0)/h), dissipates if x F(x) >= 0. The numbers are those of the coordinate,
+then those of the law.
 """
 
 import cmath
@@ -28,26 +29,26 @@ from rigid.interactions.torsion_spring import TURN, angle_of, spread, turn_dual,
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
 
-# where the numbers of the law begin: behind (Xa, Xb), (Xa, Xb, Ua), (Ua, Wa, Ub, middle)
+# offsets of the law's numbers: after (Xa, Xb), (Xa, Xb, Ua), (Ua, Wa, Ub, middle)
 LENGTH_LAW, DISPLACEMENT_LAW, ANGLE_LAW = 6, 9, 10
 MIDDLE = 9
 
 
 @small_kernel
 def length_of(d):
-    """|d|."""
+    """Return the length |d|."""
     return cmath.sqrt(dot(d, d))
 
 
 @value_function
 def length_value(y, X, out):
-    """V(l)."""
+    """Write the energy V(l)."""
     out[0] = law_value(X, LENGTH_LAW, length_of(between(y, X)))
 
 
 @small_kernel
 def pull_length(force, d, length, X, out):
-    """The force along d, whose mean length is given; none where that is zero."""
+    """Write the dual of the force along d, whose mean length is `length`; zero if that is zero."""
     if length == 0.0:
         pull_together(times(0j, d), X, out)
         return
@@ -56,7 +57,7 @@ def pull_length(force, d, length, X, out):
 
 @dual_function
 def length_dual(y0, y1, X, lam, out):
-    """Q(l0, l1) dbar/lbar on p_b: l1 - l0 = dbar . (d1 - d0)/lbar."""
+    """Write the discrete derivative of V(l): the force Q(l0, l1) dbar/lbar on p_b, as l1 - l0 = dbar . (d1 - d0)/lbar."""
     d0, d1 = between(y0, X), between(y1, X)
     l0, l1 = length_of(d0), length_of(d1)
     force = lam[0] * law_quotient(X, LENGTH_LAW, l0, l1)
@@ -65,7 +66,7 @@ def length_dual(y0, y1, X, lam, out):
 
 @dual_function
 def length_step(y0, y1, X, lam, out):
-    """F((l1 - l0)/h) dbar/lbar; lam = 1/h."""
+    """Write the dual of the damper over a step: the force F((l1 - l0)/h) dbar/lbar; lam = 1/h."""
     d0, d1 = between(y0, X), between(y1, X)
     d, length = average(d0, d1), 0.5 * (length_of(d0) + length_of(d1))
     rate = 0j if length == 0.0 else lam[0] * dot(d, minus(d1, d0)) / length
@@ -74,7 +75,7 @@ def length_step(y0, y1, X, lam, out):
 
 @dual_function
 def length_rate(y, z, X, lam, out):
-    """F(dl/dt) d/l."""
+    """Write the dual of the damper: the force F(dl/dt) d/l."""
     d = between(y, X)
     length = length_of(d)
     rate = 0j if length == 0.0 else lam[0] * dot(d, between(z, X)) / length
@@ -83,20 +84,20 @@ def length_rate(y, z, X, lam, out):
 
 @small_kernel
 def displacement(y, X):
-    """x, u_a, d."""
+    """Return the displacement x, u_a and d."""
     u, d = along.factors(y, X)
     return dot(u, d), u, d
 
 
 @value_function
 def displacement_value(y, X, out):
-    """V(x)."""
+    """Write the energy V(x)."""
     out[0] = law_value(X, DISPLACEMENT_LAW, displacement(y, X)[0])
 
 
 @dual_function
 def displacement_dual(y0, y1, X, lam, out):
-    """Q(x0, x1) on the bilinear x."""
+    """Write the discrete derivative of V(x): the force Q(x0, x1) on the bilinear x."""
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = lam[0] * law_quotient(X, DISPLACEMENT_LAW, x0, x1)
@@ -105,7 +106,7 @@ def displacement_dual(y0, y1, X, lam, out):
 
 @dual_function
 def displacement_step(y0, y1, X, lam, out):
-    """F((x1 - x0)/h) on x."""
+    """Write the dual of the damper over a step: the force F((x1 - x0)/h) on x; lam = 1/h."""
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = law_force(X, DISPLACEMENT_LAW, lam[0] * (x1 - x0))
@@ -114,7 +115,7 @@ def displacement_step(y0, y1, X, lam, out):
 
 @dual_function
 def displacement_rate(y, z, X, lam, out):
-    """F(dx/dt) on x."""
+    """Write the dual of the damper: the force F(dx/dt) on x."""
     _, u, d = displacement(y, X)
     _, du, dd = displacement(z, X)
     along.spread(u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out)
@@ -122,14 +123,14 @@ def displacement_rate(y, z, X, lam, out):
 
 @value_function
 def angle_value(y, X, out):
-    """V(x)."""
+    """Write the energy V(x)."""
     c, s, _, _, _ = turned_pair(y, X)
     out[0] = law_value(X, ANGLE_LAW, angle_of(c, s, X[MIDDLE]))
 
 
 @dual_function
 def angle_dual(y0, y1, X, lam, out):
-    """The moment Q(x0, x0 + delta) on the angle."""
+    """Write the discrete derivative of V(x): the moment Q(x0, x0 + delta) on the angle."""
     delta, ratio, c0, s0, middle = turning(y0, y1, X)
     start = angle_of(c0, s0, X[MIDDLE])
     spread(lam[0] * law_quotient(X, ANGLE_LAW, start, start + delta) * ratio, middle, X, out)
@@ -137,14 +138,14 @@ def angle_dual(y0, y1, X, lam, out):
 
 @dual_function
 def angle_step(y0, y1, X, lam, out):
-    """The moment F(delta/h)."""
+    """Write the dual of the damper over a step: the moment F(delta/h); lam = 1/h."""
     delta, ratio, _, _, middle = turning(y0, y1, X)
     spread(law_force(X, ANGLE_LAW, lam[0] * delta) * ratio, middle, X, out)
 
 
 @dual_function
 def angle_rate(y, z, X, lam, out):
-    """The moment F(dx/dt), dx/dt = (c s' - s c')/(c^2 + s^2)."""
+    """Write the dual of the damper: the moment F(dx/dt), dx/dt = (c s' - s c')/(c^2 + s^2)."""
     c, s, u, w, b = turned_pair(y, X)
     _, _, du, dw, db = turned_pair(z, X)
     dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)
@@ -155,19 +156,19 @@ def angle_rate(y, z, X, lam, out):
 
 @stress_function
 def length_law(e, X, out):
-    """F(l)."""
+    """Write the stress F(l)."""
     out[0] = law_force(X, LENGTH_LAW, e[0])
 
 
 @value_function
 def displacement_strain(y, X, out):
-    """x."""
+    """Write the displacement x, which is the strain."""
     out[0] = displacement(y, X)[0]
 
 
 @dual_function
 def displacement_strain_dual(y0, y1, X, lam, out):
-    """lam on the bilinear x."""
+    """Write the dual of the force lam on the bilinear x."""
     _, u0, d0 = displacement(y0, X)
     _, u1, d1 = displacement(y1, X)
     along.spread(average(u0, u1), average(d0, d1), X, lam[0], out)
@@ -175,25 +176,25 @@ def displacement_strain_dual(y0, y1, X, lam, out):
 
 @stress_function
 def displacement_law(e, X, out):
-    """F(x)."""
+    """Write the stress F(x)."""
     out[0] = law_force(X, DISPLACEMENT_LAW, e[0])
 
 
 @value_function
 def angle_strain(y, X, out):
-    """x."""
+    """Write the angle x, which is the strain."""
     c, s, _, _, _ = turned_pair(y, X)
     out[0] = angle_of(c, s, X[MIDDLE])
 
 
 @stress_function
 def angle_law(e, X, out):
-    """F(x)."""
+    """Write the stress F(x)."""
     out[0] = law_force(X, ANGLE_LAW, e[0])
 
 
 def _shifted(at: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
-    """A constant is added to the law, whose argument stays."""
+    """Return the numbers X with the constant dstress added to the law at the offset `at`; its argument x does not change."""
     return with_constant(X, at, dstress[:, 0])
 
 

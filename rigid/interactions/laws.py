@@ -1,32 +1,32 @@
-"""Laws between one number and its force, as data: piecewise polynomials, with their potential and divided difference.
+"""Force laws of one scalar as data: piecewise polynomials, with their potential and divided difference.
 
-A law F(x), force (N, N m) against a length, displacement or angle x, or against its rate, is cubic between knots and goes on in
+A law F(x), force (N, N m) against a length, displacement or angle x, or against its rate, is cubic between knots and continues in
 straight lines beyond them; its potential V is a quartic of u = x - origin on every piece. Over a step, exactly,
 
     V(x1) - V(x0) = Q(x0, x1) (x1 - x0),   Q(x0, x1) = sum over pieces of their share of the way             (1)
 
 where Q of one piece is the divided difference of a polynomial, written without a difference of values: no digits are
-lost however short the step is, and Q(x, x) = F(x). Numbers of a law, from a place `at` on: how many knots, the knots, and for
-each of the pieces, one more than knots, the five coefficients of V. The first piece has the first knot for its origin, every
-other one the knot before it.
+lost however short the step is, and Q(x, x) = F(x). The numbers of a law, from the offset `at` on: the number of knots, the knots,
+and for each of the pieces, one more than knots, the five coefficients of V. The origin of the first piece is the first knot, that
+of every other piece is the knot before it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its submodules are loaded on first use
 
 from rigid.compilation.decorators import small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import whole
 from rigid.system import Floats
 
-DEGREE = 4  # of V
+DEGREE = 4  # degree of V
 
 
 @small_kernel
 def piece_of(X, at, x):
-    """Number of the piece that x is in."""
+    """Return the number of the piece that contains x."""
     low, high = 0, whole(X[at])
     while low < high:
         middle = (low + high) // 2
@@ -39,13 +39,13 @@ def piece_of(X, at, x):
 
 @small_kernel
 def _of_piece(X, at, piece):
-    """Origin of a piece, and where its coefficients begin."""
+    """Return the origin of a piece, and the offset of its coefficients."""
     return X[at + max(piece, 1)], at + 1 + whole(X[at]) + 5 * piece
 
 
 @small_kernel
 def law_value(X, at, x):
-    """V(x)."""
+    """Return the potential V(x)."""
     origin, c = _of_piece(X, at, piece_of(X, at, x))
     u = x - origin
     return X[c] + u * (X[c + 1] + u * (X[c + 2] + u * (X[c + 3] + u * X[c + 4])))
@@ -53,7 +53,7 @@ def law_value(X, at, x):
 
 @small_kernel
 def law_force(X, at, x):
-    """F(x)."""
+    """Return the force F(x)."""
     origin, c = _of_piece(X, at, piece_of(X, at, x))
     u = x - origin
     return X[c + 1] + u * (2.0 * X[c + 2] + u * (3.0 * X[c + 3] + u * 4.0 * X[c + 4]))
@@ -61,7 +61,7 @@ def law_force(X, at, x):
 
 @small_kernel
 def _slope(X, at, piece, x0, x1):
-    """Divided difference of V on one piece: sum of a_k (u0^(k-1) + u0^(k-2) u1 + ... + u1^(k-1))."""
+    """Return the divided difference of V on one piece: sum of a_k (u0^(k-1) + u0^(k-2) u1 + ... + u1^(k-1))."""
     origin, c = _of_piece(X, at, piece)
     u0, u1 = x0 - origin, x1 - origin
     second = u0 + u1
@@ -71,7 +71,7 @@ def _slope(X, at, piece, x0, x1):
 
 @small_kernel
 def law_quotient(X, at, x0, x1):
-    """Q(x0, x1) of (1)."""
+    """Return the divided difference Q(x0, x1) of (1)."""
     first, last = piece_of(X, at, x0), piece_of(X, at, x1)
     if first == last:
         return _slope(X, at, first, x0, x1)
@@ -88,16 +88,17 @@ def law_quotient(X, at, x0, x1):
 
 
 def law_numbers(owner: str, force: scipy.interpolate.PPoly) -> Floats:
-    """The numbers of F, which is at most cubic between its knots and is continued in straight lines.
+    """Return the numbers of F, which is at most cubic between its knots and is continued in straight lines.
 
-    V is zero where it is least among the knots and the places of equilibrium. Raises ModelError where F jumps.
+    V is zero where it is least among the knots and the equilibrium positions. Raises ModelError if F jumps, or if a piece is of a
+    higher degree.
     """
     degree = force.c.shape[0] - 1
     if degree > DEGREE - 1:
         raise ModelError(f"{owner}: its law has pieces of degree {degree}; give at most cubic ones")
     knots, n = np.asarray(force.x, float), len(force.x)
     c = np.zeros((4, n - 1))
-    c[: degree + 1] = force.c[::-1]  # c[k]: of u^k
+    c[: degree + 1] = force.c[::-1]  # c[k]: coefficient of u^k
     length = np.diff(knots)
     ends = np.array([np.polyval(c[::-1, i], length[i]) for i in range(n - 1)])
     size = float(np.abs(c[0]).max(initial=0.0) + np.abs(ends).max(initial=0.0))
@@ -122,7 +123,10 @@ def law_numbers(owner: str, force: scipy.interpolate.PPoly) -> Floats:
 
 
 def with_constant(X: Floats, at: int, force: Floats) -> Floats:
-    """Numbers (k, w) whose laws, all with as many knots, have a constant force (k,) added: V grows by force times x."""
+    """Return numbers (k, w) of laws with a constant force (k,) added: V grows by force times x.
+
+    All laws must have the same number of knots; `at`: offset of the law.
+    """
     n = int(X[0, at])
     knots, V = X[:, at + 1 : at + 1 + n], X[:, at + 1 + n :].reshape(len(X), n + 1, 5)
     more = np.zeros_like(V)
@@ -132,7 +136,7 @@ def with_constant(X: Floats, at: int, force: Floats) -> Floats:
 
 
 def steepest(numbers: Floats) -> float:
-    """Largest |dF/dx| at the knots and in the middle of the pieces: what the rounding of F is measured by."""
+    """Return the largest |dF/dx| at the knots and in the middle of the pieces, which scales the rounding error of F."""
     n = int(numbers[0])
     knots, V = numbers[1 : 1 + n], numbers[1 + n :].reshape(n + 1, 5)
     largest = max(abs(2.0 * V[0, 2]), abs(2.0 * V[n, 2]))

@@ -1,16 +1,16 @@
-"""Forces and moments on a frame, whose values come from outside: a signal at the middle of each step.
+"""Forces and moments on a frame whose values come from outside: a signal at the middle of each step.
 
-Numbers: the point of application (3), body-fixed, from the frame's origin; the value (3), in inertial axes, or, of a load that
-follows, in the axes of the frame. With the mean directors dbar_k of a step the force is
+The numbers are the point of application (3), body-fixed, from the frame's origin; and the value (3), in inertial axes, or, for a
+following load, in the axes of the frame. With the mean directors dbar_k of a step the force is
 
     F = value   or   sum value_k dbar_k                                                                 (1)
 
-on the point, whose work is F . (p1 - p0). A moment m, of the same two sorts, is not work-conjugate to places of directors; of
-the duals with the torque m this one is taken, which is m/2 x d_k where both ends of the step are one:
+on the point, whose work is F . (p1 - p0). A moment m, of the same two types, is not work-conjugate to positions of directors.
+Of the duals with the torque m this one is used, which is m/2 x d_k if both ends of the step are equal:
 
     f_k = w x dbar_k,   (tr(B) I - B) w = m,   B = sum dbar_k dbar_k^T                                  (2)
 
-Its work along a Cayley vector psi is m . psi. A chart lets the torque work along its own turns (`Kind.torque`).
+Its work along a Cayley vector psi is m . psi. A chart lets the torque do work along the chart's rotations (`Kind.torque`).
 """
 
 from typing import Any
@@ -21,14 +21,14 @@ from rigid.interactions.pressure import nothing
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point
 from rigid.linear_algebra import cross, dot, times
 
-POINT, VALUE = 0, 3  # where they stand among the numbers
-# numbers of their loops in `em`, behind those of springs: forces, then moments, dead, then following
+POINT, VALUE = 0, 3  # offsets among the numbers
+# numbers of the loops of loads in `em`, after those of springs: dead force, dead moment, following force, following moment
 FORCES, MOMENTS, FOLLOWING_FORCES, FOLLOWING_MOMENTS = 3, 4, 5, 6
 
 
 @small_kernel
 def _on_directors(m, y):
-    """The dual of (2) at directors of the pose y."""
+    """Return the dual of (2) at the directors of the pose y."""
     _, d1, d2, d3 = y
     xx = d1[0] * d1[0] + d2[0] * d2[0] + d3[0] * d3[0]
     yy = d1[1] * d1[1] + d2[1] * d2[1] + d3[1] * d3[1]
@@ -48,31 +48,32 @@ def _on_directors(m, y):
 
 @dual_function
 def force_dual(y0, y1, X, lam, out):
-    """Minus the force, with components in inertial axes."""
+    """Write minus the force, with components in inertial axes."""
     store(on_point(times(-lam[0], vector(X, VALUE)), vector(X, POINT)), out, 0)
 
 
 @dual_function
 def following_force_dual(y0, y1, X, lam, out):
-    """Minus (1) along the mean directors."""
+    """Write minus the force (1) along the mean directors."""
     F = direction(mean_pose(frame(y0, 0), frame(y1, 0)), vector(X, VALUE))
     store(on_point(times(-lam[0], F), vector(X, POINT)), out, 0)
 
 
 @dual_function
 def moment_dual(y0, y1, X, lam, out):
-    """Minus (2), with components in inertial axes."""
+    """Write minus the dual (2) of the moment, with components in inertial axes."""
     store(_on_directors(times(-lam[0], vector(X, VALUE)), mean_pose(frame(y0, 0), frame(y1, 0))), out, 0)
 
 
 @dual_function
 def following_moment_dual(y0, y1, X, lam, out):
-    """Minus (2) along the mean directors."""
+    """Write minus the dual (2) of the moment along the mean directors."""
     y = mean_pose(frame(y0, 0), frame(y1, 0))
     store(_on_directors(times(-lam[0], direction(y, vector(X, VALUE))), y), out, 0)
 
 
 def _load(name: str, dual: Any, loop: int, torque: bool) -> Kind:
+    """Return the kind of a load; `loop`: number of its loop in `em`; `torque`: True for a moment."""
     return Kind(name, 1, 0, nothing, dual, no_bend, works=True, signal=VALUE, torque=torque, loop=loop)
 
 
@@ -81,5 +82,5 @@ LOADS = (
     _load("applied moment", moment_dual, MOMENTS, True),
     _load("following force", following_force_dual, FOLLOWING_FORCES, False),
     _load("following moment", following_moment_dual, FOLLOWING_MOMENTS, True),
-)  # the place of one: its number in `rigid.system.Loads.kind`, and 2 more where it follows
-DEAD = LOADS[:2]  # whose values have components in inertial axes
+)  # the index of a dead load is its number in `rigid.system.Loads.kind`; that of a following load is larger by 2
+DEAD = LOADS[:2]  # dead loads: their values have components in inertial axes

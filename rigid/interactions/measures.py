@@ -1,14 +1,14 @@
-"""Scalars of two frames, and their discrete derivatives: what an energy of measures is a function of.
+"""Compute scalar measures of two frames and their discrete derivatives; an energy of measures is a function of these scalars.
 
     distance      l = |p_b - p_a|                    l1 - l0 = dbar . (d1 - d0)/lbar
     strain        (l - L)/L
     displacement  u_a . (p_b - p_a)                  bilinear: both factors averaged
-    cosine        u_a . u_b                          the same
+    cosine        u_a . u_b                          bilinear: both factors averaged
     angle         of u_b from u_a about u_a x w_a    as in `torsion_spring`, within half a turn of a middle               (1)
 
-Each is a value, and `add_...`, which adds w times its discrete derivative to the dual `out`. Frames a, b are numbers among those
-of the interaction; X[at:] are X_a, X_b (distance), L behind them (strain), X_a, X_b, U_a (displacement), U_a, U_b (cosine),
-U_a, W_a, U_b and the middle (angle).
+Each measure is a function that returns its value, and a function `add_...`, which adds w times its discrete derivative to the
+dual `out`. Frames a, b are indices among the frames of the interaction; X[at:] holds X_a, X_b (distance), X_a, X_b, L
+(strain), X_a, X_b, U_a (displacement), U_a, U_b (cosine), U_a, W_a, U_b and the middle (angle).
 """
 
 import cmath
@@ -19,12 +19,13 @@ from rigid.interactions.torsion_spring import angle_of, turning_between
 from rigid.kinematics.poses import direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-WIDTHS = {"distance": 6, "strain": 7, "displacement": 9, "cosine": 6, "angle": 10}  # how many numbers of each
+# number of numbers X of each measure
+WIDTHS = {"distance": 6, "strain": 7, "displacement": 9, "cosine": 6, "angle": 10}
 
 
 @small_kernel
 def clear_duals(out, arity):
-    """No dual on the frames."""
+    """Set the duals of all frames to zero."""
     for k in range(arity):
         for i in range(4):
             for l in range(3):
@@ -33,7 +34,7 @@ def clear_duals(out, arity):
 
 @small_kernel
 def add_force(out, k, X, at, f):
-    """f on the point X[at:] of frame k."""
+    """Add the force f on the point X[at:] of frame k to the dual `out`."""
     for l in range(3):
         out[k, 0, l] += f[l]
         for i in range(3):
@@ -42,7 +43,7 @@ def add_force(out, k, X, at, f):
 
 @small_kernel
 def add_on_direction(out, k, X, at, f):
-    """f, work-conjugate to the direction X[at:] of frame k."""
+    """Add f, work-conjugate to the direction X[at:] of frame k, to the dual `out`."""
     for l in range(3):
         for i in range(3):
             out[k, 1 + i, l] += X[at + i] * f[l]
@@ -50,20 +51,20 @@ def add_on_direction(out, k, X, at, f):
 
 @small_kernel
 def _apart(y, a, b, X, at):
-    """p_b - p_a."""
+    """Return p_b - p_a."""
     return minus(point(frame(y, b), vector(X, at + 3)), point(frame(y, a), vector(X, at)))
 
 
 @small_kernel
 def distance(y, a, b, X, at):
-    """l."""
+    """Return the distance l."""
     d = _apart(y, a, b, X, at)
     return cmath.sqrt(dot(d, d))
 
 
 @small_kernel
 def add_distance(y0, y1, a, b, X, at, w, out):
-    """None where both lengths are zero: it has no direction."""
+    """Add w times the discrete derivative of the distance; add nothing if both lengths are zero: it has no direction."""
     d0, d1 = _apart(y0, a, b, X, at), _apart(y1, a, b, X, at)
     mean = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if mean == 0.0:
@@ -75,25 +76,25 @@ def add_distance(y0, y1, a, b, X, at, w, out):
 
 @small_kernel
 def strain(y, a, b, X, at):
-    """(l - L)/L."""
+    """Return the strain (l - L)/L."""
     return (distance(y, a, b, X, at) - X[at + 6]) / X[at + 6]
 
 
 @small_kernel
 def add_strain(y0, y1, a, b, X, at, w, out):
-    """That of the distance over L."""
+    """Add w times the discrete derivative of the strain: that of the distance over L."""
     add_distance(y0, y1, a, b, X, at, w / X[at + 6], out)
 
 
 @small_kernel
 def displacement(y, a, b, X, at):
-    """u . d."""
+    """Return the displacement u . d."""
     return dot(direction(frame(y, a), vector(X, at + 6)), _apart(y, a, b, X, at))
 
 
 @small_kernel
 def add_displacement(y0, y1, a, b, X, at, w, out):
-    """u and d averaged."""
+    """Add w times the discrete derivative of the displacement: u and d averaged."""
     U = vector(X, at + 6)
     u = times(w, average(direction(frame(y0, a), U), direction(frame(y1, a), U)))
     d = times(w, average(_apart(y0, a, b, X, at), _apart(y1, a, b, X, at)))
@@ -104,13 +105,13 @@ def add_displacement(y0, y1, a, b, X, at, w, out):
 
 @small_kernel
 def cosine(y, a, b, X, at):
-    """u_a . u_b."""
+    """Return the cosine u_a . u_b."""
     return dot(direction(frame(y, a), vector(X, at)), direction(frame(y, b), vector(X, at + 3)))
 
 
 @small_kernel
 def add_cosine(y0, y1, a, b, X, at, w, out):
-    """Each on the other's mean."""
+    """Add w times the discrete derivative of the cosine: the mean of each direction acts on the other."""
     Ua, Ub = vector(X, at), vector(X, at + 3)
     ua = average(direction(frame(y0, a), Ua), direction(frame(y1, a), Ua))
     ub = average(direction(frame(y0, b), Ub), direction(frame(y1, b), Ub))
@@ -120,7 +121,7 @@ def add_cosine(y0, y1, a, b, X, at, w, out):
 
 @small_kernel
 def _pair(y, a, b, X, at):
-    """c, s, u_a, w_a, u_b."""
+    """Return c, s, u_a, w_a, u_b: cosine and sine of the angle and the three directions."""
     A, B = frame(y, a), frame(y, b)
     u, w, v = direction(A, vector(X, at)), direction(A, vector(X, at + 3)), direction(B, vector(X, at + 6))
     return dot(u, v), dot(w, v), u, w, v
@@ -128,14 +129,14 @@ def _pair(y, a, b, X, at):
 
 @small_kernel
 def angle(y, a, b, X, at):
-    """The one nearest to the middle."""
+    """Return the angle nearest to the middle."""
     pair = _pair(y, a, b, X, at)
     return angle_of(pair[0], pair[1], X[at + 9])
 
 
 @small_kernel
 def add_angle(y0, y1, a, b, X, at, w, out):
-    """As `torsion_spring.spread`."""
+    """Add w times the discrete derivative of the angle, computed as in `torsion_spring.spread`."""
     _, ratio, _, _, middle = turning_between(_pair(y0, a, b, X, at), _pair(y1, a, b, X, at))
     c, s, u, v, beta = middle
     m = w * ratio

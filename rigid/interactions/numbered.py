@@ -1,9 +1,10 @@
-"""Kinds by their numbers: the registries of constraints and of all other interactions.
+"""Registries of kinds by number: of constraints, and of all other interactions.
 
-The place of one of ours is its number in files: new ones at the end of the list. Behind them stand, in each process, kinds
-without a number: those that a script or a joint of its own registers, and families of any size. Files and fingerprints know such
-a kind by a number that its name gives (`code_of`), so that they say the same whatever was registered before. A file is read where
-its kinds are not registered: what asks for one of their functions then is told which it is.
+The position of a built-in kind in the list is its number in files: add new ones at the end of the list. After them come, in each
+process, kinds without a fixed number: those that a script or a joint registers, and families of any size. Files and fingerprints
+identify such a kind by a number that is computed from its name (`code_of`), so that they do not depend on what was registered
+before. A file can be read where its kinds are not registered: a call of one of their functions then raises an error that names
+the kind.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import Kind
 from rigid.system import Ints
 
-_FIRST, _SPREAD = 1 << 20, 1 << 52  # codes: from the first on, so many
+_FIRST, _SPREAD = 1 << 20, 1 << 52  # smallest code, and how many codes there are
 
 
 class Absent:
-    """In the place of each function of a kind that is not registered."""
+    """Placeholder for each function of a kind that is not registered; its use raises ModelError."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def _refuse(self) -> NoReturn:
+        """Raise ModelError: the kind is not registered."""
         raise ModelError(
             f"interaction '{self._name}' is not registered in this process; import the script that registers it "
             "(`rodsim audit FILE --import SCRIPT` does)"
@@ -35,7 +37,7 @@ class Absent:
 
     @property
     def address(self) -> int:
-        """What compiled code would call."""
+        """Raise ModelError if the address for compiled code is requested."""
         self._refuse()
 
     def __call__(self, *_: Any) -> None:
@@ -43,29 +45,32 @@ class Absent:
 
 
 def is_absent(kind: Kind) -> bool:
-    """Whether it is known by its name alone."""
+    """Return True if only the name of the kind is known."""
     return isinstance(kind.dual, Absent)
 
 
 def code_of(name: str) -> int:
-    """The number in files of a kind of this name."""
+    """Return the number in files of a kind with this name."""
     return _FIRST + int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % _SPREAD
 
 
 class Numbered(list[Kind]):
-    """A registry; its first `ours` have their places as numbers in files, its first `built_in` cannot be replaced."""
+    """Registry of kinds.
+
+    The positions of the first `ours` kinds are their numbers in files; the first `built_in` kinds cannot be replaced.
+    """
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         super().__init__(kinds)
         self.ours = self.built_in = len(self)
 
     def add_families(self, kinds: Iterable[Kind]) -> None:
-        """Ours, too, but of any size: without numbers of their own."""
+        """Add built-in families of any size, which have no fixed numbers."""
         self.extend(kinds)
         self.built_in = len(self)
 
     def register(self, kind: Kind) -> Kind:
-        """Have it, in the place of one of the same name."""
+        """Add a kind; it replaces one with the same name, unless that is built in."""
         for place, known in enumerate(self):
             if known.name == kind.name:
                 if place < self.built_in:
@@ -78,15 +83,15 @@ class Numbered(list[Kind]):
         return kind
 
     def named(self, name: str) -> Kind | None:
-        """That of this name, if it is without a number, and here with its functions."""
+        """Return the kind with this name, if it has no fixed number and its functions are registered, else None."""
         return next((kind for kind in self[self.ours :] if kind.name == name and not is_absent(kind)), None)
 
     def names_of(self, numbers: Ints) -> list[str]:
-        """Of the kinds among these that are not ours."""
+        """Return the names of the kinds among these numbers that have no fixed number."""
         return [self[k].name for k in np.unique(numbers) if k >= self.ours]  # in the order of the list
 
     def in_files(self, numbers: Ints) -> Ints:
-        """The numbers of files in the place of those of this process."""
+        """Return the numbers of files for these numbers of this process."""
         if not len(numbers) or numbers.max() < self.ours:
             return numbers
         codes = [k if k < self.ours else code_of(kind.name) for k, kind in enumerate(self)]
@@ -96,10 +101,10 @@ class Numbered(list[Kind]):
     def from_files(
         self, table: str, numbers: Ints, names: Sequence[str], made: Callable[[str, Ints], Kind]
     ) -> Ints:
-        """The numbers of this process in the place of those of files.
+        """Return the numbers of this process for these numbers of files.
 
-        names: of the kinds that are not ours; made: such a kind that is not here, from its name and the places that have it.
-        Raises ValueError where a number is that of no name.
+        `names`: names of the kinds without a fixed number; `made`: function that makes such a kind, if it is not registered here,
+        from its name and the indices that have it. Raises ValueError if a number is that of no name.
         """
         places: Ints = numbers.copy()
         known = numbers < self.ours
@@ -113,6 +118,7 @@ class Numbered(list[Kind]):
         return places
 
     def _place(self, name: str, use: Ints, made: Callable[[str, Ints], Kind]) -> int:
+        """Return the position of a kind by its name; register what `made` returns if the kind is missing."""
         for place, kind in enumerate(self):
             if place >= self.ours and kind.name == name and not is_absent(kind):
                 return place

@@ -1,7 +1,7 @@
-"""Two directions at a given angle: g = u_a . u_b - value, u = R U.
+"""Constraint that keeps the angle between two directions: g = u_a . u_b - value, u = R U.
 
 Bilinear: the discrete derivative has u_a and u_b averaged over the step, the torques are +-lam u_a x u_b.
-Hidden: (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), B = Ra^T Rb.
+Velocity level: (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), B = Ra^T Rb.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -33,20 +33,20 @@ from rigid.linear_algebra import (
 
 @small_kernel
 def directions(y, X):
-    """u_a, u_b."""
+    """Return the directions u_a and u_b."""
     return direction(frame(y, 0), vector(X, 0)), direction(frame(y, 1), vector(X, 3))
 
 
 @value_function
 def value(y, X, out):
-    """u_a . u_b - value."""
+    """Write the constraint u_a . u_b - value."""
     ua, ub = directions(y, X)
     out[0] = dot(ua, ub) - X[6]
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """lam u_b on u_a and lam u_a on u_b, averaged."""
+    """Write the discrete derivative of lam . g: lam u_b on u_a and lam u_a on u_b, averaged."""
     a0, b0 = directions(y0, X)
     a1, b1 = directions(y1, X)
     store(on_direction(times(lam[0], average(b0, b1)), vector(X, 0)), out, 0)
@@ -55,7 +55,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """The gradient is linear in the poses: itself at z."""
+    """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     ua, ub = directions(z, X)
     store(on_direction(times(lam[0], ub), vector(X, 0)), out, 0)
     store(on_direction(times(lam[0], ua), vector(X, 3)), out, 1)
@@ -63,20 +63,20 @@ def bend(y, z, X, lam, out):
 
 @small_kernel
 def angle(pair, value):
-    """u_a . u_b - value."""
+    """Return the constraint u_a . u_b - value as the first of three components."""
     return dot(pair[0], pair[1]) - value, 0.0, 0.0
 
 
 @small_kernel
 def pull(lam, pair):
-    """lam u_a x u_b on a, its opposite on b."""
+    """Return the pulled-back dual: no force, the torque lam u_a x u_b on a, its opposite on b."""
     torque = times(lam[0], cross(pair[0], pair[1]))
     return (0.0, 0.0, 0.0), torque, times(-1.0, torque)
 
 
 @small_kernel
 def add_tangent(lam, mean, end, block):
-    """Both directions turn."""
+    """Add the derivative of `pull` to the matrix: both directions rotate."""
     values, (aa, ab, ba, bb), sa, sb = block
     half = 0.5 * lam[0]
     left, right = dyad(end[0], mean[1]), turned_right(mean[0], end[1])
@@ -88,7 +88,7 @@ def add_tangent(lam, mean, end, block):
 
 @small_kernel
 def hidden_value(places, end):
-    """(Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b)."""
+    """Return the velocity-level constraint, (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), and two zeros."""
     Ua, Ub, _, _ = places[:4]
     _, _, Ra, Rb, Omega_a, Omega_b = end
     ua, ub = apply(Ra, Ua), apply(Rb, Ub)
@@ -98,7 +98,10 @@ def hidden_value(places, end):
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """By the product rule: B averaged, not Ra and Rb each."""
+    """Return the discrete derivative of gam times the velocity-level constraint by the product rule.
+
+    B is averaged, not Ra and Rb separately.
+    """
     Ua, Ub, _, _ = places[:4]
     Omega_a, Omega_b = average(end0[4], end1[4]), average(end0[5], end1[5])
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])

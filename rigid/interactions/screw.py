@@ -1,10 +1,10 @@
-"""A displacement in proportion to a turn: g = u . d - p alpha, d = p_b - p_a, alpha the angle of b about u = u_a.
+"""Screw constraint: g = u . d - p alpha, a displacement proportional to the angle alpha of b about u = u_a, d = p_b - p_a.
 
-alpha is that from w_a to u_b about u, p the lead per radian. It is counted through turns without counting: where g = 0
-the displacement itself says how many there have been, so that g = p (u . d/p - alpha) is taken to be the value nearest to zero.
+alpha is the angle from w_a to u_b about u, p the lead per radian. No counter of revolutions is needed: where g = 0 the
+displacement determines their number, so that g = p (u . d/p - alpha) is taken to be the value nearest to zero.
 
 The discrete derivative has u and d averaged, as `along`, and the change of angle over a step exactly, as `torsion_spring`.
-Hidden, where the other rows of the joint keep the axes parallel: dalpha/dt = u . (omega_b - omega_a), hence
+At velocity level, if the other rows of the joint keep the axes parallel: dalpha/dt = u . (omega_b - omega_a), hence
 
     (Omega_a x U) . y + U . z - p (U . B Omega_b - U . Omega_a)                                             (1)
 
@@ -12,7 +12,7 @@ with y, z of `rigid.interactions.hidden_constraints`; in poses, c and s the cosi
 
     d(u . d)/dt - p (c ds/dt - s dc/dt)                                                                 (2)
 
-by the product rule in c, s and their rates, and in what these are products of.
+by the product rule in c, s and their rates, and in the factors of their products.
 """
 
 import math
@@ -44,18 +44,18 @@ from rigid.linear_algebra import (
     transposed_product,
 )
 
-LEAD = 15  # where the lead per radian stands among the numbers
+LEAD = 15  # offset of the lead per radian among the numbers
 
 
 @small_kernel
 def third(X):
-    """U x W: with W the plane of the turn, counted about U."""
+    """Return U x W, which spans with W the plane of the rotation, counted about U."""
     return cross(vector(X, 6), vector(X, 9))
 
 
 @small_kernel
 def parts(y, X):
-    """u, d and (c, s, w_a, (u x w)_a, u_b): cosine and sine of alpha."""
+    """Return u, d and (c, s, w_a, (u x w)_a, u_b): c and s are the cosine and sine of alpha."""
     a, b = frame(y, 0), frame(y, 1)
     w, v, beta = direction(a, vector(X, 9)), direction(a, third(X)), direction(b, vector(X, 12))
     d = minus(point(b, vector(X, 3)), point(a, vector(X, 0)))
@@ -64,7 +64,7 @@ def parts(y, X):
 
 @small_kernel
 def of_slide(u, d, X, lam):
-    """Duals of lam u . d on a and b."""
+    """Return the duals of lam u . d on a and b."""
     f = times(lam, u)
     on_a = on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6))
     return on_a, on_point(f, vector(X, 3))
@@ -72,7 +72,7 @@ def of_slide(u, d, X, lam):
 
 @small_kernel
 def of_turn(moment, c, s, w, v, beta, X):
-    """Duals of moment (c ds - s dc) on a and b."""
+    """Return the duals of moment (c ds - s dc) on a and b."""
     on_w = on_direction(times(-moment * s, beta), vector(X, 9))
     on_v = on_direction(times(moment * c, beta), third(X))
     on_b = on_direction(times(moment, minus(times(c, v), times(s, w))), vector(X, 12))
@@ -81,7 +81,7 @@ def of_turn(moment, c, s, w, v, beta, X):
 
 @value_function
 def value(y, X, out):
-    """u . d - p alpha."""
+    """Write the constraint u . d - p alpha."""
     u, d, (c, s, _, _, _) = parts(y, X)
     turn = dot(u, d) / X[LEAD] - argument(c, s)
     out[0] = X[LEAD] * (turn - 2.0 * math.pi * round(turn.real / (2.0 * math.pi)))
@@ -89,7 +89,7 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """u and d averaged; the angle by its change."""
+    """Write the discrete derivative of lam . g: u and d averaged; the angle by its change."""
     u0, d0, start = parts(y0, X)
     u1, d1, end = parts(y1, X)
     _, ratio, _, _, (c, s, w, v, beta) = turning_between(start, end)
@@ -101,7 +101,7 @@ def dual(y0, y1, X, lam, out):
 
 @dual_function
 def bend(y, z, X, lam, out):
-    """Of (c ds - s dc)/(c^2 + s^2) all three factors change."""
+    """Write the change of the gradient along z: all three factors of (c ds - s dc)/(c^2 + s^2) change."""
     du, dd, (_, _, dw, dv, dbeta) = parts(z, X)
     _, _, (c, s, w, v, beta) = parts(y, X)
     dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
@@ -117,7 +117,7 @@ def bend(y, z, X, lam, out):
 
 @small_kernel
 def changed_with(y, z, X):
-    """Of one end: c, s and their rates."""
+    """Return c, s and their rates at one end with the poses y and rates z."""
     _, _, (c, s, w, v, beta) = parts(y, X)
     _, _, (_, _, dw, dv, dbeta) = parts(z, X)
     return c, s, dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
@@ -125,7 +125,7 @@ def changed_with(y, z, X):
 
 @hidden_function
 def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
-    """(2): means of c, s, their rates, and all directions."""
+    """Write the discrete derivative of lam times the rate (2): means of c, s, their rates, and all directions."""
     u0, d0, (_, _, w0, v0, beta0) = parts(y0, X)
     u1, d1, (_, _, w1, v1, beta1) = parts(y1, X)
     du0, dd0, (_, _, dw0, dv0, dbeta0) = parts(z0, X)
@@ -148,7 +148,7 @@ def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
 
 @small_kernel
 def hidden_value(places, end):
-    """(1)."""
+    """Return the velocity-level constraint (1) as the first of three components."""
     Ua, lead = places[0], places[6]
     slide = along.hidden_value(places, end)[0]
     _, _, Ra, Rb, Omega_a, Omega_b = end
@@ -157,7 +157,7 @@ def hidden_value(places, end):
 
 @small_kernel
 def hidden_derivative(gam, places, end0, end1):
-    """By the product rule: B averaged."""
+    """Return the discrete derivative of gam times the velocity-level constraint by the product rule: B averaged."""
     Ua, lead = places[0], places[6]
     D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = along.hidden_derivative(gam, places, end0, end1)
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))

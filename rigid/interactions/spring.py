@@ -1,10 +1,10 @@
-"""A spring-damper between two points: V = k (l - l0)^2/2, l = |p_b - p_a|, and the force c dl/dt along the line.
+"""Spring-damper between two points: V = k (l - l0)^2/2, l = |p_b - p_a|, and the force c dl/dt along the line.
 
 Since l1 - l0 = dbar . (d1 - d0)/lbar exactly, d = p_b - p_a, the force
 
     sigma dbar,   sigma = (k (lbar - l0) + c dbar . (d1 - d0)/(h lbar))/lbar                                (1)
 
-does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h of a damper c beside the spring.
+does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h of a damper c parallel to the spring.
 """
 
 import cmath
@@ -24,13 +24,13 @@ from rigid.interactions.kinds import (
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
 
-SPRINGS = 1  # its loop in `em`
-DAMPING = 8  # where c stands among the numbers: Xa, Xb, k, l0, c
+SPRINGS = 1  # number of its loop in `em`
+DAMPING = 8  # offset of c among the numbers: Xa, Xb, k, l0, c
 
 
 @value_function
 def value(y, X, out):
-    """k (l - l0)^2/2."""
+    """Write the energy k (l - l0)^2/2."""
     d = between(y, X)
     elongation = cmath.sqrt(dot(d, d)) - X[7]
     out[0] = 0.5 * X[6] * elongation * elongation
@@ -38,7 +38,7 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """k (lbar - l0)/lbar dbar on p_b."""
+    """Write the discrete derivative of V: the force k (lbar - l0)/lbar dbar on p_b, its opposite on p_a."""
     d0, d1 = between(y0, X), between(y1, X)
     length = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if length == 0.0:  # the force has no direction
@@ -49,14 +49,17 @@ def dual(y0, y1, X, lam, out):
 
 @value_function
 def length(y, X, out):
-    """l, the strain."""
+    """Write the length l, which is the strain."""
     d = between(y, X)
     out[0] = cmath.sqrt(dot(d, d))
 
 
 @dual_function
 def length_dual(y0, y1, X, lam, out):
-    """lam dbar/lbar on p_b: l1 - l0 = dbar . (d1 - d0)/lbar; none where lbar is zero."""
+    """Write the dual of lam l: the force lam dbar/lbar on p_b, its opposite on p_a, none if lbar is zero.
+
+    It follows from l1 - l0 = dbar . (d1 - d0)/lbar.
+    """
     d0, d1 = between(y0, X), between(y1, X)
     mean = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if mean == 0.0:
@@ -67,19 +70,19 @@ def length_dual(y0, y1, X, lam, out):
 
 @stress_function
 def law(e, X, out):
-    """k (l - l0)."""
+    """Write the stress k (l - l0)."""
     out[0] = X[6] * (e[0] - X[7])
 
 
 def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
-    """The unstretched length is less by de."""
+    """Return the numbers X with the unstretched length reduced by de."""
     X[:, 7] -= de[:, 0]
     return X
 
 
 @small_kernel
 def force_of_step(law, h, d0, d1):
-    """Real closed form of (1), law: k, c, l0: sigma, d sigma/d l1 divided by l1, the dissipation over the step."""
+    """Return sigma of (1) in real closed form, (d sigma/d l1)/l1, and the dissipation over the step; law: k, c, l0."""
     stiffness, damping, length0 = law
     first, last = math.sqrt(dot(d0, d0)), math.sqrt(dot(d1, d1))
     length = 0.5 * (first + last)
@@ -95,7 +98,7 @@ def force_of_step(law, h, d0, d1):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """c (l1 - l0) lam/lbar dbar on p_b."""
+    """Write the dual of the damper over a step: the force c (l1 - l0) lam/lbar dbar on p_b, lam = 1/h."""
     d0, d1 = between(y0, X), between(y1, X)
     d, length = average(d0, d1), 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if length == 0.0:
@@ -107,7 +110,7 @@ def step_dual(y0, y1, X, lam, out):
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """c dl/dt d/l on p_b, dl/dt = d . d'/l."""
+    """Write the dual of the damper: the force c dl/dt d/l on p_b, dl/dt = d . d'/l."""
     d = between(y, X)
     square = dot(d, d)
     if square == 0.0:

@@ -1,4 +1,4 @@
-"""A spring-damper in the angle from u_a to u_b about u_a x w_a: V = k (alpha - alpha_0)^2/2.
+"""Spring-damper in the angle from u_a to u_b about u_a x w_a: V = k (alpha - alpha_0)^2/2.
 
 With c = u_a . u_b, s = w_a . u_b the angle is atan2(s, c); its change over a step is delta = atan2(X, Y),
 X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
@@ -6,8 +6,8 @@ X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
     moment m = k (alpha_0 + delta/2 - angle0) + c delta/h                                                   (1)
     torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X             (2)
 
-does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c beside the spring. V is a function of the
-poses and counts no turns: alpha is the angle nearest to `branch`, which whoever marches keeps up.
+does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c parallel to the spring. V is a function of the
+poses and counts no revolutions: alpha is the angle nearest to `branch`, which the time loop updates.
 """
 
 import cmath
@@ -43,13 +43,13 @@ from rigid.linear_algebra import (
 from rigid.system import Floats
 
 TURN = 2.0 * math.pi
-TORSIONS = 2  # its loop in `em`
-DAMPING, BRANCH = 11, 12  # where c and the branch stand among the numbers: Ua, Wa, Ub, k, angle0, c, branch
+TORSIONS = 2  # number of its loop in `em`
+DAMPING, BRANCH = 11, 12  # offsets of c and the branch among the numbers: Ua, Wa, Ub, k, angle0, c, branch
 
 
 @small_kernel
 def turned_pair(y, X):
-    """c, s, u_a, w_a, u_b."""
+    """Return c, s, u_a, w_a, u_b at the poses y."""
     a = frame(y, 0)
     u, w = direction(a, vector(X, 0)), direction(a, vector(X, 3))
     b = direction(frame(y, 1), vector(X, 6))
@@ -58,7 +58,7 @@ def turned_pair(y, X):
 
 @small_kernel
 def argument(c, s):
-    """Angle of (c, s) and, for a complex step, its first derivative along the imaginary parts.
+    """Return the angle of (c, s) and, for a complex step, its first derivative along the imaginary parts.
 
     A complex logarithm would mix the tiny imaginary parts with the real ones and lose them.
     """
@@ -68,14 +68,14 @@ def argument(c, s):
 
 @small_kernel
 def angle_of(c, s, branch):
-    """The angle nearest to the branch."""
+    """Return the angle of (c, s) that is nearest to the branch."""
     turn = argument(c, s)
     return turn + 2.0 * math.pi * round((branch.real - turn.real) / (2.0 * math.pi))
 
 
 @value_function
 def value(y, X, out):
-    """k (alpha - angle0)^2/2."""
+    """Write the energy k (alpha - angle0)^2/2."""
     c, s, _, _, _ = turned_pair(y, X)
     angle = angle_of(c, s, X[BRANCH]) - X[10]
     out[0] = 0.5 * X[9] * angle * angle
@@ -83,13 +83,13 @@ def value(y, X, out):
 
 @small_kernel
 def turning(y0, y1, X):
-    """`turning_between` the pairs of both ends."""
+    """Return `turning_between` for the pairs at both ends of a step."""
     return turning_between(turned_pair(y0, X), turned_pair(y1, X))
 
 
 @small_kernel
 def turning_between(start, end):
-    """delta and delta/X of a step, c and s at its start, and the means of c, s, u, w, b."""
+    """Return delta and delta/X of a step, c and s at its start, and the means of c, s, u, w, b."""
     c0, s0, u0, w0, b0 = start
     c1, s1, u1, w1, b1 = end
     radii = cmath.sqrt((c0 * c0 + s0 * s0) * (c1 * c1 + s1 * s1))
@@ -104,7 +104,7 @@ def turning_between(start, end):
 
 @small_kernel
 def spread(moment, middle, X, out):
-    """moment (c ds - s dc), with ds = w . db + b . dw and dc = u . db + b . du."""
+    """Write the dual of moment (c ds - s dc), with ds = w . db + b . dw and dc = u . db + b . du."""
     c, s, u, w, beta = middle
     fu, fw = (
         on_direction(times(-moment * s, beta), vector(X, 0)),
@@ -116,7 +116,7 @@ def spread(moment, middle, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """The moment k (alpha_0 + delta/2 - angle0)."""
+    """Write the discrete derivative of V: the moment k (alpha_0 + delta/2 - angle0)."""
     delta, ratio, c0, s0, middle = turning(y0, y1, X)
     start = angle_of(c0, s0, X[BRANCH])
     spread(lam[0] * X[9] * (start + 0.5 * delta - X[10]) * ratio, middle, X, out)
@@ -124,33 +124,33 @@ def dual(y0, y1, X, lam, out):
 
 @value_function
 def counted_angle(y, X, out):
-    """alpha, the strain."""
+    """Write the angle alpha, which is the strain."""
     c, s, _, _, _ = turned_pair(y, X)
     out[0] = angle_of(c, s, X[BRANCH])
 
 
 @dual_function
 def turn_dual(y0, y1, X, lam, out):
-    """The moment lam on the angle, whichever its branch."""
+    """Write the dual of the moment lam on the angle, whatever its branch is."""
     _, ratio, _, _, middle = turning(y0, y1, X)
     spread(lam[0] * ratio, middle, X, out)
 
 
 @stress_function
 def law(e, X, out):
-    """k (alpha - angle0)."""
+    """Write the stress k (alpha - angle0)."""
     out[0] = X[9] * (e[0] - X[10])
 
 
 def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
-    """angle0 is less by de."""
+    """Return the numbers X with angle0 reduced by de."""
     X[:, 10] -= de[:, 0]
     return X
 
 
 @small_kernel
 def angle_over_sine(a):
-    """a/sin(a) and its derivative, |a| < pi."""
+    """Return a/sin(a) and its derivative, |a| < pi."""
     if abs(a) < 0.02:
         x = a * a
         return 1.0 + x / 6.0 * (1.0 + 7.0 * x / 60.0), a / 3.0 * (1.0 + 7.0 * x / 30.0 + 31.0 * x * x / 840.0)
@@ -160,8 +160,10 @@ def angle_over_sine(a):
 
 @small_kernel
 def torque_of_step(law, h, alpha, start, end):
-    """Real closed form of (2), law: k, c, angle0: change of the angle, dissipation, torque on a, and its derivatives to
-    eta_a and eta_b, two matrices. start, end: u_a, w_a, u_b.
+    """Evaluate the real closed form of (2) and its derivatives.
+
+    Returns the change of the angle, the dissipation over the step, the torque on a, and its derivatives to eta_a and eta_b, two
+    matrices. `law`: k, c, angle0; `start`, `end`: u_a, w_a, u_b.
     """
     stiffness, damping, angle0 = law
     (u0, w0, b0), (u1, w1, b1) = start, end
@@ -194,14 +196,14 @@ def torque_of_step(law, h, alpha, start, end):
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
-    """The moment c delta lam."""
+    """Write the dual of the damper over a step: the moment c delta lam, lam = 1/h."""
     delta, ratio, _, _, middle = turning(y0, y1, X)
     spread(lam[0] * X[DAMPING] * delta * ratio, middle, X, out)
 
 
 @dual_function
 def rate_dual(y, z, X, lam, out):
-    """The moment c dalpha/dt, dalpha/dt = (c s' - s c')/(c^2 + s^2)."""
+    """Write the dual of the damper: the moment c dalpha/dt, dalpha/dt = (c s' - s c')/(c^2 + s^2)."""
     c, s, u, w, b = turned_pair(y, X)
     _, _, du, dw, db = turned_pair(z, X)
     dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)

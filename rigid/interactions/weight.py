@@ -1,4 +1,4 @@
-"""A constant force on a point of a frame: V = -f . p, as gravity is."""
+"""Constant force on a point of a frame, such as gravity: V = -f . p."""
 
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
 from rigid.kinematics.poses import on_point, point
@@ -7,13 +7,13 @@ from rigid.linear_algebra import dot, times
 
 @value_function
 def value(y, X, out):
-    """-f . p."""
+    """Write the potential -f . p."""
     out[0] = -dot(vector(X, 3), point(frame(y, 0), vector(X, 0)))
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """-f on p, wherever it is."""
+    """Write the dual: -f on p, whatever the poses are."""
     store(on_point(times(-lam[0], vector(X, 3)), vector(X, 0)), out, 0)
 
 

@@ -1,4 +1,4 @@
-"""Joints, one file each; `JOINTS` is the list of what there is."""
+"""Joints, one file each; `JOINTS` maps the name of each kind of joint to its class."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ JOINTS: dict[str, type[Joint]] = {}
 
 
 def register(joint: type[Joint]) -> type[Joint]:
-    """Have a joint, and the kinds of constraints that it brings."""
+    """Add a joint to `JOINTS`, and register the kinds of constraints in its `brings`."""
     for kind in joint.brings:
         constraints.register(kind)
     JOINTS[joint.kind] = joint
@@ -53,12 +53,12 @@ _MARKER = Marker(0, np.zeros(3), np.eye(3))
 
 
 def holds_all(kind: str) -> bool:
-    """Whether joints of this kind leave no motion; what is no joint, such as a drive, leaves some."""
+    """Return True if joints of this kind leave no motion free; False for a name that is not a joint, such as a drive."""
     return kind in JOINTS and JOINTS[kind].count(Given()) == 6
 
 
 def holds_points(kind: str) -> bool:
-    """Whether they hold a point of one part at a point of the other."""
+    """Return True if joints of this kind hold a point of one part at a point of the other."""
     return kind in JOINTS and any(
         row.kind is COINCIDENT_POINTS for row in JOINTS[kind].rows(_MARKER, _MARKER, Given())
     )

@@ -2,6 +2,6 @@ from rigid.joints.weld import WeldJoint
 
 
 class ClampJoint(WeldJoint):
-    """A weld to the ground. Six multipliers; nothing stays free."""
+    """Weld a part to the ground. Six multipliers; nothing stays free."""
 
     kind, to_ground = "clamp", True

@@ -3,9 +3,9 @@ from rigid.joints.base import Given, Joint, Marker, Row, coincident
 
 
 class ConstantVelocityJoint(Joint):
-    """A ball that carries the turn of one shaft over to the other: p_b - p_a = 0, e1^a . e2^b - e2^a . e1^b = 0.
+    """Ball joint that transmits the rotation of one shaft to the other: p_b - p_a = 0, e1^a . e2^b - e2^a . e1^b = 0.
 
-    Four multipliers; the shafts e3 bend against each other freely, both ways. Both turn by the same angle about their own
+    Four multipliers; the shafts e3 bend against each other freely, both ways. Both rotate by the same angle about their own
     axis, whatever the angle between them.
     """
 

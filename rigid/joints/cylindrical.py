@@ -2,10 +2,9 @@ from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
 
 
 class CylindricalJoint(Joint):
-    """p_b stays on the axis e3 of a and the axes stay parallel: e1^a . d = e2^a . d = 0, e1^a . e3^b = e2^a . e3^b = 0,
-    d = p_b - p_a.
+    """Keep p_b on the axis e3 of a and the axes parallel: e1^a . d = e2^a . d = 0, e1^a . e3^b = e2^a . e3^b = 0, d = p_b - p_a.
 
-    Four multipliers; the translation along e3 and the turn about it stay free.
+    Four multipliers; the translation along e3 and the rotation about it stay free.
     """
 
     kind, n_rows, free, axis = "cylindrical", 4, "1 translation, 1 rotation", True

@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, at_distance
 
 
 class DistanceJoint(Joint):
-    """A massless rod of length l between two points: (|p_b - p_a|^2 - l^2)/2 = 0.
+    """Connect two points by a massless rod of length l: (|p_b - p_a|^2 - l^2)/2 = 0.
 
     One multiplier, lam; the force on b is -lam (p_b - p_a), along the line. Five motions stay free.
     """

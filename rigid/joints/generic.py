@@ -4,11 +4,12 @@ TRANSLATIONS, ROTATIONS = ("x", "y", "z"), ("rx", "ry", "rz")
 
 
 class GenericJoint(Joint):
-    """What is `locked` of x, y, z, rx, ry, rz in the axes e1, e2, e3 of part a: e_i^a . (p_b - p_a) = 0 for translations;
-    for rotations
+    """Lock any of x, y, z, rx, ry, rz in the axes e1, e2, e3 of part a.
+
+    A `locked` translation i is e_i^a . (p_b - p_a) = 0; the equations of the rotations depend on how many are locked:
 
         all three     the triads stay aligned
-        two, i and j  e_k of both stay parallel, so that b turns about it
+        two, i and j  e_k of both stay parallel, so that b rotates about it
         one, i        e_j^a . e_k^b = 0: j stays with a and k with b, as in a universal joint
 
     One multiplier for each.

@@ -2,10 +2,9 @@ from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
 
 
 class PlanarJoint(Joint):
-    """p_b stays in the plane of a normal to e3, which the parts keep in common: e3^a . (p_b - p_a) = 0, e1^a . e3^b =
-    e2^a . e3^b = 0.
+    """Keep p_b in a plane of a, whose normal e3 both parts share: e3^a . (p_b - p_a) = 0, e1^a . e3^b = e2^a . e3^b = 0.
 
-    Three multipliers; two translations in the plane and the turn about its normal stay free.
+    Three multipliers; two translations in the plane and the rotation about its normal stay free.
     """
 
     kind, n_rows, free, axis = "planar", 3, "2 translations, 1 rotation", True

@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, in_plane
 
 
 class PointOnLineJoint(Joint):
-    """p_b stays on the line along e3 of a: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
+    """Keep p_b on the line along e3 of a: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
 
     Two multipliers; the translation along e3 and all rotations stay free.
     """

@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, in_plane
 
 
 class PointOnPlaneJoint(Joint):
-    """p_b stays in the plane of a normal to e3: e3^a . (p_b - p_a) = 0.
+    """Keep p_b in the plane of a with the normal e3: e3^a . (p_b - p_a) = 0.
 
     One multiplier; two translations and all rotations stay free.
     """

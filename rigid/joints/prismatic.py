@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, aligned, in_plane
 
 
 class PrismaticJoint(Joint):
-    """p_b stays on the axis e3 of a and the triads stay aligned: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
+    """Keep p_b on the axis e3 of a and the triads aligned: e1^a . (p_b - p_a) = e2^a . (p_b - p_a) = 0.
 
     Five multipliers; the translation along e3 stays free.
     """

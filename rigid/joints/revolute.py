@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, coincident, parallel
 
 
 class RevoluteJoint(Joint):
-    """The points coincide and the axes e3 are parallel: p_b - p_a = 0, e1^a . e3^b = e2^a . e3^b = 0.
+    """Keep the points coincident and the axes e3 parallel: p_b - p_a = 0, e1^a . e3^b = e2^a . e3^b = 0.
 
     Five multipliers; the rotation about e3 stays free.
     """

@@ -5,9 +5,9 @@ from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
 
 
 class ScrewJoint(Joint):
-    """A cylindrical joint whose b moves along e3 by the pitch for every turn about it, counted from t = 0.
+    """Cylindrical joint whose part b moves along e3 by the pitch for every revolution about e3, counted from t = 0.
 
-    Five multipliers; the screw motion stays free. Right-handed where the pitch is positive.
+    Five multipliers; the screw motion stays free. The screw is right-handed if the pitch is positive.
     """
 
     kind, n_rows, free, axis, takes = "screw", 5, "1 screw motion", True, ("pitch",)

@@ -2,9 +2,9 @@ from rigid.joints.base import Given, Joint, Marker, Row, coincident, perpendicul
 
 
 class UniversalJoint(Joint):
-    """The points coincide and the axis e3 of a stays perpendicular to the axis e1 of b: p_b - p_a = 0, e3^a . e1^b = 0.
+    """Keep the points coincident and the axis e3 of a perpendicular to the axis e1 of b: p_b - p_a = 0, e3^a . e1^b = 0.
 
-    Four multipliers; the turns about both axes of the cross stay free.
+    Four multipliers; the rotations about both axes of the cross stay free.
     """
 
     kind, n_rows, free, axis, second_axis = "universal", 4, "2 rotations", True, "perpendicular"

@@ -2,7 +2,7 @@ from rigid.joints.base import Given, Joint, Marker, Row, aligned, coincident
 
 
 class WeldJoint(Joint):
-    """The points coincide and the triads stay aligned. Six multipliers; nothing stays free."""
+    """Keep the points coincident and the triads aligned. Six multipliers; nothing stays free."""
 
     kind, n_rows, free = "weld", 6, "nothing"
 

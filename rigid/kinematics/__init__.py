@@ -1,1 +1,1 @@
-"""Poses of frames, their rates and what pulls duals back, in compiled code."""
+"""Compiled kinematics of frames (poses, rates, pull-back of duals) and geometry of convex bodies, segments, triangles."""

@@ -1,16 +1,17 @@
-"""Boxes: corners, edges, and how far two of them are apart. A box is its centre, three unit axes and half of each side."""
+"""Geometry of boxes: corners, edges, and distances. A box is its centre, three unit axes and half of the length of each side."""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import cross, dot, minus, plus, times
 
 CORNERS, EDGES = 8, 12
-PARALLEL = 1e-20  # square of the sine between axes: below it their cross product has no direction
+# squared sine of the angle between two axes below which their cross product has no direction
+PARALLEL = 1e-20
 
 
 @small_kernel
 def corner(box, k):
-    """The k-th, 0 .. 7: bit i of k says on which side along axis i."""
+    """Return corner k, 0 .. 7, of a box; bit i of k gives the side along axis i."""
     x, axes, half = box
     for i in range(3):
         x = plus(x, times(half[i] * (1.0 - 2.0 * ((k >> i) & 1)), axes[i]))
@@ -19,7 +20,7 @@ def corner(box, k):
 
 @small_kernel
 def ends_of_edge(k):
-    """Numbers of the corners at both ends of the k-th edge, 0 .. 11: four along each axis."""
+    """Return the numbers of the corners at both ends of edge k, 0 .. 11; four edges are parallel to each axis."""
     i, j = k // 4, k % 4
     first = ((j >> i) << (i + 1)) | (j & ((1 << i) - 1))
     return first, first | (1 << i)
@@ -27,7 +28,7 @@ def ends_of_edge(k):
 
 @small_kernel
 def excess(u, half):
-    """How far a coordinate is outside of a box, with its sign; inside 0."""
+    """Return the signed distance by which a coordinate is outside of a box; 0 inside."""
     if u.real > half.real:
         return u - half
     if u.real < -half.real:
@@ -37,7 +38,7 @@ def excess(u, half):
 
 @small_kernel
 def extent(n, box):
-    """Half of that along the unit vector n."""
+    """Return half of the extent of a box along the unit vector n."""
     found = 0.0
     for i in range(3):
         found += box[2][i] * abs(dot(n, box[1][i]))
@@ -46,9 +47,10 @@ def extent(n, box):
 
 @small_kernel
 def separation(one, other):
-    """Greatest gap between two boxes along a direction n, which points to the first, and n; below 0: they overlap by that.
+    """Return the greatest gap between two boxes along a direction n, and n, which points to the first box.
 
-    Of convex bodies that are apart, boxes are so along a normal of a face or one across two edges.
+    If the gap is negative, the boxes overlap by that amount. Boxes that are apart are separated along a normal of a face or
+    along a vector normal to two edges.
     """
     w, most, found = minus(one[0], other[0]), -1e300, one[1][0]
     for k in range(15):
@@ -71,7 +73,7 @@ def separation(one, other):
 
 @small_kernel
 def distance_of_point(x, box):
-    """Of a point from a box, 0 inside."""
+    """Return the distance of a point from a box; 0 inside."""
     w, square = minus(x, box[0]), 0.0
     for i in range(3):
         e = excess(dot(box[1][i], w), box[2][i])
@@ -81,7 +83,7 @@ def distance_of_point(x, box):
 
 @small_kernel
 def depth_of_point(x, box):
-    """Of a point in a box, below the nearest face; outside not above 0."""
+    """Return the depth of a point in a box below the nearest face; not above 0 outside."""
     w, least = minus(x, box[0]), 1e300
     for i in range(3):
         least = min(least, box[2][i] - abs(dot(box[1][i], w)))
@@ -90,7 +92,9 @@ def depth_of_point(x, box):
 
 @small_kernel
 def is_aside(a, b, box, reach):
-    """Whether a segment is further than that beyond one of the faces of a box, which proves that it is so far away."""
+    """Return True if a segment lies farther than `reach` beyond one face of a box, which proves that it is at least that far
+    away.
+    """
     u, v = minus(a, box[0]), minus(b, box[0])
     for i in range(3):
         x, y = dot(box[1][i], u), dot(box[1][i], v)
@@ -101,11 +105,11 @@ def is_aside(a, b, box, reach):
 
 @small_kernel
 def distance_of_segment(a, b, box):
-    """Of a segment from a box; below 0, by how much it must move to come out."""
+    """Return the distance of a segment from a box; if negative, the distance by which it must move to come out."""
     w, middle = minus(b, a), times(0.5, plus(a, b))
     size = dot(w, w) ** 0.5
     e = times(1.0 / size, w) if size > 0.0 else box[1][0]
-    other = cross(e, box[1][0])  # any direction across it will do
+    other = cross(e, box[1][0])  # an arbitrary direction normal to the segment
     if dot(other, other) < 0.5:
         other = cross(e, box[1][1])
     other = times(1.0 / dot(other, other) ** 0.5, other)
@@ -124,7 +128,7 @@ def distance_of_segment(a, b, box):
 
 @small_kernel
 def distance_of_boxes(one, other):
-    """Least one; below 0, by how much they overlap."""
+    """Return the least distance of two boxes; if negative, the amount by which they overlap."""
     apart, _ = separation(one, other)
     if apart <= 0.0:
         return apart

@@ -1,5 +1,6 @@
-"""How far polytopes are from each other and from segments, in real numbers. Each is its middle, the axes of its frame and its
-block of `cores`.
+"""Distances of polytopes from each other and from segments, in real arithmetic.
+
+A polytope is its centre, the axes of its frame, and its block of parameters of `cores`.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -10,25 +11,25 @@ from rigid.linear_algebra import dot, minus, plus, times
 
 @small_kernel
 def turned(axes, u):
-    """From the axes of a frame."""
+    """Return the vector with the components u in the axes of a frame."""
     return plus(times(u[0], axes[0]), plus(times(u[1], axes[1]), times(u[2], axes[2])))
 
 
 @small_kernel
 def seen_in(axes, x):
-    """In the axes of a frame."""
+    """Return the components of a vector x in the axes of a frame."""
     return dot(axes[0], x), dot(axes[1], x), dot(axes[2], x)
 
 
 @small_kernel
 def place_of_vertex(own, X, at, k):
-    """The k-th."""
+    """Return the position of vertex k; `own`: centre and axes."""
     return plus(own[0], turned(own[1], vertex(X, at, k)))
 
 
 @small_kernel
 def lowest(n, own, X, at):
-    """Least n . x of its points."""
+    """Return the least n . x over the vertices of a polytope."""
     u, least, first = seen_in(own[1], n), BEYOND, at + VERTICES
     for k in range(counts_of(X, at)[0]):
         i = first + 3 * k
@@ -38,13 +39,13 @@ def lowest(n, own, X, at):
 
 @small_kernel
 def highest(n, own, X, at):
-    """Greatest n . x of its points."""
+    """Return the greatest n . x over the vertices of a polytope."""
     return -lowest(times(-1.0, n), own, X, at)
 
 
 @small_kernel
 def are_beside(a, b, X, at, far):
-    """Whether two places in the axes of a core are further than this above one of its faces."""
+    """Return True if two points in the axes of a core lie farther than `far` above one of its faces."""
     nv, ne, nf = counts_of(X, at)
     first = at + VERTICES + 4 * nv + 2 * ne
     for k in range(nf):
@@ -57,7 +58,7 @@ def are_beside(a, b, X, at, far):
 
 @small_kernel
 def has_part_of(a, b, X, at):
-    """Whether a segment, by its ends in the axes of a core with faces, goes through the inside of it."""
+    """Return True if a segment, given by its ends in the axes of a core with faces, intersects the interior of the core."""
     nv, ne, nf = counts_of(X, at)
     first, low, high = at + VERTICES + 4 * nv + 2 * ne, 0.0, 1.0
     for k in range(nf):
@@ -75,14 +76,14 @@ def has_part_of(a, b, X, at):
 
 @small_kernel
 def _edge(own, X, at, k):
-    """Both ends."""
+    """Return both ends of edge k of a polytope."""
     i, j = ends_of_edge(X, at, k)
     return place_of_vertex(own, X, at, i), place_of_vertex(own, X, at, j)
 
 
 @small_kernel
 def nearest_edges(one, other, X, at, to):
-    """From the second to the first between the nearest points of two edges, and the square of that."""
+    """Return the vector from the second to the first polytope between the nearest points of their edges, and its square."""
     least, found = BEYOND, (0.0, 0.0, 0.0)
     for i in range(counts_of(X, at)[1]):
         a0, a1 = _edge(one, X, at, i)
@@ -98,7 +99,7 @@ def nearest_edges(one, other, X, at, to):
 
 @small_kernel
 def _from_faces(own, X, at, other, to):
-    """Greatest gap along the normal of a face of the first, and that normal."""
+    """Return the greatest gap along the normal of a face of the first polytope (`own`), and that normal."""
     nv, ne, nf = counts_of(X, at)
     most, found = -BEYOND, own[1][0]
     for k in range(nf):
@@ -112,9 +113,10 @@ def _from_faces(own, X, at, other, to):
 
 @small_kernel
 def separation_of_cores(one, other, X, at, to):
-    """A gap between them along a direction, and that, which points to the first; below 0: they overlap, by that or less.
+    """Return a gap between two polytopes along a direction, and that direction, which points to the first.
 
-    Of convex bodies that are apart the nearest points are in a face of one of them, or on an edge of each.
+    If the gap is negative, they overlap, by that amount or less. The nearest points of convex bodies that are apart lie in a
+    face of one of them, or on an edge of each.
     """
     most, n = _from_faces(other, X, to, one, at)
     gap, m = _from_faces(one, X, at, other, to)
@@ -133,7 +135,7 @@ def separation_of_cores(one, other, X, at, to):
 
 @small_kernel
 def distance_of_cores(one, other, X, at, to):
-    """Least one; below 0, by how much they overlap."""
+    """Return the least distance of two polytopes; if negative, the amount by which they overlap."""
     apart, _ = separation_of_cores(one, other, X, at, to)
     if apart <= 0.0:
         return apart

@@ -1,80 +1,82 @@
-"""Cores, about which convex bodies are round: hulls of points, bodies of revolution. What is nearest to a point in their axes.
+"""Convex cores of rounded bodies: hulls of points and bodies of revolution. Find the point of a core nearest to a given point.
 
-A core is a block of numbers, behind its centre, from which its places count:
+A core is a block of parameters behind its centre; offsets count from the centre:
 
-    sort, size    POLYTOPE, FACETS or ROUND; how many numbers the block has
-    POLYTOPE      number of vertices, edges, faces; vertices (3 each), their parts of the stiffness, edges (numbers of both
-                  vertices), faces (unit normal, height); faces that lie in one plane are one. Two vertices are a segment
-    FACETS        the same, of what is round about the third axis, which it has for edges of other cores: `facets`
+    sort, size    POLYTOPE, FACETS or ROUND; how many parameters the block has
+    POLYTOPE      number of vertices, edges, faces; vertices (3 each), their fractions of the stiffness, edges (numbers of
+                  both vertices), faces (unit normal, height); coplanar faces are one face. Two vertices are a segment
+    FACETS        as POLYTOPE, but for a body of revolution about the third axis, in contact with edges of other cores: `facets`
     ROUND         axis (3), number of corners of the profile, these: radius, height along the axis; convex, from below to above.
                   A flat end begins, or ends, at minus the radius of its rim
 
-Places are q, three numbers: of a polytope the coordinates u along the axes of the frame; of what is round the distance r from
-the axis, the height z, and 0. In both the core is convex and does not move.
+A position q has three components: for a polytope the coordinates u along the axes of the frame, for a body of revolution the
+distance r from the axis, the height z, and 0. In both cases the core is convex and fixed in these coordinates.
 """
 
 from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import dot, minus, plus, times
 
 POLYTOPE, ROUND, FACETS = 0, 1, 2
-SORT, SIZE = 3, 4  # behind the centre
-COUNTS, VERTICES = 5, 8  # of a polytope: three counts, then its vertices
-AXIS, CORNERS, PROFILE = 5, 8, 9  # of what is round
+SORT, SIZE = 3, 4  # offsets of the sort and the size, behind the centre
+COUNTS, VERTICES = 5, 8  # offsets in a polytope of its three counts and its vertices
+AXIS, CORNERS, PROFILE = 5, 8, 9  # offsets in a body of revolution of its axis, number of corners and profile
 VERTEX, EDGE, FACE = 0, 1, 2
 BEYOND = 1e300
 
 
 @small_kernel
 def _whole(x):
+    """Return a parameter as an integer."""
     return int(x.real + 0.5)
 
 
 @small_kernel
 def _real_vector(X, i):
+    """Return the real parts of the vector X[i:i + 3]."""
     return X[i].real, X[i + 1].real, X[i + 2].real
 
 
 @small_kernel
 def is_round(X, at):
-    """Whether the block that begins there is."""
+    """Return True if the core at offset `at` is a body of revolution (ROUND)."""
     return _whole(X[at + SORT]) == ROUND
 
 
 @small_kernel
 def is_faceted(X, at):
-    """Whether the block that begins there is of facets."""
+    """Return True if the core at offset `at` is a faceted body of revolution (FACETS)."""
     return _whole(X[at + SORT]) == FACETS
 
 
 @small_kernel
 def counts_of(X, at):
-    """Of a polytope: vertices, edges, faces."""
+    """Return the numbers of vertices, edges and faces of a polytope."""
     return _whole(X[at + COUNTS]), _whole(X[at + COUNTS + 1]), _whole(X[at + COUNTS + 2])
 
 
 @small_kernel
 def vertex(X, at, k):
-    """The k-th, from the centre."""
+    """Return vertex k of a polytope, relative to the centre."""
     i = at + VERTICES + 3 * k
     return X[i], X[i + 1], X[i + 2]
 
 
 @small_kernel
 def share_of_vertex(X, at, k):
-    """Its part of the stiffness."""
+    """Return the fraction of the stiffness of vertex k."""
     return X[at + VERTICES + 3 * _whole(X[at + COUNTS]) + k]
 
 
 @small_kernel
 def ends_of_edge(X, at, k):
-    """Numbers of both vertices."""
+    """Return the numbers of both vertices of edge k."""
     i = at + VERTICES + 4 * _whole(X[at + COUNTS]) + 2 * k
     return _whole(X[i]), _whole(X[i + 1])
 
 
 @small_kernel
 def face(X, at, k):
-    """Normal and height."""
+    """Return the unit normal and the height of face k."""
     nv, ne, _ = counts_of(X, at)
     i = at + VERTICES + 4 * nv + 2 * ne + 4 * k
     return (X[i], X[i + 1], X[i + 2]), X[i + 3]
@@ -82,21 +84,22 @@ def face(X, at, k):
 
 @small_kernel
 def _height(q, X, i):
-    """Above the plane whose numbers begin there."""
+    """Return the height of q above the plane whose parameters begin at X[i]."""
     return q[0] * X[i].real + q[1] * X[i + 1].real + q[2] * X[i + 2].real - X[i + 3].real
 
 
 @small_kernel
 def _corner(X, at, k):
-    """Of a profile."""
+    """Return corner k of the profile of a body of revolution."""
     i = at + PROFILE + 2 * k
     return X[i], X[i + 1], 0.0 * X[i]
 
 
 @small_kernel
 def beyond(q, X, at):
-    """By how much, at least, a place is outside, in real numbers: above the plane of the face that is furthest below; inside
-    below 0. Of a segment no more than that it is not inside.
+    """Return a lower bound of the distance of q from the core, in real arithmetic; negative inside.
+
+    It is the height above the plane of the face for which this height is greatest. For a segment it is 0.
     """
     if is_round(X, at):
         most = -BEYOND
@@ -115,7 +118,7 @@ def beyond(q, X, at):
 
 @small_kernel
 def _on_face(q, X, at):
-    """Number of the face that has the point next to q in it, -1: none has."""
+    """Return the number of the face that contains the point nearest to q; -1 if none does."""
     nv, ne, nf = counts_of(X, at)
     first = at + VERTICES + 4 * nv + 2 * ne
     for k in range(nf):
@@ -135,7 +138,7 @@ def _on_face(q, X, at):
 
 @small_kernel
 def _place_along(q, a, b):
-    """Where on a segment, from 0 to 1, the point next to q is, and the square of the distance."""
+    """Return the parameter, from 0 to 1, of the point of a segment nearest to q, and the squared distance."""
     e, w = minus(b, a), minus(q, a)
     t = min(max(dot(w, e) / dot(e, e), 0.0), 1.0)
     d = minus(w, times(t, e))
@@ -144,7 +147,7 @@ def _place_along(q, a, b):
 
 @small_kernel
 def feature_next_to(q, X, at):
-    """Of a place outside, in real numbers: VERTEX, EDGE or FACE, and its number."""
+    """Return the type (VERTEX, EDGE or FACE) and number of the feature nearest to a point q outside; in real arithmetic."""
     sort, number, least = VERTEX, 0, BEYOND
     if is_round(X, at):
         count = _whole(X[at + CORNERS]) - 1
@@ -171,7 +174,10 @@ def feature_next_to(q, X, at):
 
 @small_kernel
 def nearest_in_core(q, X, at):
-    """Point of the core next to q, which is outside, and from there to q; which feature has it is found in real numbers."""
+    """Return the point of the core nearest to q, which is outside, and the vector from there to q.
+
+    The feature that contains it is determined in real arithmetic.
+    """
     real = q[0].real, q[1].real, q[2].real
     sort, number = feature_next_to(real, X, at)
     if sort == FACE:
@@ -194,7 +200,7 @@ def nearest_in_core(q, X, at):
 
 @small_kernel
 def signed_distance(q, X, at):
-    """Of a place from the core, in real numbers; inside the depth below the nearest face, below 0."""
+    """Return the distance of q from the core in real arithmetic; inside, minus the depth below the nearest face."""
     most = beyond(q, X, at)
     if most < 0.0:
         return most

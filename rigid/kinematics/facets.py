@@ -1,17 +1,20 @@
-"""Where the facets of a body of revolution stand when a hull meets it: by its axis in the axes of the hull, not by its own turn.
+"""Orientation of the facets of a body of revolution in contact with a hull.
 
-The body is the hull of N points on each of its rims, N a multiple of four. What rolls or spins on the hull keeps its axis a
-there, so that its facets stay where they are, and no facet is felt. They stand in a field of crosses on the sphere of all a: with
-b1, b2 two directions across a, and x_k + i y_k their parts along axis k of the hull,
+It depends on the axis of the body in the axes of the hull, not on the body's own rotation about that axis.
+
+The body is the hull of N points on each of its rims, N a multiple of four. A body that rolls or spins on the hull keeps its
+axis a there, so that its facets stay where they are and cause no ripple. They lie in a field of crosses on the sphere of all
+a. With b1, b2 two directions across a, and x_k + i y_k their components along axis k of the hull,
 
     c = sum over k of (x_k + i y_k)^4,   psi = arg(c)/4,   t1 + i t2 = exp(-i psi) (b1 + i b2)                         (1)
 
-does not hang on b1 and b2. Each axis of the hull that is across a has a point of the rims in it: what lies on the face of a box
-touches it with points of its rims, however it is turned there. (1) says nothing along the eight diagonals of the axes.
+does not depend on b1 and b2. Each axis of the hull that is across a points to a point of the rims: a body that lies on the
+face of a box touches it with points of its rims, however it is rotated there. (1) is undefined along the eight diagonals of
+the axes.
 
     b1 = e - q (s + a),   q = e . a/(1 + s . a)                                                                       (2)
 
-are directions e across s, turned with s into a; s is the axis of the hull, forth or back, that is next to a.
+are directions e across s, rotated with s into a; s is the axis of the hull, in either direction, that is nearest to a.
 """
 
 import cmath
@@ -20,13 +23,13 @@ import math
 from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-NEAR = 3e-5  # changes of a below which slopes in the middle of a step say all of it
+NEAR = 3e-5  # change of a below which the slopes in the middle of a step are exact to round-off
 QUARTER = 0.5 * math.pi
 
 
 @small_kernel
 def next_axis(a):
-    """Number and sign of the axis next to a direction, in real numbers."""
+    """Return the number and the sign of the axis nearest to a direction a; in real arithmetic."""
     x, y, z = abs(a[0].real), abs(a[1].real), abs(a[2].real)
     m = 2
     if x >= y and x >= z:
@@ -38,14 +41,14 @@ def next_axis(a):
 
 @small_kernel
 def _along(m, size):
-    """A vector along axis m."""
+    """Return a vector of the given size along axis m."""
     k = m % 3
     return (size if k == 0 else 0.0) + 0j, (size if k == 1 else 0.0) + 0j, (size if k == 2 else 0.0) + 0j
 
 
 @small_kernel
 def _across(a, axis):
-    """(2): b1 and b2, their q, s + a, and 1 + s . a."""
+    """Return b1 and b2 of (2), their q, s + a, and 1 + s . a."""
     m, sign = axis
     s, e, f = _along(m, sign), _along(m + 1, 1.0), _along(m + 2, sign)
     whole = 1.0 + dot(s, a)
@@ -55,7 +58,7 @@ def _across(a, axis):
 
 @small_kernel
 def _cross(b1, b2):
-    """c of (1), its real and its imaginary part."""
+    """Return the real and the imaginary part of c of (1)."""
     c, s = 0j, 0j
     for k in range(3):
         x, y = b1[k] * b1[k] - b2[k] * b2[k], 2.0 * b1[k] * b2[k]
@@ -66,7 +69,7 @@ def _cross(b1, b2):
 
 @small_kernel
 def _angle(c, s, near):
-    """psi, of all that differ by a right angle the one next to `near`."""
+    """Return psi; of all values that differ by multiples of a right angle, the one nearest to `near`."""
     size = c.real * c.real + s.real * s.real
     turn = (c.real * s.imag - s.real * c.imag) / size if size > 0.0 else 0.0
     psi = 0.25 * math.atan2(s.real, c.real)
@@ -75,7 +78,7 @@ def _angle(c, s, near):
 
 @small_kernel
 def facet_axes(a, axis, near):
-    """t1 and t2 of (1), and psi."""
+    """Return t1, t2 and psi of (1)."""
     b1, b2, _, _, _, _ = _across(a, axis)
     c, s = _cross(b1, b2)
     psi = _angle(c, s, near)
@@ -85,7 +88,7 @@ def facet_axes(a, axis, near):
 
 @small_kernel
 def _slope(a, axis, near, k):
-    """Derivatives of t1 and t2 to a_k."""
+    """Return the derivatives of t1 and t2 with respect to a_k."""
     b1, b2, q, u, both, whole = _across(a, axis)
     m, sign = axis
     c, s = _cross(b1, b2)
@@ -113,7 +116,7 @@ def _slope(a, axis, near, k):
 
 @small_kernel
 def _left(slopes, change, moved):
-    """What slopes along a change leave of what has moved."""
+    """Return the part of the change `moved` that the slopes along `change` do not give."""
     return minus(
         moved,
         plus(times(change[0], slopes[0]), plus(times(change[1], slopes[1]), times(change[2], slopes[2]))),
@@ -122,7 +125,7 @@ def _left(slopes, change, moved):
 
 @small_kernel
 def _completed(slopes, change, left, square):
-    """Slopes that leave nothing."""
+    """Return slopes corrected along `change` so that they give the remainder `left` too."""
     return (
         plus(slopes[0], times(change[0] / square, left)),
         plus(slopes[1], times(change[1] / square, left)),
@@ -132,7 +135,10 @@ def _completed(slopes, change, left, square):
 
 @small_kernel
 def mean_slopes(a0, a1, axis, one, other):
-    """Of t1 and t2, to a_k, of a step from the axes `one` to `other` of `facet_axes`; along it exact: Gonzalez' gradient."""
+    """Return the discrete derivatives of t1 and t2 with respect to a over a step; exact along the step (Gonzalez' gradient).
+
+    `one`, `other`: results of `facet_axes` at both ends of the step.
+    """
     a, near, change = average(a0, a1), 0.5 * (one[2] + other[2]).real, minus(a1, a0)
     p, q, r = _slope(a, axis, near, 0), _slope(a, axis, near, 1), _slope(a, axis, near, 2)
     of_first, of_second = (p[0], q[0], r[0]), (p[1], q[1], r[1])

@@ -1,11 +1,10 @@
-"""Frames of a chart: pose, rate and pull-back, the same for directors and quaternions.
+"""Poses of frames in a chart, their rates, and the pull-back of duals, for directors and quaternions alike.
 
 Every interaction is written once, in points p = r + R X and directions u = R U of the frames it joins; the pull-back
-brings its forces to the coordinates of either chart.
+transforms its forces to the coordinates of either chart.
 
-A pose is (r, d1, d2, d3); a force on a frame is its dual (f, f1, f2, f3), work f . dr + sum f_k . dd_k. In the
-quaternion chart the directors are the columns of R(q), homogeneous of degree 2, so that with the symmetric
-matrix N(f),
+A pose is (r, d1, d2, d3); a force on a frame is its dual (f, f1, f2, f3), with the work f . dr + sum f_k . dd_k. In the
+quaternion chart the directors are the columns of R(q), homogeneous of degree 2, so that with the symmetric matrix N(f),
 
     sum f_k . d_k(q) = q . N(f) q,   pull-back 2 N(f) q,   d(q1) - d(q0) = d'(qbar)(q1 - q0)    exactly.
 """
@@ -20,13 +19,13 @@ ZERO = (0j, 0j, 0j)
 
 @small_kernel
 def load_quat(q, i):
-    """Quaternion as (scalar, vector) from q[i:i + 4]."""
+    """Return the quaternion (scalar, vector) at q[i:i + 4]."""
     return q[i], (q[i + 1], q[i + 2], q[i + 3])
 
 
 @small_kernel
 def bilinear_directors(p, q):
-    """Symmetric bilinear form whose diagonal is R(q): three directors, of p = (p0, pv), q = (q0, qv)."""
+    """Return three directors: the symmetric bilinear form of p = (p0, pv), q = (q0, qv) whose diagonal is R(q)."""
     s = p[0] * q[0] - dot(p[1], q[1])
     x, y = p[1], q[1]
     w = plus(times(p[0], y), times(q[0], x))
@@ -38,7 +37,7 @@ def bilinear_directors(p, q):
 
 @inner_kernel
 def pose(q, F, f):
-    """Pose (r, d1, d2, d3) of frame f of the chart's frames F at coordinates q."""
+    """Return the pose (r, d1, d2, d3) of frame f of the chart's frames F at the coordinates q."""
     at, to = F.each[f].position, F.each[f].orientation
     r = times(1.0 + 0j, load_at(F.each[f].r, 0))
     if at >= 0:
@@ -57,7 +56,7 @@ def pose(q, F, f):
 
 @inner_kernel
 def rate(q, v, F, f):
-    """Rate of the pose of frame f where q moves with v; linear in v, and in q."""
+    """Return the rate of the pose of frame f at coordinates q with rates v; linear in v, and in q."""
     at, to = F.each[f].position, F.each[f].orientation
     r, d1, d2, d3 = ZERO, ZERO, ZERO, ZERO
     if at >= 0:
@@ -73,43 +72,43 @@ def rate(q, v, F, f):
 
 @small_kernel
 def mean_pose(a, b):
-    """(a + b)/2 of two poses."""
+    """Return the mean (a + b)/2 of two poses."""
     return average(a[0], b[0]), average(a[1], b[1]), average(a[2], b[2]), average(a[3], b[3])
 
 
 @small_kernel
 def point(y, X):
-    """r + R X."""
+    """Return the point r + R X of a frame with the pose y."""
     return plus(y[0], direction(y, X))
 
 
 @small_kernel
 def direction(y, U):
-    """R U."""
+    """Return the direction R U of a frame with the pose y."""
     return plus(times(U[0], y[1]), plus(times(U[1], y[2]), times(U[2], y[3])))
 
 
 @small_kernel
 def add_duals(f, g):
-    """f + g."""
+    """Return the sum of two duals."""
     return plus(f[0], g[0]), plus(f[1], g[1]), plus(f[2], g[2]), plus(f[3], g[3])
 
 
 @small_kernel
 def on_point(f, X):
-    """Dual of a force f at the point X."""
+    """Return the dual of a force f at the point X."""
     return f, times(X[0], f), times(X[1], f), times(X[2], f)
 
 
 @small_kernel
 def on_direction(u, U):
-    """Dual of a work-conjugate u of the direction U."""
+    """Return the dual of a work-conjugate u of the direction U."""
     return ZERO, times(U[0], u), times(U[1], u), times(U[2], u)
 
 
 @small_kernel
 def on_point_and_direction(f, X, u, U):
-    """Dual of a force f at X and of a work-conjugate u of the direction U."""
+    """Return the dual of a force f at X and of a work-conjugate u of the direction U."""
     return (
         f,
         plus(times(X[0], f), times(U[0], u)),
@@ -120,13 +119,13 @@ def on_point_and_direction(f, X, u, U):
 
 @small_kernel
 def torque_of(f, y):
-    """Torque about the origin of the frame, sum d_k x f_k."""
+    """Return the torque of the dual f about the origin of the frame, sum d_k x f_k."""
     return plus(cross(y[1], f[1]), plus(cross(y[2], f[2]), cross(y[3], f[3])))
 
 
 @inner_kernel
 def add_position_part(f, F, frame, s, out):
-    """out += s times the force of the dual f, at the place of the position."""
+    """Add s times the force of the dual f to `out`, at the offset of the frame's position."""
     at = F.each[frame].position
     if at >= 0:
         for i in range(3):
@@ -135,7 +134,7 @@ def add_position_part(f, F, frame, s, out):
 
 @inner_kernel
 def add_pulled(f, q, F, frame, s, out):
-    """out += s times the pull-back of the dual f at coordinates q: Y'(q)^T f."""
+    """Add s times the pull-back of the dual f at the coordinates q, Y'(q)^T f, to `out`."""
     add_position_part(f, F, frame, s, out)
     to = F.each[frame].orientation
     if to < 0:
@@ -151,7 +150,7 @@ def add_pulled(f, q, F, frame, s, out):
 
 @small_kernel
 def add_quaternion_part(f, q, to, s, out):
-    """out[to:to + 4] += 2 s N(f) q."""
+    """Add 2 s N(f) q to out[to:to + 4]."""
     a = f[2][2] - f[3][1], f[3][0] - f[1][2], f[1][1] - f[2][0]
     trace = f[1][0] + f[2][1] + f[3][2]
     w, x = q
@@ -166,10 +165,10 @@ def add_quaternion_part(f, q, to, s, out):
 
 @inner_kernel
 def add_mean_pulled(f, q0, q1, F, frame, out):
-    """out += the dual f of a discrete derivative between q0 and q1, brought to the coordinates.
+    """Add the dual f of a discrete derivative between q0 and q1, transformed to the coordinates, to `out`.
 
-    Pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch `by_torque`,
-    as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which is what EML-kappa needs.
+    It is pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch `by_torque`,
+    as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which EML-kappa needs.
     """
     to = F.each[frame].orientation
     add_position_part(f, F, frame, 1.0, out)
@@ -191,14 +190,14 @@ def add_mean_pulled(f, q0, q1, F, frame, out):
 
 @small_kernel
 def clear(out):
-    """out = 0, a vector."""
+    """Set a vector to zero."""
     for i in range(out.size):
         out[i] = 0.0
 
 
 @small_kernel
 def clear_matrix(out):
-    """out = 0, a matrix."""
+    """Set a matrix to zero."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = 0.0

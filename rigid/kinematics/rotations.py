@@ -1,11 +1,11 @@
 """Rotation kernels of the Cayley energy-momentum step, on tuples.
 
-A step turns a frame by R1 = cay(psi) R0 with the Cayley vector psi = 2 tan(theta/2) n. A variation of the
-end of the step is written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1 eta with
+A step rotates a frame by R1 = cay(psi) R0 with the Cayley vector psi = 2 tan(theta/2) n. A variation of the end of the step is
+written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1 eta with
 
     T(psi)^-1 = I + psi psi^T / 4 - hat(psi) / 2                                      (1)
 
-Nothing here needs a series: every expression is rational in psi, exact from 1 to 1e-16.
+No series is needed: every expression is rational in psi, exact from 1 to 1e-16.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -15,13 +15,13 @@ from rigid.linear_algebra import hat, matrix_minus, matrix_times, outer, plus_id
 
 @small_kernel
 def load4(q):
-    """Quaternion from an array (4,)."""
+    """Return the quaternion in an array (4,)."""
     return q[0], q[1], q[2], q[3]
 
 
 @small_kernel
 def rotation_matrix(q):
-    """R(q) of the unit quaternion q = (w, x, y, z)."""
+    """Return R(q) (9 components, row-major) of the unit quaternion q = (w, x, y, z)."""
     w, x, y, z = q
     return (
         1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
@@ -32,7 +32,7 @@ def rotation_matrix(q):
 
 @small_kernel
 def rotated(q, x):
-    """R(q) x, the formula of `rigid.quaternions.rotate`."""
+    """Return R(q) x, by the formula of `rigid.quaternions.rotate`."""
     w, a, b, c = q
     x1, x2, x3 = x
     t1, t2, t3 = 2.0 * (b * x3 - c * x2), 2.0 * (c * x1 - a * x3), 2.0 * (a * x2 - b * x1)
@@ -43,7 +43,7 @@ def rotated(q, x):
 
 @small_kernel
 def cayley_turn(psi, q):
-    """(1, psi/2) o q / sqrt(1 + |psi|^2/4), normalised against the drift of rounding."""
+    """Return (1, psi/2) o q / sqrt(1 + |psi|^2/4), normalised to prevent a drift by round-off."""
     x, y, z = 0.5 * psi[0], 0.5 * psi[1], 0.5 * psi[2]
     w0, x0, y0, z0 = q
     w1 = w0 - (x * x0 + y * y0 + z * z0)
@@ -56,13 +56,13 @@ def cayley_turn(psi, q):
 
 @small_kernel
 def inverse_tangent(k):
-    """T(k)^-1 of equation (1)."""
+    """Return the matrix T(k)^-1 of equation (1)."""
     return plus_identity(matrix_minus(matrix_times(0.25, outer(k, k)), matrix_times(0.5, hat(k))), 1.0)
 
 
 @small_kernel
 def relative_half(p, q):
-    """Scalar and vector part of p* o q: half the rotation from frame p to frame q, in p's axes."""
+    """Return the scalar and vector part of p* o q, the quaternion of the rotation from frame p to frame q, in p's axes."""
     return (
         p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3],
         p[0] * q[1] - q[0] * p[1] - (p[2] * q[3] - p[3] * q[2]),

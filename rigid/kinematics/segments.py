@@ -6,13 +6,13 @@ from rigid.linear_algebra import dot, minus, plus, times
 
 @small_kernel
 def within(x):
-    """The nearest number from 0 to 1."""
+    """Return x clipped to [0, 1]."""
     return min(max(x, 0.0), 1.0)
 
 
 @small_kernel
 def nearest_places(a0, a1, b0, b1):
-    """(s, t) of the nearest points a0 + s (a1 - a0), b0 + t (b1 - b0); ends may be the same point."""
+    """Return (s, t) of the nearest points a0 + s (a1 - a0), b0 + t (b1 - b0); both ends of a segment may coincide."""
     e, f, w = minus(a1, a0), minus(b1, b0), minus(a0, b0)
     ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
     det = ee * ff - ef * ef
@@ -22,7 +22,7 @@ def nearest_places(a0, a1, b0, b1):
         t = within(t)
         s = within((ef * t - we) / ee) if ee > 0.0 else 0.0
     elif ee > 0.0:
-        # of parallel ones any s is, as long as both points stay on their segments
+        # for parallel segments every s is a solution if both points stay on their segments
         s = within((ef * t - we) / ee)
         t = within((ef * s + wf) / ff)
     return s, t
@@ -30,6 +30,6 @@ def nearest_places(a0, a1, b0, b1):
 
 @small_kernel
 def between(a0, a1, b0, b1, s, t):
-    """From the point at t of the second to the point at s of the first."""
+    """Return the vector from the point at t of the second segment to the point at s of the first."""
     a = plus(times(1.0 - s, a0), times(s, a1))
     return minus(a, plus(times(1.0 - t, b0), times(t, b1)))

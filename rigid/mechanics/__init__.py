@@ -1,1 +1,1 @@
-"""Mechanical systems as integrators know them."""
+"""Mechanical systems in the form that integrators accept."""

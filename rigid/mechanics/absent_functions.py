@@ -1,5 +1,6 @@
-"""The functions of a system that has nothing at all: they serve where a system has no potential, no constraints, no loads,
-or where its flags say that a function is not called.
+"""Provide null functions for systems without potential, constraints or loads (`NOTHING`).
+
+They also fill the places of functions that are never called because of the flags of a system.
 """
 
 from rigid.mechanics.mechanical import Functions, system_function
@@ -7,14 +8,14 @@ from rigid.mechanics.mechanical import Functions, system_function
 
 @system_function("gradient")
 def no_vector(q, D, out):
-    """Zero, for functions with one vector argument."""
+    """Set out to zero; replaces functions with one vector argument."""
     for i in range(out.size):
         out[i] = 0.0
 
 
 @system_function("jacobian")
 def no_matrix(q, D, out):
-    """Zero, for functions that fill a matrix."""
+    """Set out to zero; replaces functions that fill a matrix."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = 0.0
@@ -22,41 +23,41 @@ def no_matrix(q, D, out):
 
 @system_function("curvature")
 def no_contraction(q, a, b, D, out):
-    """Zero, for contracted derivatives."""
+    """Set out to zero; replaces contracted derivatives."""
     for i in range(out.size):
         out[i] = 0.0
 
 
 @system_function("force")
 def no_force(q, signal, D, out):
-    """Zero, for systems without external forces."""
+    """Set out to zero; replaces the forces of systems without external forces."""
     for i in range(out.size):
         out[i] = 0.0
 
 
 @system_function("pull")
 def no_product(q, x, D, out):
-    """Never called: the flags say so."""
+    """Do nothing; the flags ensure that this product is never called."""
 
 
 @system_function("discrete_gradient")
 def no_discrete_gradient(q0, q1, D, out):
-    """Never called: the flags say so."""
+    """Do nothing; the flags ensure that this discrete gradient is never called."""
 
 
 @system_function("discrete_force")
 def no_discrete_force(q0, q1, signal, D, out):
-    """Never called: the flags say so."""
+    """Do nothing; the flags ensure that this discrete force is never called."""
 
 
 @system_function("discrete_jacobian")
 def no_discrete_jacobian(q0, q1, D, out):
-    """Never called: the flags say so."""
+    """Do nothing; the flags ensure that this discrete Jacobian is never called."""
 
 
 @system_function("discrete_kinetic")
 def no_discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v):
-    """Never called: the flags say so."""
+    """Do nothing; the flags ensure that these discrete derivatives are never called."""
 
 
 NOTHING = Functions(

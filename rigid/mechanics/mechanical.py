@@ -1,16 +1,15 @@
-"""Mechanical systems with holonomic constraints, as integrators see them.
+"""Define mechanical systems with holonomic constraints (`MechanicalSystem`), the input of integrators.
 
     T = v . M(q) v / 2,   V(q),   g(q) = 0,   generalised forces F(q, s) - R(q, v)
 
-F are loads driven by time functions s, R viscous resistance, linear in v, with v . R >= 0 the power it takes.
+F are loads driven by time functions s, R viscous resistance, linear in v, and v . R >= 0 the power it dissipates.
 
-A `MechanicalSystem` is a set of compiled functions (`Functions`) of complex arguments, so that a
-derivative is one evaluation at q + i eps away, together with the numbers they read (`Data`). Symbolic
-expressions (`rigid.symbolic.systems`), multibody models (`rigid.charts.multibody`) and special systems all become one of these,
-and every integrator of `discretization.time` takes any of them.
+A `MechanicalSystem` is a set of compiled functions (`Functions`) of complex arguments, so that a derivative is one evaluation
+at q + i eps, together with the data they read (`Data`). Symbolic expressions (`rigid.symbolic.systems`), multibody models
+(`rigid.charts.multibody`) and special systems are all converted to a `MechanicalSystem`, and every integrator of
+`discretization.time` accepts it.
 
-Compiled functions cross the border as `numba.cfunc`s of fixed signature: integrators are compiled once, not
-once for every system.
+Compiled functions are passed as `numba.cfunc`s of fixed signature: integrators are compiled once, not once for every system.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 from numba import types
 from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
 from numba.extending import typeof_impl
@@ -47,35 +46,35 @@ F1, F2, I1, I2 = types.float64[::1], types.float64[:, ::1], types.int64[::1], ty
 
 @by_reference
 class Data(NamedTuple):
-    """What the functions of a system read besides their arguments."""
+    """Data that the functions of a system read besides their arguments."""
 
-    n: int  # coordinates
-    m: int  # constraints
-    flags: int  # sum of the constants below
+    n: int  # number of coordinates
+    m: int  # number of constraints
+    flags: int  # bitwise sum of the flags below
     frames: ChartFrames = no_frames()
     interacting: Interacting = gathered()
     scratch: Any = new_scratch()
-    dissipating: Interacting = gathered()  # between frames that `interacting` joins as well
+    dissipating: Interacting = gathered()  # dissipations, between frames that `interacting` connects as well
     working: Interacting = (
         gathered()
-    )  # duals without a value: loads, whose numbers `force` puts in place, and pressure
+    )  # duals without a value: pressure, and loads, whose parameters `force` sets
     driven: Driven = no_drives()
 
 
-DISCRETE_POTENTIAL = 1  # has its own discrete derivative of V
-DISCRETE_CONSTRAINTS = 2  # has its own discrete derivative of g
-DISCRETE_KINETIC = 4  # has its own discrete derivatives of T(q, v) and of the co-energy T*(q, p)
-CONSTANT_MASS = 8
-INVERSE_MASS = 16  # has its own W(q), the matrix of the co-energy T* = p . W(q) p / 2
-SINGULAR_MASS = 32
-QUATERNIONS = 64  # frames in quaternions
-PRODUCTS = 256  # has products with M, W, G and G^T, of the cost of its interactions; else matrices serve
+DISCRETE_POTENTIAL = 1  # the system has a discrete derivative of V
+DISCRETE_CONSTRAINTS = 2  # the system has a discrete derivative of g
+DISCRETE_KINETIC = 4  # the system has discrete derivatives of T(q, v) and of the co-energy T*(q, p)
+CONSTANT_MASS = 8  # M does not depend on q
+INVERSE_MASS = 16  # the system has W(q), the matrix of the co-energy T* = p . W(q) p / 2
+SINGULAR_MASS = 32  # M is singular
+QUATERNIONS = 64  # orientations are quaternions
+PRODUCTS = 256  # products with M, W, G and G^T at the cost of the interactions; otherwise matrices are used
 SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples everything
-VISCOUS = 1024  # has a resistance
-DISCRETE_FORCE = 2048  # has its own loads of a step between two configurations
-CONDENSED = 8192  # some of what resists has condensed own variables
-LOSSLESS = 16384  # what resists keeps all that it takes: a step goes backwards as well
-WITHOUT_POTENTIAL = 4096  # V counts as zero: where its share of Newton's matrix is found by other means
+VISCOUS = 1024  # the system has viscous resistance R
+DISCRETE_FORCE = 2048  # the system has loads over a step between two configurations
+CONDENSED = 8192  # some dissipations have condensed internal variables
+LOSSLESS = 16384  # dissipations store all energy they take: steps can also go backwards
+WITHOUT_POTENTIAL = 4096  # V is taken as zero, because its part of Newton's matrix is computed otherwise
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 
 DATA = Reference(
@@ -88,7 +87,7 @@ DATA = Reference(
     )
 )
 
-DRIVE_NUMBERS = 8  # of a driven constraint in a row of time signals: U (3), value and their rates
+DRIVE_NUMBERS = 8  # entries per driven constraint in a row of time signals: U (3), value and their rates
 
 
 _VECTOR = types.void(C1, DATA, C1)
@@ -96,23 +95,23 @@ _MATRIX = types.void(C1, DATA, C2)
 
 
 class Functions(NamedTuple):
-    """The compiled functions; each writes to its last argument. Sizes: n coordinates, m constraints."""
+    """Compiled functions of a system; each writes to its last argument. Sizes: n coordinates, m constraints."""
 
-    mass: Any  # (q, D, out (n, n))
+    mass: Any  # (q, D, out (n, n)): M(q)
     mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . M(q) b
     inverse_mass: Any  # (q, D, out (n, n)): W(q)
     inverse_mass_gradient: Any  # (q, a, b, D, out (n,)): gradient of a . W(q) b
-    potential: Any  # (q, D, out (1,))
-    gradient: Any  # (q, D, out (n,)) of V
-    constraints: Any  # (q, D, out (m,))
+    potential: Any  # (q, D, out (1,)): V(q)
+    gradient: Any  # (q, D, out (n,)): gradient of V
+    constraints: Any  # (q, D, out (m,)): g(q)
     jacobian: Any  # (q, D, out (m, n)): G
     curvature: Any  # (q, w, lam, D, out (n,)): gradient of lam . G(q) w
-    force: Any  # (q, signal, D, out (n,))
+    force: Any  # (q, signal, D, out (n,)): F(q, s)
     discrete_gradient: Any  # (q0, q1, D, out (n,)): discrete derivative of V
     discrete_jacobian: Any  # (q0, q1, D, out (m, n)): discrete derivative of g
-    discrete_kinetic: Any  # (q0, v0, q1, v1, D, out_q (n,), out_v (n,)): of T(q, v)
-    discrete_coenergy: Any  # (q0, p0, q1, p1, D, out_q (n,), out_p (n,)): of T*(q, p)
-    # products, where the flag PRODUCTS says so
+    discrete_kinetic: Any  # (q0, v0, q1, v1, D, out_q (n,), out_v (n,)): discrete derivatives of T(q, v)
+    discrete_coenergy: Any  # (q0, p0, q1, p1, D, out_q (n,), out_p (n,)): discrete derivatives of T*(q, p)
+    # products, available if the flag PRODUCTS is set
     mass_product: Any  # (q, v, D, out (n,)): M(q) v
     mass_solve: Any  # (q, p, D, out (n,)): M(q)^-1 p
     inverse_mass_product: Any  # (q, p, D, out (n,)): W(q) p
@@ -121,7 +120,7 @@ class Functions(NamedTuple):
     second: Any  # (q, w, z, D, out (m,)): g''(q) (w, z), the change of G(q) w along z
     inverse_mass_rate: Any  # (q, z, p, D, out (n,)): change of W(q) p along z
     discrete_pull: Any  # (q0, q1, lam, D, out (n,)): discrete derivative of g, transposed, times lam
-    # where the flag DISCRETE_FORCE, VISCOUS says so
+    # available if the flag DISCRETE_FORCE (loads) or VISCOUS (resistance) is set
     discrete_force: Any  # (q0, q1, signal, D, out (n,)): loads whose work over the step is out . (q1 - q0)
     resistance: Any  # (q, w, D, out (n,)): R(q, w)
     discrete_resistance: (
@@ -165,22 +164,25 @@ FUNCTIONS = Reference(types.NamedTuple([types.FunctionType(s) for s in SIGNATURE
 
 @typeof_impl.register(Functions)
 def _type_of_functions(functions: Functions, context: Any) -> Any:
-    """Of every system the same, by reference: to find it out of each function anew took longer than many a call."""
+    """Return the numba type of `Functions`, by reference, which is the same for every system.
+
+    Inferring it from each function again took longer than many calls.
+    """
     return FUNCTIONS
 
 
 def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: compile as the function `name` of `Functions`."""
+    """Return a decorator that compiles a function with the signature of the field `name` of `Functions`."""
     return compiled(getattr(SIGNATURES, name))
 
 
 class Symmetry(NamedTuple):
-    """A momentum map J = p . (Xi q + tau), of the one-parameter group with generator Xi q + tau.
+    """Momentum map J = p . (Xi q + tau) of the one-parameter group with generator Xi q + tau.
 
     Parameters
     ----------
     name : str
-        Name of what is conserved.
+        Name of the conserved quantity.
     Xi : array or sparse matrix, shape (n, n)
         Linear part of the generator.
     tau : array, shape (n,)
@@ -196,11 +198,11 @@ class Symmetry(NamedTuple):
     """
 
     name: str
-    Xi: Any  # (n, n), an array or a sparse matrix
-    tau: Floats  # (n,)
+    Xi: Any  # (n, n) array or sparse matrix, linear part of the generator
+    tau: Floats  # (n,) constant part of the generator
 
     def __call__(self, q: Floats, p: Floats) -> Floats:
-        """J at q, p of shapes (..., n)."""
+        """Return J (...) at q and p of shape (..., n)."""
         return np.einsum("...i,...i->...", p, q @ self.Xi.T + self.tau)
 
 
@@ -221,9 +223,9 @@ def _no_signal(t: float) -> Floats:
 
 @dataclass
 class MechanicalSystem:
-    """A constrained mechanical system with its initial state.
+    """Constrained mechanical system with its initial state.
 
-    It is made by `symbolic_system`, `system_of`, `multibody_system`, `rotating_body` or `Model.mechanical_system`.
+    It is created by `symbolic_system`, `system_of`, `multibody_system`, `rotating_body` or `Model.mechanical_system`.
 
     Parameters
     ----------
@@ -232,7 +234,7 @@ class MechanicalSystem:
     functions : Functions
         Compiled functions of the system.
     data : Data
-        Numbers that the functions read.
+        Data that the functions read.
     q0, v0 : array, shape (n,)
         Initial coordinates and velocities, with g(q0) = 0 and G(q0) v0 = 0.
     names : tuple of str, optional
@@ -240,13 +242,13 @@ class MechanicalSystem:
     symmetries : tuple of Symmetry, optional
         Momentum maps that the exact motion conserves.
     signal : callable, optional
-        t -> (k,), the time functions that `force` reads, then the numbers of what is driven.
+        t -> (k,), the time functions that `force` reads, then the parameters of driven constraints.
     p0 : array, shape (n,), optional
         Initial momenta, if they are not M(q0) v0.
     info : dict, optional
-        What a chart needs to go back to frames.
+        Data that a chart needs to convert coordinates to poses of frames.
     drives : array, shape (d, DRIVE_NUMBERS), optional
-        Numbers of driven constraints at the start: direction, value and their rates.
+        Parameters of driven constraints at the start: direction, value and their rates.
 
     Examples
     --------
@@ -271,6 +273,7 @@ class MechanicalSystem:
     drives: Floats = field(default_factory=lambda: np.zeros((0, DRIVE_NUMBERS)))
 
     def __post_init__(self) -> None:
+        """Convert the initial state to arrays and check it against the constraints."""
         self.q0, self.v0 = np.array(self.q0, float), np.array(self.v0, float)
         for what, value in (("q0", self.q0), ("v0", self.v0)):
             if value.shape != (self.n,) or not np.all(np.isfinite(value)):
@@ -284,13 +287,13 @@ class MechanicalSystem:
             raise ModelError(
                 f"system '{self.name}': |g{k + 1}(q0)| = {residual:.3g}; give initial coordinates that satisfy g = 0"
             )
-        if self.m and not self.has(PRODUCTS):  # loops of joints are looked at where a model is built
+        if self.m and not self.has(PRODUCTS):  # redundant joints in loops are checked when a model is built
             self._check_independence()
         if self.m:
             self._check_rate()
 
     def _check_independence(self) -> None:
-        """Raise ModelError where rows of G(q0) depend on each other."""
+        """Raise ModelError if rows of G(q0) are linearly dependent."""
         G = self.jacobian(self.q0)
         R, order = scipy.linalg.qr(G.T, mode="r", pivoting=True)
         size = np.zeros(self.m)
@@ -303,7 +306,7 @@ class MechanicalSystem:
             )
 
     def _check_rate(self) -> None:
-        """Raise ModelError where v0 violates G v0 = 0."""
+        """Raise ModelError if v0 violates dg/dt = G v0 + (explicit rate of driven constraints) = 0."""
         rate = np.abs(self.rate(self.q0, self.v0) + self.explicit_rate(self.q0, self.drives))
         k = int(np.argmax(rate))
         row = np.zeros(self.m)
@@ -319,12 +322,12 @@ class MechanicalSystem:
 
     @property
     def n_drives(self) -> int:
-        """Number of drives, whose works are counted behind work and dissipation."""
+        """Number of drives; their works follow work and dissipation in the energy record (`books`)."""
         return int(self.data.driven.drives)
 
     @property
     def condensed(self) -> Ints:
-        """Where among the numbers of what dissipates stand condensed own variables, interaction by interaction."""
+        """Offsets of condensed internal variables among the parameters of dissipations, interaction by interaction."""
         own: Interacting = self.data.dissipating
         keeping = [kind for kind in own.kinds if kind.own]
         lasts = [(last, kind.own) for kind in keeping for last in own.each.last[kind.first : kind.last]]
@@ -332,7 +335,7 @@ class MechanicalSystem:
 
     @property
     def books(self) -> Floats:
-        """Where the books of a march begin: work, dissipation and the work of every drive, 0, then condensed own variables."""
+        """Initial energy record of a time loop: zeros for work, dissipation and each drive's work, then internal variables."""
         return np.append(np.zeros(2 + self.n_drives), self.data.dissipating.numbers[self.condensed])
 
     def has(self, flag: int) -> bool:
@@ -350,28 +353,29 @@ class MechanicalSystem:
         return bool(self.data.flags & flag)
 
     def drive_to(self, numbers: Floats) -> None:
-        """Put the numbers of driven constraints where the functions read them.
+        """Set the parameters of driven constraints that the functions read.
 
         Parameters
         ----------
         numbers : array, shape (d, DRIVE_NUMBERS) or (d, 4)
-            Direction and value of each, with or without their rates.
+            Direction and value of each driven constraint, with or without their rates.
         """
         rows, X = self.data.driven.rows, self.data.interacting.numbers
         X[rows.direction[:, None] + np.arange(3)] = numbers[:, :3]
         X[rows.value] = numbers[:, 3]
 
     def driven_at(self, times: Floats) -> Floats:
-        """Return the numbers of driven constraints at many times.
+        """Return the parameters of driven constraints at many times.
 
         Parameters
         ----------
         times : array, shape (k,)
-            s.
+            Times, s.
 
         Returns
         -------
         array, shape (k, d, DRIVE_NUMBERS)
+            Direction, value and their rates.
         """
         count, first = len(self.drives), self.data.driven.signal
         if not count:
@@ -380,14 +384,14 @@ class MechanicalSystem:
         return rows.reshape(len(times), count, DRIVE_NUMBERS)
 
     def explicit_rate(self, q: Floats, numbers: Floats) -> Floats:
-        """Return the part of dg/dt that is there without motion.
+        """Return the part of dg/dt that does not depend on velocities, due to the rates of driven constraints.
 
         Parameters
         ----------
         q : array, shape (n,)
             Coordinates.
         numbers : array, shape (d, DRIVE_NUMBERS)
-            Of the driven constraints.
+            Parameters of the driven constraints.
 
         Returns
         -------
@@ -402,7 +406,7 @@ class MechanicalSystem:
         return out
 
     def _call(self, name: str, shape: tuple[int, ...], *arguments: Floats) -> Floats:
-        """One function at real arguments, of q and the like, (n,); the last of `pull` are multipliers, (m,)."""
+        """Return the value of the function `name` at real arguments of shape (n,); the last one of `pull` has shape (m,)."""
         for k, a in enumerate(arguments):
             size = self.m if name == "pull" and k else self.n
             if np.shape(a) != (size,):
@@ -429,7 +433,7 @@ class MechanicalSystem:
         return self._call("mass", (self.n, self.n), q)
 
     def inverse_mass(self, q: Floats) -> Floats:
-        """Return the matrix W(q) of the co-energy p . W p / 2, the inverse of M(q) if that is regular.
+        """Return the matrix W(q) of the co-energy p . W p / 2, the inverse of M(q) if M is regular.
 
         Parameters
         ----------
@@ -455,12 +459,12 @@ class MechanicalSystem:
         Returns
         -------
         float
-            J.
+            Energy, J.
         """
         return float(self._call("potential", (1,), q)[0])
 
     def gradient(self, q: Floats) -> Floats:
-        """Return the gradient of V.
+        """Return the gradient of the potential V at q.
 
         Parameters
         ----------
@@ -503,7 +507,7 @@ class MechanicalSystem:
         return self._call("jacobian", (self.m, self.n), q)
 
     def pull(self, q: Floats, lam: Floats) -> Floats:
-        """Return the forces G(q)^T lam of multipliers.
+        """Return the constraint forces G(q)^T lam.
 
         Parameters
         ----------
@@ -587,7 +591,7 @@ class MechanicalSystem:
         Returns
         -------
         float
-            J.
+            Energy, J.
         """
         return 0.5 * float(v @ self.momentum(q, v))
 
@@ -604,18 +608,18 @@ class MechanicalSystem:
         Returns
         -------
         float
-            J.
+            Energy, J.
         """
         return 0.5 * float(p @ self.velocity(q, p)) + self.potential(q)
 
     @property
     def has_signal(self) -> bool:
-        """Whether `force` depends on time."""
+        """True if `force` depends on time."""
         return self.signal is not _no_signal
 
     @property
     def signal_size(self) -> int:
-        """Number of time functions."""
+        """Number of values that `signal` returns."""
         return len(np.atleast_1d(self.signal(0.0)))
 
     def signals(self, times: Floats) -> Floats:
@@ -624,7 +628,7 @@ class MechanicalSystem:
         Parameters
         ----------
         times : array, shape (k,)
-            s.
+            Times, s.
 
         Returns
         -------
@@ -633,7 +637,7 @@ class MechanicalSystem:
         Raises
         ------
         ModelError
-            If their number changes.
+            If their number changes with time.
         """
         size, values = self.signal_size, [np.atleast_1d(self.signal(float(t))) for t in times]
         for t, value in zip(times, values, strict=True):
@@ -646,5 +650,5 @@ class MechanicalSystem:
 
 @allocating_kernel
 def call(function, arguments):
-    """Call a compiled function from Python, through compiled code."""
+    """Call a compiled function with the tuple `arguments`, from Python through compiled code."""
     function(*arguments)

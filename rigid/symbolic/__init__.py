@@ -1,1 +1,1 @@
-"""Mechanical systems from expressions."""
+"""Mechanical systems made of sympy expressions."""

@@ -1,7 +1,7 @@
-"""What sympy expressions a system can be made of: analytic functions, real where their parts are, with finite values.
+"""Check and rewrite the sympy expressions of a system: analytic functions, real for real arguments, with finite values.
 
-Functions that are not among the analytic ones are written in terms of them; a logarithm keeps its domain, which its
-derivative would lose.
+Functions that are not in `_ANALYTIC` are rewritten in terms of those that are. A logarithm keeps its domain, which its
+derivative would lose. Other expressions raise ModelError.
 """
 
 from __future__ import annotations
@@ -28,15 +28,20 @@ _NOT_ANALYTIC = (
 
 
 class _Positive(sp.Function):
-    """u where it is positive, else not real: the argument of a logarithm, whose derivative 1/u keeps the domain."""
+    """Function that equals u if u is positive and is not real otherwise.
+
+    It marks the argument of a logarithm, whose derivative 1/u then keeps the domain.
+    """
 
     nargs = (1,)
 
     def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return the derivative 1."""
         return sp.Integer(1)
 
 
 def _log(u: sp.Expr) -> sp.Expr:
+    """Return log(u) with u marked by `_Positive`, unless u is a number or already marked."""
     return sp.log(u if u.is_number or isinstance(u, _Positive) else _Positive(u))
 
 
@@ -60,7 +65,7 @@ _REWRITTEN: dict[str, Callable[[sp.Expr], sp.Expr]] = {
 
 
 def expressions_of(name: str, what: str, given: Any) -> list[sp.Expr]:
-    """A list of expressions, `what` of the system `name`."""
+    """Return the checked expressions in the list `given`; `what` and `name` (of the system) are for messages."""
     if isinstance(given, str | sp.Expr | Mapping) or not isinstance(given, Iterable):
         raise ModelError(
             f"system '{name}': {what} = {given!r}; give a list of expressions, [{given}] if it is one"
@@ -69,7 +74,10 @@ def expressions_of(name: str, what: str, given: Any) -> list[sp.Expr]:
 
 
 def expression_of(name: str, what: str, given: Any) -> sp.Expr:
-    """A sympy expression of analytic functions that can be written out, real where its parts are."""
+    """Return `given` as a sympy expression of analytic functions that kernels can evaluate, real for real arguments.
+
+    Raises ModelError if that is not possible.
+    """
     try:
         expression = sp.sympify(given, strict=True)
     except (sp.SympifyError, TypeError, ValueError):
@@ -80,7 +88,10 @@ def expression_of(name: str, what: str, given: Any) -> sp.Expr:
 
 
 def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]) -> sp.Expr:
-    """The expression in sums, products, powers and the functions of `_ANALYTIC`; refuses all others."""
+    """Return the expression in sums, products, powers and functions of `_ANALYTIC`; raise ModelError for all others.
+
+    `done`: cache of rewritten subexpressions.
+    """
     if node in done:
         return done[node]
     kind = type(node).__name__
@@ -104,12 +115,12 @@ def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]
 
 
 def shown(expression: sp.Expr) -> str:
-    """The expression as the user wrote it."""
+    """Return the expression as the user wrote it, as text without `_Positive`."""
     return str(expression.replace(_Positive, lambda u: u))
 
 
 def are_equal(x: sp.Expr, y: sp.Expr) -> bool:
-    """Whether two expressions are equal, up to round-off where they are numbers."""
+    """Return True if two expressions are equal; numbers are compared up to round-off."""
     if x.is_number and y.is_number:
         return math.isclose(number_of(x) or 0.0, number_of(y) or 0.0, rel_tol=1e-13)
     return bool(x == y or sp.simplify(x - y) == 0)
@@ -122,7 +133,10 @@ def values_at_start(
     expressions: Mapping[str, Sequence[sp.Expr]],
     t: sp.Symbol | None,
 ) -> dict[str, list[float]]:
-    """All expressions at q0; refuses what is not a real number there. What depends on time is nan."""
+    """Return the values of all expressions at q0; those that depend on time are nan.
+
+    Raises ModelError if a value is not real and finite.
+    """
     known: dict[sp.Expr, float] = dict(zip(q, q0.tolist(), strict=True))
     if t is not None:
         known[t] = math.nan
@@ -138,11 +152,11 @@ def values_at_start(
 
 
 class _OutsideDomain(Exception):
-    """The first part of an expression that is not real."""
+    """Raised with the first subexpression that is not real and finite."""
 
 
 def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
-    """The value of an expression in the reals; `known` begins as the values of the symbols."""
+    """Return the real value of an expression; `known`: cache of values, initially those of the symbols."""
     if node not in known:
         if node.is_number:
             known[node] = number_of(node) or 0.0

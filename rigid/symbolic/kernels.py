@@ -1,7 +1,7 @@
-"""The kernels of a symbolic system, written out as Python of complex arguments.
+"""Generate the kernels of a symbolic system as Python source with complex arguments.
 
-Expressions are those that `symbolic.systems` has checked, in the coordinates q0, q1, ... and `TIME`. A potential V(s), s = pi(q)
-quadratic, gets the discrete gradient (V(s1) - V(s0))/(s1 - s0) dpi(qbar): 002 (126), Gonzalez 1996.
+The expressions have been checked by `symbolic.systems` and depend on the coordinates q0, q1, ... and `TIME`. A potential V(s)
+with s = pi(q) quadratic has the discrete gradient (V(s1) - V(s0))/(s1 - s0) dpi(qbar): 002 (126), Gonzalez 1996.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIME, INVARIANT = sp.Symbol("t"), sp.Symbol("s")
 
 
 def number_of(constant: sp.Expr) -> float | None:
-    """The value of an expression without symbols; None where it is not real and finite."""
+    """Return the value of an expression without symbols, or None if it is not real and finite."""
     try:
         value = complex(sp.N(constant, 20))
     except (TypeError, ValueError, OverflowError):
@@ -29,7 +29,7 @@ def number_of(constant: sp.Expr) -> float | None:
 
 
 def degree_at_most(expression: sp.Expr, q: list[sp.Symbol], degree: int) -> bool:
-    """Whether an expression is a polynomial of at most this degree in q."""
+    """Return True if an expression is a polynomial of at most this degree in q."""
     try:
         return sp.Poly(expression, *q).total_degree() <= degree
     except sp.PolynomialError:
@@ -46,7 +46,10 @@ def write_kernels(
     forces: list[sp.Expr] | None,
     at_start: Floats,
 ) -> int:
-    """Write all functions, with M(q0) `at_start`; returns the flags of the system."""
+    """Write all kernels of a system and return its flags.
+
+    `parts`: terms of V in quadratic invariants, may be empty; `at_start`: M(q0) (n, n).
+    """
     n, flags = len(q), 0
     constant = not any(M.has(x) for x in q)
     if np.linalg.matrix_rank(at_start, tol=1e-12 * max(np.abs(at_start).max(), 1e-300)) < n:
@@ -86,11 +89,15 @@ def write_kernels(
 
 
 def gradient_of(f: sp.Expr, q: list[sp.Symbol]) -> sp.Matrix:
+    """Return the gradient (n, 1) of f with respect to q."""
     return sp.Matrix([sp.diff(f, x) for x in q])
 
 
 def python_of(node: sp.Expr, places: Mapping[sp.Symbol, str]) -> str:
-    """Python of complex arguments, with the functions of `real_functions`, in parentheses where it needs them."""
+    """Return Python source that evaluates the expression at complex arguments with the functions of `real_functions`.
+
+    `places`: source text of each symbol. Parentheses are added where they are needed.
+    """
     if node in places:
         return places[node]
     if node.is_number:
@@ -115,7 +122,7 @@ def python_of(node: sp.Expr, places: Mapping[sp.Symbol, str]) -> str:
 
 
 class Writer:
-    """The source of the kernels of one system."""
+    """Source code of the kernels of one system: its `lines`, and the names of the kernels `written`."""
 
     def __init__(self, q: list[sp.Symbol]):
         self.places = {x: f"q[{i}]" for i, x in enumerate(q)} | {TIME: "signal[0]"}
@@ -134,7 +141,10 @@ class Writer:
         values: sp.Matrix,
         vectors: Mapping[str, Sequence[sp.Symbol]] | None = None,
     ) -> None:
-        """The compiled function `name` that fills `out` with the values, common subexpressions taken out."""
+        """Write the compiled function `name` that fills `out` with the values; common subexpressions are eliminated.
+
+        `vectors`: symbols of each vector argument besides q.
+        """
         places = dict(self.places)
         for vector, symbols in (vectors or {}).items():
             places |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
@@ -150,6 +160,7 @@ class Writer:
         self._add(name, arguments, body)
 
     def _add(self, name: str, arguments: str, body: list[str]) -> None:
+        """Append the kernel `name` with these lines to the source."""
         self.lines += ["", f'@system_function("{name}")', f"def {name}({arguments}):", *body, ""]
         self.written.append(name)
 
@@ -161,7 +172,10 @@ class Writer:
         mid: list[sp.Symbol],
         half: Mapping[sp.Symbol, sp.Expr],
     ) -> None:
-        """Sum of divided differences of V(s) times the midpoint gradient of pi; the midpoint gradient of quadratics."""
+        """Write the discrete gradient: the sum of divided differences of V(s) times the midpoint gradients of pi.
+
+        Without parts V is quadratic, and its midpoint gradient is written.
+        """
         if not parts:
             middle = gradient_of(V, q).subs(half, simultaneous=True)
             self.function("discrete_gradient", "q, q1, D, out", middle, {"q1": mid})
@@ -184,7 +198,7 @@ class Writer:
     def _divided_difference(
         places: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
     ) -> list[str]:
-        """(V(b) - V(a))/(b - a): as a polynomial where V is one; else by series for a near b."""
+        """Return source lines for (V(b) - V(a))/(b - a): a polynomial if V is one, else with a series for a near b."""
         V, s = part.V, part.s
         if V.is_polynomial(s):
             quotient = sp.cancel(sp.expand(V.subs(s, b) - V.subs(s, a)) / (b - a))

@@ -1,4 +1,4 @@
-"""Lagrange's top in its axis and angular momentum, the system of BS99: 002 (164), (165)."""
+"""Make Lagrange's top in its axis and angular momentum, the system of BS99: 002 (164), (165)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rigid.symbolic.systems import symbolic_system
 def lagrange_top(
     J1: float, weight: float, axis: ArrayLike, momentum: ArrayLike, name: str = "Lagrange top"
 ) -> MechanicalSystem:
-    """A heavy symmetrical top on its tip: q = d3, p = m, T = |m|^2/(2 J1) up to a constant, V = weight d3 . e3.
+    """Make a heavy symmetrical top on its tip: q = d3, p = m, T = |m|^2/(2 J1) up to a constant, V = weight d3 . e3.
 
-    J1: moment about an axis across d3 through the tip, kg m^2; weight: m g l, N m; axis: d3 (3,) at the start;
-    momentum: angular momentum (3,) about the tip, inertial, kg m^2/s. For the integrator BS99 alone.
+    J1: moment of inertia about an axis through the tip perpendicular to d3, kg m^2; weight: m g l, N m; axis: d3 (3,) at the
+    start; momentum: angular momentum (3,) about the tip in inertial axes, kg m^2/s. The system is for the integrator BS99 only.
     """
     J1 = number(name, "J1", J1, positive=True)
     d0, m0 = direction(name, "axis", axis), vector(name, "momentum", momentum)

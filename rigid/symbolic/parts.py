@@ -1,4 +1,4 @@
-"""Parts of a potential."""
+"""Define terms of a potential in quadratic invariants (`Part`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A part V(s) of a potential in a quadratic invariant s = pi(q).
+    """Term V(s) of a potential in a quadratic invariant s = pi(q).
 
-    Its discrete derivative is exact in pi, and so keeps the symmetries of pi. Source: 002 (126).
+    The discrete derivative of the term is exact in pi and so conserves the symmetries of pi. Source: 002 (126).
 
     Parameters
     ----------
     V : sympy expression
         Energy as a function of `s`.
     s : sympy symbol
-        The invariant.
+        Symbol of the invariant.
     pi : sympy expression
         Quadratic function of the coordinates.
 

@@ -1,10 +1,10 @@
-"""Mechanical systems from sympy expressions: differentiated, written out as kernels, compiled.
+"""Make mechanical systems of sympy expressions: differentiate them, generate kernels, compile these.
 
     theta = sympy.symbols("theta")
     system = symbolic_system("pendulum", [theta], T=..., V=..., q0=[1.0], v0=[0.0])
 
 A class with methods `T(q, v)` or `M(q)`, `V(q)`, `g(q)`, `forces(q, t)` written with sympy functions is traced with
-symbols: `system_of(obj, ...)`. Generated kernels are kept, with numba's cache of them, in the user's cache folder.
+symbols: `system_of(obj, ...)`. Generated kernels are stored, with numba's cache of them, in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def symbolic_system(
     q0, v0 : array_like, shape (n,)
         Initial coordinates and velocities.
     T : expression, optional
-        Kinetic energy in q and the velocity symbols `v`. Give it or `M`.
+        Kinetic energy in q and the velocity symbols `v`. Give either `T` or `M`.
     M : matrix of expressions, shape (n, n), optional
         Mass matrix M(q).
     V : expression or sequence of Part, default 0
-        Potential, or its parts in quadratic invariants.
+        Potential, or a sequence of its terms in quadratic invariants.
     g : sequence of expressions, default ()
         Constraints g(q) = 0.
     forces : sequence of expressions, optional
@@ -78,7 +78,7 @@ def symbolic_system(
     Returns
     -------
     MechanicalSystem
-        For `integrate`.
+        The system, for `integrate`.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def symbolic_system(
     real = {"M": list(matrix), "V": [potential], "g": constraints, "forces": loads or []}
     _check_symbols(name, symbols, real, t)
     at_start = of_expressions.values_at_start(name, symbols, starts["q0"], real, t)
-    # names of the user's could be those of symbols that are generated here
+    # rename symbols, as the user's names could coincide with generated ones
     own = [sp.Symbol(f"q{i}") for i in range(n)]
     renamed = dict(zip(symbols, own, strict=True)) | ({t: kernels.TIME} if t is not None else {})
     writer = kernels.Writer(own)
@@ -155,28 +155,28 @@ def symbolic_system(
 def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
     """Make a mechanical system of an object with methods T(q, v) or M(q), V(q), g(q) and forces(q, t).
 
-    T or M is needed. The methods are called once, with sympy symbols, and must use sympy's functions.
+    Either T or M is required. The methods are called once, with sympy symbols, and must use sympy's functions.
 
     Parameters
     ----------
     thing : object
-        What has the methods.
+        Object with the methods; an attribute `symmetries` is used as in `symbolic_system`.
     n : int
         Number of coordinates.
     q0, v0 : array_like, shape (n,)
         Initial coordinates and velocities.
     name : str, optional
-        Name of the system. Default: that of the object's class.
+        Name of the system. Default: name of the object's class.
 
     Returns
     -------
     MechanicalSystem
-        For `integrate`.
+        The system, for `integrate`.
 
     Raises
     ------
     ModelError
-        As `symbolic_system`.
+        In the cases of `symbolic_system`, if T and M are missing, or if a method fails with sympy symbols.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") 
 
 
 def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
-    """A list of symbols; one alone is a list of one."""
+    """Return `given` as a list of symbols; a single symbol becomes a list of one."""
     try:
         symbols = [given] if isinstance(given, sp.Symbol) else list(given)
     except TypeError:
@@ -227,7 +227,7 @@ def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
 
 
 def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -> None:
-    """Coordinates, velocities and time are different symbols, and coordinates have different names."""
+    """Raise ModelError unless all coordinates, velocities and time are different symbols and names in q and in v are unique."""
     for what, symbols in (("q", q), ("v", v)):
         names = [str(x) for x in symbols]
         twice = sorted({x for x in names if names.count(x) > 1})
@@ -243,7 +243,7 @@ def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -
 
 
 def _state(name: str, what: str, given: Any, n: int) -> Floats:
-    """Initial coordinates or velocities, (n,)."""
+    """Return initial coordinates or velocities as an array (n,); raise ModelError if they are invalid."""
     try:
         value = np.array(given, float)
     except (TypeError, ValueError):
@@ -254,6 +254,7 @@ def _state(name: str, what: str, given: Any, n: int) -> Floats:
 
 
 def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbol]) -> sp.Matrix:
+    """Return the mass matrix (n, n), checked, from M or as the Hessian of T with respect to v."""
     n = len(q)
     if (T is None) == (M is None):
         raise ModelError(f"system '{name}': give T or M, one of them")
@@ -281,6 +282,7 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
 
 
 def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
+    """Return the checked terms of a potential; an empty list if V is a single expression."""
     if not isinstance(V, list | tuple):
         return []
     parts: list[Part] = []
@@ -308,6 +310,7 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
 def _check_symbols(
     name: str, q: list[sp.Symbol], expressions: Mapping[str, Sequence[sp.Expr]], t: sp.Symbol | None
 ) -> None:
+    """Raise ModelError if expressions contain symbols other than q, or t in forces."""
     for what, entries in expressions.items():
         known = {*q, t} if what == "forces" else {*q}
         unknown = sorted({str(x) for entry in entries for x in entry.free_symbols - known})
@@ -322,6 +325,7 @@ def _check_symbols(
 
 
 def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:
+    """Return the momentum maps of a mapping name -> Xi, or name -> (Xi, tau)."""
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(
             f"system '{name}': symmetries = {given!r}; give a dictionary name -> Xi, or (Xi, tau)"
@@ -330,6 +334,7 @@ def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:
 
 
 def _symmetry(name: str, key: str, value: Any, n: int) -> Symmetry:
+    """Return the momentum map `key` of Xi, or of (Xi, tau)."""
     try:
         Xi, tau = value if isinstance(value, tuple) else (value, np.zeros(n))
         Xi, tau = np.array(Xi, float), np.array(tau, float)

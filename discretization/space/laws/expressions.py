@@ -1,9 +1,9 @@
-"""Laws that a user writes: the stored energy W of the six strains per length, as a text, and its compiled functions.
+"""Read section laws that a user writes as text, the stored energy per length W of the six strains, and compile their functions.
 
     (EA*Gamma1**2 + GJ*K1**2)/2 + EI*k0**2*(sqrt(1 + (K2**2 + K3**2)/k0**2) - 1)
 
-A text may hold numbers, the strains, parameters by any other name, + - * / **, and the functions of `FUNCTIONS`: it is read
-by Python's parser alone, node by node, and never run. What is compiled is written from the tree by `writing`.
+A text may hold numbers, the strains, parameters by any other name, + - * / **, and the functions of `FUNCTIONS`. Python's parser
+alone reads it, node by node; it is never run. `writing` generates the compiled code from the syntax tree.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from rigid.errors import ModelError
 
 STRAINS = ("Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3")
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan")
-LONGEST, MOST_NODES = 4000, 600  # of a text, of its tree
-MOST_POWER = 64
+LONGEST, MOST_NODES = 4000, 600  # largest number of characters of a text, and of nodes of its tree
+MOST_POWER = 64  # largest whole or half exponent
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 
 
 def canonical(owner: str, text: str, variables: tuple[str, ...] = STRAINS) -> str:
-    """The text as Python writes it; ModelError where it is no expression of this kind.
+    """Return the text as Python writes it.
 
-    variables: up to six names of what it is a function of; all other names are parameters.
+    `variables`: up to six names of the arguments of the function; all other names are parameters. Raises ModelError if the text
+    is not an expression of this kind.
     """
     tree = _parsed(owner, text)
     _tree(owner, tree, variables)
@@ -38,22 +39,23 @@ def canonical(owner: str, text: str, variables: tuple[str, ...] = STRAINS) -> st
 
 
 def parameters_of(text: str, variables: tuple[str, ...] = STRAINS) -> tuple[str, ...]:
-    """Names of the parameters of a canonical text, in the order in which they are numbered."""
+    """Return the names of the parameters of a canonical text, in the order in which they are numbered."""
     return _names(_parsed("law", text), variables)
 
 
 def tree_of(text: str, variables: tuple[str, ...] = STRAINS) -> Node:
-    """The tree of a canonical text: its variables are the strains of `writing`, by their place."""
+    """Return the syntax tree of a canonical text; its variables are the strains of `writing`, numbered by their position."""
     return _tree("law", _parsed("law", text), variables)
 
 
 @functools.cache
 def law_of(text: str) -> ModuleType:
-    """The compiled functions `density` and `stress` of a canonical text."""
+    """Return the module with the compiled functions `density` and `stress` of a canonical text."""
     return load_module(source_of(text, tree_of(text)))
 
 
 def _parsed(owner: str, text: str) -> ast.expr:
+    """Return Python's syntax tree of a text; raise ModelError if it cannot be read or is too long."""
     if not isinstance(text, str) or len(text) > LONGEST:
         raise ModelError(f"{owner}: expression = {shown(text)} is no text of up to {LONGEST} characters")
     try:
@@ -70,12 +72,14 @@ def _parsed(owner: str, text: str) -> ast.expr:
 
 
 def _names(tree: ast.expr, variables: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the sorted names of the parameters: all names that are not functions, variables or pi."""
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
     return tuple(sorted(names - {*variables, "pi"}))
 
 
 def _tree(owner: str, tree: ast.expr, variables: tuple[str, ...]) -> Node:
+    """Return the tree of an expression; raise ModelError if it has more than `MOST_PARAMETERS` parameters."""
     names = _names(tree, variables)
     if len(names) > MOST_PARAMETERS:
         raise ModelError(
@@ -86,7 +90,7 @@ def _tree(owner: str, tree: ast.expr, variables: tuple[str, ...]) -> Node:
 
 
 def _node(owner: str, at: ast.expr, known: tuple[tuple[str, ...], tuple[str, ...]]) -> Node:
-    """The tree of an expression, numbers put together; known: names of its parameters, and of its variables."""
+    """Return the tree of an expression with constants folded; known: names of its parameters, and of its variables."""
     names, variables = known
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
         return _number(owner, at, float(ast.unparse(at)))
@@ -115,12 +119,14 @@ def _node(owner: str, at: ast.expr, known: tuple[tuple[str, ...], tuple[str, ...
 
 
 def _number(owner: str, at: ast.expr, value: Any) -> Node:
+    """Return the node of a number; raise ModelError if it is not finite and real."""
     if isinstance(value, complex) or not math.isfinite(value):
         raise ModelError(f"{owner}: {shown(ast.unparse(at))} is no finite real number; give one")
     return ("num", value)
 
 
 def _combined(owner: str, at: ast.BinOp, word: str, a: Node, b: Node) -> Node:
+    """Return the node of a binary operation; fold two numbers, and write a power whose exponent has strains by exp and log."""
     if a[0] == b[0] == "num":
         x, y = a[1], b[1]
         try:

@@ -1,4 +1,4 @@
-"""What an expression law says of one strain: for checks and tests, from Python."""
+"""Evaluate an expression law at given strains from Python, for checks and tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rigid.system import Floats
 
 @allocating_kernel
 def _between(density, stress, e0, e1, X, out):
-    """out (8, 6): stresses, their derivatives to the strains at the end (rows: strains), then W0, W1."""
+    """Write into out (8, 6) the stresses, their derivatives to the strains at the end (rows: strains), and W0, W1."""
     energy, law = density_at(density), stress_at(stress)
     a = (e0[0] + 0j, e0[1] + 0j, e0[2] + 0j, e0[3] + 0j, e0[4] + 0j, e0[5] + 0j)
     end = np.empty(6, np.complex128)
@@ -32,13 +32,14 @@ def _between(density, stress, e0, e1, X, out):
 
 
 def between(law: ModuleType, e0: Floats, e1: Floats, X: Floats) -> tuple[Floats, Floats, Floats]:
-    """Stresses (6,) between two strains (6,), their derivatives (6, 6) to those at the end, W at both ends (2,)."""
+    """Return stresses (6,) between two strains (6,), their derivatives (6, 6) to those at the end, and W at both ends (2,)."""
     out = np.zeros((8, 6))
     _between(address_of(law.density), address_of(law.stress), e0, e1, X, out)
     return out[0], out[1:7].T, out[7, :2]
 
 
 def energy_and_stress(law: ModuleType, e: Floats, X: Floats) -> tuple[float, Floats, Floats]:
-    """W, its first (6,) and second derivatives (6, 6)."""
+    """Return the energy W at the strains e (6,), its first (6,) and its second derivatives (6, 6)."""
     stress, half, W = between(law, e, e, X)
-    return float(W[0]), stress, 2.0 * half  # both ends count alike
+    # both ends count alike, so the derivative to one end is half of the second derivative
+    return float(W[0]), stress, 2.0 * half

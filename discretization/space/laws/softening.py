@@ -1,4 +1,4 @@
-"""Bending that softens towards a largest moment: M = EI K/sqrt(1 + (EI K/moment)^2) where both EI are the same.
+"""Bending law that softens towards a largest moment: M = EI K/sqrt(1 + (EI K/moment)^2) if both EI are the same.
 
 With w = moment^2/sqrt(EI_2 EI_3),
 
@@ -13,18 +13,18 @@ from rigid.compilation.decorators import small_kernel
 
 @small_kernel
 def root(x, X, at):
-    """sqrt(1 + 2 x/w) and w."""
+    """Return sqrt(1 + 2 x/w) and w."""
     w = X[at + PARAMETERS] ** 2 / np.sqrt(X[at + 28] * X[at + 35])
     return np.sqrt(1.0 + 2.0 * x / w), w
 
 
 @energy_function
 def energy(x, X, at):
-    """phi(x) = 2 x/(root + 1) - x."""
+    """Return phi(x) = 2 x/(root + 1) - x."""
     return 2.0 * x / (root(x, X, at)[0] + 1.0) - x
 
 
 @quotient_function
 def quotient(x0, x1, X, at):
-    """phi[x0, x1]."""
+    """Return the divided difference phi[x0, x1]."""
     return 2.0 / (root(x0, X, at)[0] + root(x1, X, at)[0]) - 1.0

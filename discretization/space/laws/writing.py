@@ -1,12 +1,13 @@
-"""A law's energy and its discrete derivative, written out as kernels from the tree of its expression.
+"""Generate the source of a law's energy and of its discrete derivative from the syntax tree of its expression.
 
 The rules of differentiation hold for differences over a step: with bars for averages of both ends and f[ , ] for divided
 differences (`slopes`),
 
     d(a + b) = da + db      d(a b) = abar db + bbar da      d(a/b) = (da - avg(a/b) db)/bbar      d f(a) = f[a0, a1] da        (1)
 
-exactly, so that W1 - W0 = stress . (e1 - e0), whatever the expression; both ends count alike, where they are the same it is
-the gradient, and nothing is subtracted. They are applied backwards: `w` of a node is dW over its own change.
+exactly, so that W1 - W0 = stress . (e1 - e0), whatever the expression. Both ends count alike; if they are equal the result is
+the gradient; nothing is subtracted. The rules are applied backwards (reverse mode): `w` of a node is dW over the change of that
+node.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from typing import Any
 
 from discretization.space.laws import slopes
 
+# node of a syntax tree:
 # ("num", x), ("par", k), ("strain", k), ("neg", a), ("add" | "sub" | "mul" | "div" | "pow", a, b), (function, a)
 Node = tuple[Any, ...]
-_ENDS = ("e", "f")  # names of the strains at start and end
+_ENDS = ("e", "f")  # names of the strains at the start and the end of the step
 
 
 def source_of(text: str, tree: Node) -> str:
-    """The source of the module with `density` and `stress`."""
+    """Return the source of the module with the functions `density` and `stress` of an expression.
+
+    `text`: the expression, which becomes a comment of the module; `tree`: its syntax tree.
+    """
     lines = [
         f"# {text!r}",
         f"# {helpers()}",
@@ -39,7 +44,7 @@ def source_of(text: str, tree: Node) -> str:
 
 
 def functions_of(tree: Node, decorator: str, stress_decorator: str) -> list[str]:
-    """Lines of the functions `density` and `stress`, with these decorators."""
+    """Return the source lines of the functions `density` and `stress`, with these decorators."""
     writer = _Writer()
     result = writer.value(tree, 0)
     lines = [
@@ -66,25 +71,28 @@ def functions_of(tree: Node, decorator: str, stress_decorator: str) -> list[str]
 
 @functools.cache
 def helpers() -> str:
-    """What numba's cache knows nothing of, as a part of the source."""
+    """Return a checksum of `slopes`, which becomes part of the source: numba's cache does not track changes of that module."""
     return hashlib.sha256(Path(slopes.__file__).read_bytes()).hexdigest()
 
 
 def depends(node: Node) -> bool:
-    """Whether a tree holds a strain."""
+    """Return True if a tree contains a strain."""
     return node[0] == "strain" or any(depends(x) for x in node[1:] if isinstance(x, tuple))
 
 
 class _Writer:
-    """Lines of one function; every node is written once."""
+    """Collect the source lines of one function; each node is written once."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._known: dict[Any, str] = {}
-        self._order: list[Node] = []  # nodes that depend on the strains, each behind what it is made of
+        self._order: list[Node] = []  # nodes that depend on the strains, each after its operands
 
     def value(self, node: Node, end: int) -> str:
-        """Name of the value of a node at an end; of one without strains a float."""
+        """Return the name of the value of a node at an end (0: start, 1: end), and write its lines on first use.
+
+        A node without strains has a float as value, the same at both ends.
+        """
         moves = depends(node)
         key = (node, end if moves else 0)
         if key in self._known:
@@ -100,6 +108,7 @@ class _Writer:
         return name
 
     def _text(self, node: Node, end: int, moves: bool) -> str:
+        """Return the expression of the value of a node; `moves`: True if the node depends on the strains."""
         word = node[0]
         if word == "num":
             return f"({node[1]!r})"
@@ -118,6 +127,7 @@ class _Writer:
         return f"real.{word}({values[0]})" if moves else f"real.made_of(real.{word}(complex({values[0]})), X)"
 
     def _power(self, node: Node, end: int, moves: bool) -> str:
+        """Return the expression of a power; whole and half exponents are written without a logarithm."""
         base = self.value(node[1], end)
         base = base if moves else f"complex({base})"
         n, half, inverse = _exponent(node[2])
@@ -129,7 +139,7 @@ class _Writer:
         return text if moves else f"real.made_of({text}, X)"
 
     def backwards(self, tree: Node) -> list[str]:
-        """(1) from the whole to the strains: the six stresses."""
+        """Apply (1) from the root to the strains and return the expressions of the six stresses."""
         shares: dict[Node, list[str]] = {tree: ["1.0"]}
         stresses = ["0j"] * 6
         for node in reversed(self._order):
@@ -147,11 +157,12 @@ class _Writer:
         return stresses
 
     def _mean(self, node: Node) -> str:
+        """Return the expression of the average of a node over both ends."""
         a, b = self.value(node, 0), self.value(node, 1)
         return f"0.5*({a} + {b})" if a != b else a
 
     def _shares(self, node: Node, w: str) -> list[tuple[Node, str]]:
-        """What of w every part of a node has."""
+        """Return (child, expression) for each child of a node: its part of w by (1)."""
         word, a = node[0], node[1]
         if word == "neg":
             return [(a, f"-{w}")]
@@ -168,6 +179,7 @@ class _Writer:
         return [(a, w), (b, w if word == "add" else f"-{w}")]
 
     def _power_slope(self, node: Node) -> str:
+        """Return the expression of the divided difference of a power to its base."""
         a, b = self.value(node[1], 0), self.value(node[1], 1)
         n, half, inverse = _exponent(node[2])
         if n is None:
@@ -180,7 +192,7 @@ class _Writer:
 
 
 def _exponent(node: Node) -> tuple[int | None, bool, bool]:
-    """n of a power n or n/2, whether it is halved, whether negative; None of others."""
+    """Return n of an exponent n or n/2, True if it is halved, and True if it is negative; n is None for other exponents."""
     if node[0] != "num" or not float(2.0 * node[1]).is_integer():
         return None, False, False
     twice = int(2.0 * node[1])

@@ -1,15 +1,16 @@
-"""Points against a box: spheres, stations of rods, corners of other boxes.
+"""Contact of points with a box: centres of spheres, stations of rods, corners of other boxes.
 
-A box here is a core, all that is no further from it than a radius, which rounds it, touches: forces act while cores are apart.
-With u_i = d_i . (x - c) the coordinates of a point x along the axes of the core, a_i half of its sides and e_i = u_i -+ a_i by
-how much they are beyond it, or 0,
+A box is a core rounded by a radius: everything within that radius of the core touches it, so forces act while the cores are
+still apart. Let u_i = d_i . (x - c) be the coordinates of a point x along the axes of the core, a_i half of its sides, and e_i
+= u_i -+ a_i the distance by which they lie beyond it, or 0 inside:
 
     D^2 = sum e_i^2,   D1^2 - D0^2 = sum (e_i0 + e_i1)(e_i1 - e_i0)/(u_i1 - u_i0) (u_i1 - u_i0)                        (1)
 
-The quotient is 1 outside, 0 inside, so that nothing jumps where another face, edge or corner is next; u_i is bilinear in the
-poses: by the product rule the work is exact. An element of a rod is its stations, as in `lines`.
+The quotient is 1 outside and 0 inside, so that the force is continuous where the nearest face, edge or corner changes. u_i is
+bilinear in the poses, so that the work is exact by the product rule. An element of a rod is represented by its stations, as in
+`lines`.
 
-A step at whose end a point is in the core fails.
+A step fails if a point is inside the core at one of its ends.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -40,32 +41,33 @@ from rigid.kinematics.boxes import depth_of_point, distance_of_point, excess, is
 from rigid.kinematics.poses import ZERO, on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
-CENTRE, CORE = 5, 8  # of a sphere and its box
-STATIONS, CORE_OF_ROD = 5, 7  # of an element, its length is the next, and of its box
+CENTRE, CORE = 5, 8  # offsets in X of the centre of a sphere and of its box
+# offsets in X of the number of stations of an element, followed by its length, and of its box
+STATIONS, CORE_OF_ROD = 5, 7
 
 
 @small_kernel
 def box_of(y, k, X, at):
-    """The core of frame k."""
+    """Return the core of the box of frame k in space: centre, axes, half of the sides; `at`: offset of its parameters in X."""
     pose = frame(y, k)
     return point(pose, vector(X, at)), (pose[1], pose[2], pose[3]), vector(X, at + 3)
 
 
 @small_kernel
 def in_reals(box):
-    """Its real parts."""
+    """Return the real parts of a box (centre, axes, half of the sides)."""
     return real(box[0]), (real(box[1][0]), real(box[1][1]), real(box[1][2])), real(box[2])
 
 
 @small_kernel
 def reach_between(X):
-    """Distance of cores below which the law acts."""
+    """Return the distance of two cores below which the contact law acts, m."""
     return (X[RHO].real + reach_of(X)) * (1.0 + 1e-9)
 
 
 @small_kernel
 def _beyond(x, box):
-    """x - c, its coordinates, and those of which are outside."""
+    """Return w = x - c, its coordinates u along the axes of the box, and the parts e of u that lie outside of the box."""
     w = minus(x, box[0])
     u = dot(box[1][0], w), dot(box[1][1], w), dot(box[1][2], w)
     return w, u, (excess(u[0], box[2][0]), excess(u[1], box[2][1]), excess(u[2], box[2][2]))
@@ -73,7 +75,7 @@ def _beyond(x, box):
 
 @small_kernel
 def of_point(x, box, X):
-    """V."""
+    """Return the potential V of a point x and a box; NaN if the point is inside the core."""
     if depth_of_point(real(x), in_reals(box)) > 0.0:
         return PASSED
     return potential(X, size_of(_beyond(x, box)[2]) - X[RHO])
@@ -81,15 +83,17 @@ def of_point(x, box, X):
 
 @small_kernel
 def inside(x0, x1, box0, box1):
-    """Whether a point is in the core where the step starts or ends."""
+    """Return True if a point is inside the core at the start or at the end of the step."""
     return depth_of_point(real(x0), in_reals(box0)) > 0.0 or depth_of_point(real(x1), in_reals(box1)) > 0.0
 
 
 @small_kernel
 def push(x0, x1, boxes, at, j, X, weight, share, out):
-    """Of a point, where it starts and ends, against the box of frame j, on which it acts: its `piece`, the force on the point.
+    """Add the dual of the box of frame j in contact with a point; return the contribution (see `piece`), the force on the
+    point.
 
-    share: of the distance from the point to the core, how far from it both touch.
+    x0, x1: the point at both ends of the step. `boxes`: the box at both ends. `share`: fraction of the distance from the point
+    to the core at which both surfaces touch, measured from the point.
     """
     (box0, box1), far = boxes, reach_between(X)
     if (
@@ -125,12 +129,13 @@ def push(x0, x1, boxes, at, j, X, weight, share, out):
 
 @value_function
 def value_of_sphere_and_box(y, X, out):
+    """Compute the potential of a sphere and a box."""
     out[0] = of_point(point(frame(y, 0), vector(X, CENTRE)), box_of(y, 1, X, CORE), X)
 
 
 @small_kernel
 def sphere_on_box(y0, y1, X, weight, share, out):
-    """Its sum of `touching`; nothing but duals goes into `out`."""
+    """Add the duals of a sphere and a box to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     boxes = box_of(y0, 1, X, CORE), box_of(y1, 1, X, CORE)
@@ -144,6 +149,7 @@ def sphere_on_box(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_sphere_and_box(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a sphere and a box."""
     out[:] = 0.0
     sphere_on_box(y0, y1, X, lam[0], 0.5, out)
 
@@ -153,6 +159,7 @@ def dual_of_sphere_and_box(y0, y1, X, lam, out):
 
 @value_function
 def value_of_box_and_rod(y, X, out):
+    """Compute the potential of a box and an element of a rod."""
     m, out[0], box = whole(X[STATIONS]), 0.0, box_of(y, 0, X, CORE_OF_ROD)
     for i in range(m + 1):
         out[0] += share_of(i, X, STATIONS) * of_point(along(y, 1, i / m), box, X)
@@ -160,13 +167,15 @@ def value_of_box_and_rod(y, X, out):
 
 @small_kernel
 def _out_of_reach(y, X, box):
-    """Whether the element is further than the law reaches from the box, by one of its axes, in real numbers."""
+    """Return True if the element is beyond the reach of the law along one axis of the box; evaluated in real arithmetic."""
     return is_aside(real(origin(y, 1)), real(origin(y, 2)), in_reals(box), reach_between(X))
 
 
 @small_kernel
 def rod_on_box(y0, y1, X, weight, share, out):
-    """Its sum of `touching`: duals on the box, forces and weights on the nodes."""
+    """Add the dual of the box, and forces and weights of the nodes of an element, to `out`; return the contact sums of
+    `touching`.
+    """
     boxes = box_of(y0, 0, X, CORE_OF_ROD), box_of(y1, 0, X, CORE_OF_ROD)
     if _out_of_reach(y0, X, boxes[0]) and _out_of_reach(y1, X, boxes[1]):
         return NOTHING
@@ -186,6 +195,7 @@ def rod_on_box(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_box_and_rod(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a box and an element of a rod."""
     out[:] = 0.0
     rod_on_box(y0, y1, X, lam[0], 0.5, out)
     for k in range(1, 3):

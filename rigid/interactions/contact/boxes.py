@@ -1,24 +1,25 @@
-"""Boxes against each other: sums over corners and over edges that cross.
+"""Contact of two boxes: sums over corners, and over pairs of edges that cross.
 
-*A corner against a box* is a point: `box_points`.
+*A corner against a box* is a point against a box: `box_points`.
 
-*An edge across an edge.* With U of the least distance of both and U_i, i = 1 .. 4, of the ends of the one from the other,
+*An edge across an edge.* Let U be the potential of the least distance of both, and U_i, i = 1 .. 4, that of the distance of an
+end of one edge from the other edge:
 
     V = U (1 - U_1/U)(1 - U_2/U)(1 - U_3/U)(1 - U_4/U)                                                                (2)
 
-Where an end is next, or edges are parallel, V is 0: this is what the corners have already. A pair of which that holds at both
-ends of a step is left out: the nearest points of edges that are nearly parallel run from end to end, and with them the places of
-forces that add up to nothing. So what lies flat is held by the corners of the common part of both faces: by corners of the one,
-of the other, and where edges cross. A corner and a crossing have a quarter of the stiffness each. A corner next to a corner would
-count in both sums: U of their distance is taken off, so that two equal faces that are shifted against each other keep their
-energy. Over a step
+If an end is the nearest point, or if the edges are parallel, V is 0: that contact is already represented by the corners. A
+pair for which this holds at both ends of a step is left out, because the nearest points of nearly parallel edges run from end
+to end, and with them the points of application of forces whose sum is zero. So a box that lies flat is supported at the
+corners of the common part of both faces: at corners of one box, at corners of the other, and where edges cross. A corner and a
+crossing have a quarter of the stiffness each. A corner next to a corner would be counted in both sums: U of their distance is
+subtracted, so that two equal faces that are shifted against each other keep their energy. Over a step
 
     V1 - V0 = sum c (U1 - U0),   c = mean of dV/dU + f (U1 - U0)                                                        (3)
 
-over U and all U_i; the mean along the straight line between both ends by Gauss' rule with four points, f what it leaves of
-V1 - V0 over the sum of (U1 - U0)^2. Where all changes are small against U that is less than rounding, and f = 0. V is
-homogeneous: where U1 = 0 the line is a ray, and no slope depends on how far both are apart then. The forces of U and U_i are
-those of `capsules` and `gaps`. A step at whose end cores overlap fails.
+summed over U and all U_i. The mean is taken along the straight line between both ends by Gauss' rule with four points; f is
+the remainder of V1 - V0 divided by the sum of (U1 - U0)^2. If all changes are small compared with U, the remainder is below
+round-off and f = 0. V is homogeneous: if U1 = 0 the line is a ray, and the slopes do not depend on how far apart both are
+then. The forces of U and U_i are those of `capsules` and `gaps`. A step fails if the cores overlap at one of its ends.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -41,13 +42,13 @@ from rigid.kinematics.boxes import CORNERS, EDGES, corner, ends_of_edge, extent,
 from rigid.kinematics.poses import on_point
 from rigid.linear_algebra import average, dot, minus, real, times
 
-A, B = 5, 11  # places of the centres of both boxes; half of the sides follow
-SHARE = 0.25  # of the stiffness, of a corner and of a crossing
+A, B = 5, 11  # offsets in X of the centres of both boxes, each followed by half of the sides
+SHARE = 0.25  # fraction of the stiffness that a corner and a crossing have
 
 
 @small_kernel
 def _local(X, at, k):
-    """A corner in the axes of its frame."""
+    """Return corner k of a box in the axes of its frame; `at`: offset of the box in X."""
     x = vector(X, at)
     return (
         x[0] + X[at + 3] * (1.0 - 2.0 * (k & 1)),
@@ -61,14 +62,14 @@ def _local(X, at, k):
 
 @small_kernel
 def _edge(box, k):
-    """Both ends."""
+    """Return both ends of edge k of a box."""
     first, last = ends_of_edge(k)
     return corner(box, first), corner(box, last)
 
 
 @small_kernel
 def _places(i, k, X):
-    """Of both ends of the edge i of the first box, and of k of the second."""
+    """Return both ends of edge i of the first box and of edge k of the second, each in its frame."""
     (a, b), (c, e) = ends_of_edge(i), ends_of_edge(k)
     return _local(X, A, a), _local(X, A, b), _local(X, B, c), _local(X, B, e)
 
@@ -78,7 +79,11 @@ def _places(i, k, X):
 
 @small_kernel
 def _limits(one, other, X):
-    """In real numbers: gap and normal of `separation`, and beyond which places along it edges are too far away."""
+    """Return the gap and normal n of `separation`, and the bounds along n beyond which edges are too far away; in real
+    arithmetic.
+
+    The upper bound applies to the first box, the lower one to the second.
+    """
     one, other = in_reals(one), in_reals(other)
     gap, n = separation(one, other)
     reach = reach_between(X)
@@ -89,6 +94,7 @@ def _limits(one, other, X):
 
 @value_function
 def value_of_boxes(y, X, out):
+    """Compute the potential of two boxes."""
     one, other = box_of(y, 0, X, A), box_of(y, 1, X, B)
     gap, n, above, below = _limits(one, other, X)
     out[0] = 0.0
@@ -114,7 +120,7 @@ def value_of_boxes(y, X, out):
 
 @small_kernel
 def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
-    """Of a corner of the first box and one of the second, on both: their `piece`."""
+    """Add the duals of a corner k of the first box and a corner j of the second; return their contribution (see `piece`)."""
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
     if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
         return NOTHING
@@ -128,7 +134,11 @@ def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
 
 @small_kernel
 def _corners(k, ones, others, X, weight, share, out):
-    """Of the corner k of each box against the other one, less that of the first against all corners of the second."""
+    """Add the duals of corner k of each box against the other box, minus corner k of the first against all corners of the
+    second.
+
+    Return the contact sums, forces on the first box.
+    """
     x0, x1 = corner(ones[0], k), corner(ones[1], k)
     found = push(x0, x1, others, B, 1, X, weight, share, out)
     add_dual(on_point(times(-1.0, found[1]), _local(X, A, k)), out, 0)
@@ -142,9 +152,9 @@ def _corners(k, ones, others, X, weight, share, out):
 
 @small_kernel
 def box_on_box(y0, y1, X, weight, share, out):
-    """Its sum of `touching`, forces on the first box; nothing but duals goes into `out`.
+    """Add the duals of two boxes to `out`, and nothing else; return the contact sums of `touching`, forces on the first box.
 
-    share: of the distance from the first core to the second, where both touch.
+    `share`: fraction of the distance from the first core to the second at which both surfaces touch.
     """
     one0, other0, one1, other1 = (
         box_of(y0, 0, X, A),
@@ -178,6 +188,7 @@ def box_on_box(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_boxes(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two boxes."""
     out[:] = 0.0
     box_on_box(y0, y1, X, lam[0], 0.5, out)
 

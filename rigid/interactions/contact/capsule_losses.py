@@ -1,6 +1,7 @@
-"""What contacts of two capsules lose: each of their two interactions one force of all that it has, at one point. See `friction`.
+"""Compute the dissipative contact forces of two capsules: one force at one point for each of their two interactions.
 
-With spheres and rods a capsule loses as the core that its axis is: `core_losses`.
+The laws are those of `friction`. In contact with spheres and rods a capsule is treated as a core, which is its axis:
+`core_losses`.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -13,6 +14,7 @@ from rigid.interactions.kinds import dual_function
 
 @small_kernel
 def _lost_by_capsules(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two capsules; return the result of `resist`."""
     out[:] = 0.0
     found = capsule_on_capsule(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -20,11 +22,13 @@ def _lost_by_capsules(y0, y1, X, lam, out):
 
 @dual_function
 def of_capsules(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two capsules."""
     _lost_by_capsules(y0, y1, X, lam, out)
 
 
 @dual_function
 def capsules_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of two capsules at the end of a step."""
     store_own(_lost_by_capsules(y0, y1, X, lam, out), out)
 
 

@@ -1,22 +1,24 @@
-"""Capsules: segments both of whose ends are points of one frame, against spheres, elements of rods and each other.
+"""Contact of capsules with spheres, elements of rods and each other.
 
-A point next to a segment has one nearest point, as in `gaps`; an element of a rod is its stations. Two capsules cross in one
-point, but lie along each other with a line. With D the least distance of both segments, D_i that of an end i of the one from
-the other and x the cosine between them,
+A capsule is a rounded segment whose ends are points of one frame.
+
+A point has one nearest point on a segment, as in `gaps`; an element of a rod is represented by its stations. Two capsules that
+cross touch at one point, but two that are parallel touch along a line. Let D be the least distance of both segments, D_i that
+of an end i of one from the other, and x the cosine of the angle between them:
 
     V = w U(D) + (1 - w) sum U(D_i)/2,    w = (1 + kappa) y/(y + kappa),    y = 1 - x^2 (0 below 1e-10)             (1)
 
-U the law: parallel ones touch with the ends of what they share, end to end they are two spheres, and no force jumps as the
-nearest points wander: these run as the inverse of the angle. An interaction has half of the first term and the ends of its
-first capsule; there is another one with both exchanged.
+U is the contact law. Parallel capsules touch at the ends of their common part; end to end they are two spheres; and no force
+jumps while the nearest points wander, which move as the inverse of the angle. An interaction has half of the first term and
+the ends of its first capsule; a second interaction has both capsules exchanged.
 
-Of D the nearest points s0, t0 and s1, t1 of both ends of a step are joined by a straight line. Along it, with the vectors d0,
-d1 between them and u = ds e_a - dt e_b,
+For D, the nearest points s0, t0 and s1, t1 at both ends of a step are joined by a straight line. Along it, with the vectors
+d0, d1 between them and u = ds e_a - dt e_b,
 
     f(tau) = |d1(tau)|^2 - |d0(tau)|^2 - (D1^2 - D0^2),    f(0) = |u1|^2 - 2 d1 . u1 >= 0,    -f(1) = |u0|^2 + 2 d0 . u0 >= 0
 
-and the force acts at its root, as in `gaps` (2) with c = -(d0 . u0 + d1 . u1). The work of (1) is that of the product rule, with
-w1 - w0 from the scalar product of both segments alone: energy is exact, momenta are kept.
+and the force acts at its root, as in `gaps` (2) with c = -(d0 . u0 + d1 . u1). The work of (1) follows from the product rule,
+where w1 - w0 depends on the scalar product of both segments alone: energy is exact, momenta are conserved.
 """
 
 import cmath
@@ -40,33 +42,34 @@ from rigid.kinematics.poses import on_direction, on_point, point
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
-KAPPA, PARALLEL = 0.01, 1e-10  # of (1): some 6 degrees; below 1e-5 the nearest points have no digits
-CENTRE = 5  # place of the centre of a sphere
-STATIONS = 5  # of an element; its length is the next
+# kappa and least y of (1): some 6 degrees; below 1e-5 rad the nearest points have no digits
+KAPPA, PARALLEL = 0.01, 1e-10
+CENTRE = 5  # offset in X of the centre of a sphere
+STATIONS = 5  # offset in X of the number of stations of an element, followed by its length
 
 
 @small_kernel
 def _ends(y, k, X, at):
-    """Both, of the capsule of frame k."""
+    """Return both ends of the capsule of frame k in space; `at`: offset of its ends in X."""
     return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
 
 
 @small_kernel
 def _middle(X, at, t):
-    """The material point at t."""
+    """Return the material point at parameter t of a capsule's axis, in its frame."""
     return plus(times(1.0 - t, vector(X, at)), times(t, vector(X, at + 3)))
 
 
 @small_kernel
 def distance_of(x, segment):
-    """Of a point from a segment."""
+    """Return the distance of a point x from a segment."""
     a, b = segment
     return size_of(nearest(x, a, minus(b, a), 0.0, 1.0)[1])
 
 
 @small_kernel
 def _far(X, one, other):
-    """Whether two segments are too far from each other for the law, in real numbers."""
+    """Return True if two segments are beyond the reach of the contact law; evaluated in real arithmetic."""
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
     s, t = nearest_places(a0, a1, b0, b1)
     d, reach = between(a0, a1, b0, b1, s, t), X[RHO].real + reach_of(X)
@@ -75,9 +78,11 @@ def _far(X, one, other):
 
 @small_kernel
 def push_from_line(x0, x1, X, weight, line0, line1, of, share, out):
-    """Of a point against a capsule, on which it acts: its `piece`; of: the place of the ends of its axis, and its frame.
+    """Add the dual of a capsule in contact with a point; return the contribution (see `piece`), the force on the point.
 
-    share: of the distance from the point to the axis, how far from it both touch.
+    x0, x1: the point at both ends of the step. line0, line1: ends of the axis at both ends of the step. `of`: offset of the
+    ends of the axis in X, and the capsule's frame. `share`: fraction of the distance from the point to the axis at which both
+    surfaces touch, measured from the point.
     """
     at, k = of
     Q, force, closed, d, t = of_segment(X, x0, x1, line0[0], line0[1], line1[0], line1[1], 0.0, 1.0)
@@ -91,12 +96,14 @@ def push_from_line(x0, x1, X, weight, line0, line1, of, share, out):
 
 @value_function
 def value_of_sphere_and_capsule(y, X, out):
+    """Compute the potential of a sphere and a capsule."""
     x = point(frame(y, 0), vector(X, CENTRE))
     out[0] = potential(X, distance_of(x, _ends(y, 1, X, CENTRE + 3)) - X[RHO])
 
 
 @dual_function
 def dual_of_sphere_and_capsule(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a sphere and a capsule."""
     out[:] = 0.0
     at, X0 = CENTRE + 3, vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), X0), point(frame(y1, 0), X0)
@@ -110,6 +117,7 @@ def dual_of_sphere_and_capsule(y0, y1, X, lam, out):
 
 @value_function
 def value_of_capsule_and_rod(y, X, out):
+    """Compute the potential of a capsule and an element of a rod."""
     m, out[0], line = whole(X[STATIONS]), 0.0, _ends(y, 0, X, STATIONS + 2)
     for i in range(m + 1):
         V = potential(X, distance_of(along(y, 1, i / m), line) - X[RHO])
@@ -118,6 +126,7 @@ def value_of_capsule_and_rod(y, X, out):
 
 @dual_function
 def dual_of_capsule_and_rod(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a capsule and an element of a rod."""
     out[:] = 0.0
     at, m = STATIONS + 2, whole(X[STATIONS])
     line0, line1 = _ends(y0, 0, X, at), _ends(y1, 0, X, at)
@@ -134,12 +143,12 @@ def dual_of_capsule_and_rod(y0, y1, X, lam, out):
 # --- another capsule
 
 
-A, B = 5, 11  # places of the ends of both
+A, B = 5, 11  # offsets in X of the ends of both capsules
 
 
 @small_kernel
 def _cosine(one, other, X):
-    """x."""
+    """Return x of (1), and the product of the lengths of both axes."""
     U, W = minus(vector(X, A + 3), vector(X, A)), minus(vector(X, B + 3), vector(X, B))
     size = size_of(U) * size_of(W)
     return dot(minus(one[1], one[0]), minus(other[1], other[0])) / size, size
@@ -147,20 +156,20 @@ def _cosine(one, other, X):
 
 @small_kernel
 def _lean(x):
-    """y."""
+    """Return y of (1) from the cosine x."""
     y = 1.0 - x * x + 0j
     return y - PARALLEL if y.real > PARALLEL else 0j
 
 
 @small_kernel
 def _crossing(y):
-    """w."""
+    """Return w of (1) from y."""
     return (1.0 + KAPPA) * y / (y + KAPPA)
 
 
 @small_kernel
 def _crossing_slope(x0, x1):
-    """(w1 - w0)/(x1 - x0)."""
+    """Return (w1 - w0)/(x1 - x0)."""
     y0, y1 = _lean(x0), _lean(x1)
     if y0 == 0.0 and y1 == 0.0:
         return 0j
@@ -170,8 +179,9 @@ def _crossing_slope(x0, x1):
 
 @small_kernel
 def crossed(one, other):
-    """s, t of the nearest points, d between them, and d . e_a, -d . e_b, which are 0 but at ends: which is which is found in
-    real numbers.
+    """Return s, t of the nearest points of two segments, d between them, and d . e_a, -d . e_b, which vanish except at ends.
+
+    Whether a nearest point is an end or an inner point is decided in real arithmetic.
     """
     e, f, w = minus(one[1], one[0]), minus(other[1], other[0]), minus(one[0], other[0])
     u, v = nearest_places(real(one[0]), real(one[1]), real(other[0]), real(other[1]))
@@ -180,7 +190,7 @@ def crossed(one, other):
     s, t = u + 0j, v + 0j
     if free_s and free_t:
         det = ee * ff - ef * ef
-        if det.real > 1e-12 * ee.real * ff.real:  # else they are parallel, and any s will do
+        if det.real > 1e-12 * ee.real * ff.real:  # otherwise they are parallel, and every s is admissible
             s = (ef * wf - we * ff) / det
         t = (ef * s + wf) / ff
     elif free_s:
@@ -193,7 +203,9 @@ def crossed(one, other):
 
 @small_kernel
 def mean_place(one0, other0, one1, other1, start, end):
-    """s and t of the root of f."""
+    """Return s and t at the root of f, the mean contact point of the step; `start`, `end`: results of `crossed` at both ends
+    of it.
+    """
     ds, dt = end[0] - start[0], end[1] - start[1]
     if max(abs(ds.real), abs(dt.real)) < 1e-70:
         return start[0] + 0.5 * ds, start[1] + 0.5 * dt
@@ -209,13 +221,14 @@ def mean_place(one0, other0, one1, other1, start, end):
 
 @small_kernel
 def _of_ends(X, one, other):
-    """Half of the sum over the ends of the first."""
+    """Return half of the sum of the potentials of both ends of the first segment against the second."""
     V = potential(X, distance_of(one[0], other) - X[RHO]) + potential(X, distance_of(one[1], other) - X[RHO])
     return 0.5 * V
 
 
 @value_function
 def value_of_capsules(y, X, out):
+    """Compute the potential of two capsules, half of w U(D) and the ends of the first one, see (1)."""
     one, other = _ends(y, 0, X, A), _ends(y, 1, X, B)
     w = _crossing(_lean(_cosine(one, other, X)[0]))
     out[0] = (1.0 - w) * _of_ends(X, one, other)
@@ -225,7 +238,7 @@ def value_of_capsules(y, X, out):
 
 @small_kernel
 def _cross(starts, ends, w, X, weight, share, out):
-    """Where the axes of both are nearest: its `piece`, and their distances at both ends of the step."""
+    """Add the duals of U(D), weighted by w; return the contribution (see `piece`) and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
     start, end = crossed(one0, other0), crossed(one1, other1)
     s, t = mean_place(one0, other0, one1, other1, start, end)
@@ -246,9 +259,10 @@ def _cross(starts, ends, w, X, weight, share, out):
 
 @small_kernel
 def capsule_on_capsule(y0, y1, X, weight, share, out):
-    """Its sum of `touching`, forces on the first; nothing but duals goes into `out`.
+    """Add the duals of two capsules to `out`, and nothing else; return the contact sums of `touching`, forces on the first
+    one.
 
-    share: of the distance of both axes, how far from the first both touch.
+    `share`: fraction of the distance of both axes at which both surfaces touch, measured from the first axis.
     """
     one0, other0, one1, other1 = (
         _ends(y0, 0, X, A),
@@ -283,6 +297,7 @@ def capsule_on_capsule(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_capsules(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two capsules."""
     out[:] = 0.0
     capsule_on_capsule(y0, y1, X, lam[0], 0.5, out)
 

@@ -1,18 +1,19 @@
-"""A half-space against a circle that is fixed to a body, a rim: V of the gaps of its lowest and of its highest point.
+"""Contact of a half-space with a circle fixed to a body (a rim): potential of the gaps of its lowest and its highest point.
 
-With c the centre, a the axis and R the radius of the circle, n the normal and p a point of the plane, w = n x a,
+Let c be the centre, a the axis and R the radius of the circle, n the normal and p a point of the plane, and w = n x a. The
+gaps of both points are
 
     g = n . (c - p) - rho -+ R S,   S^2 = w . w + e^2                                                                 (1)
 
-are their gaps: a cylinder that lies, or leans, touches with the lowest point, one that stands with both, which hold it up
-whichever way it tilts. e = 1e-8 rounds the edge at S = 0, where no point is the lowest; the gap differs by e R at most.
-n . (c - p) and u = n . a are bilinear in the poses, w . w = (n . n) (a . a) - u^2, and S1 - S0 = (S1^2 - S0^2)/(S0 + S1), so that
-by the product rule the work is exact, and all forces follow from scalars, so that the momenta are:
+A cylinder that lies or leans touches with the lowest point; one that stands touches with both points, which support it
+whichever way it tilts. e = 1e-8 rounds the edge at S = 0, where no point is the lowest; it changes the gap by e R at most. n .
+(c - p) and u = n . a are bilinear in the poses, w . w = (n . n) (a . a) - u^2, and S1 - S0 = (S1^2 - S0^2)/(S0 + S1), so that
+the work is exact by the product rule. All forces follow from scalars, so that the momenta are conserved exactly:
 
     dV = -(Q + Q') d(n . (c - p)) + (Q - Q') R 2/(S0 + S1) (A n . dn + B a . da - u (a . dn + n . da))               (2)
 
-n, a, u, A = a . a, B = n . n averaged over the step, Q, Q' of the lowest and of the highest point. For friction these are
-the points c -+ R m, m the part of n across a, made as long as 1.
+Here n, a, u, A = a . a, B = n . n are averaged over the step, and Q, Q' belong to the lowest and the highest point. For
+friction these points are c -+ R m, where m is the part of n across a, scaled to length 1.
 """
 
 import cmath
@@ -26,13 +27,13 @@ from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store,
 from rigid.kinematics.poses import direction, on_point_and_direction, point
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 
-AXIS, RADIUS = 14, 17  # places of the axis and of the radius
+AXIS, RADIUS = 14, 17  # offsets in X of the axis and of the radius
 EDGE = 1e-8  # e of (1)
 
 
 @small_kernel
 def _parts(y, X):
-    """n, a, c - p and w of both poses."""
+    """Return n, a, c - p and w = n x a of one state."""
     plane, body = frame(y, 0), frame(y, 1)
     n, a = direction(plane, vector(X, N)), direction(body, vector(X, AXIS))
     return n, a, minus(point(body, vector(X, CENTRE)), point(plane, vector(X, P))), cross(n, a)
@@ -40,12 +41,13 @@ def _parts(y, X):
 
 @small_kernel
 def _lean(w):
-    """S."""
+    """Return S of (1)."""
     return cmath.sqrt(dot(w, w) + EDGE * EDGE)
 
 
 @value_function
 def value_of_circle(y, X, out):
+    """Compute the potential of a plane and a circle."""
     n, _, d, w = _parts(y, X)
     g, r = dot(n, d) - X[RHO], X[RADIUS] * _lean(w)
     out[0] = potential(X, g - r) + potential(X, g + r)
@@ -53,14 +55,17 @@ def value_of_circle(y, X, out):
 
 @small_kernel
 def _lowest(n, a):
-    """-m, to the lowest point from the centre."""
+    """Return -m, the unit vector from the centre to the lowest point."""
     across = minus(n, times(dot(n, a) / dot(a, a), a))
     return times(-1.0 / _lean(across), across)
 
 
 @small_kernel
 def circle_on_plane(y0, y1, X, weight, out):
-    """Its sum of `touching`; `out[0, 2]` and `out[1, 2]` are the duals of the normal and of the axis."""
+    """Add the duals of a plane and a circle to `out`; return the contact sums of `touching`, the force on the circle.
+
+    On return `out[0, 2]` and `out[1, 2]` hold the duals of the normal and of the axis.
+    """
     n0, a0, d0, w0 = _parts(y0, X)
     n1, a1, d1, w1 = _parts(y1, X)
     S0, S1, R = _lean(w0), _lean(w1), X[RADIUS]
@@ -79,7 +84,7 @@ def circle_on_plane(y0, y1, X, weight, out):
         Q = weight * resistance(X, h0, h1)
         if Q != 0.0:
             arm = times(sign, to_lowest)
-            c = plus(x, minus(arm, times(dot(n, plus(d, arm)) / square, n)))  # in the plane
+            c = plus(x, minus(arm, times(dot(n, plus(d, arm)) / square, n)))  # projected onto the plane
             found = add(found, (Q, times(Q, n), times(Q, c), Q * (h0 - h1)))
             leaning += 2.0 * sign * Q * R / (S0 + S1)
     add_at_frame(out, 0, 1.0, -found[0], found[1])
@@ -96,12 +101,13 @@ def circle_on_plane(y0, y1, X, weight, out):
 
 @small_kernel
 def on_circle(force, X, out):
-    """The dual of frame 1, the negative of `force` on the centre, and what `circle_on_plane` has left of the axis."""
+    """Return the dual of frame 1: minus `force` on the centre, and the dual of the axis that `circle_on_plane` left in `out`."""
     return on_point_and_direction(times(-1.0, force), vector(X, CENTRE), frame(out, 1)[2], vector(X, AXIS))
 
 
 @dual_function
 def dual_of_circle(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a plane and a circle."""
     out[:] = 0.0
     found = circle_on_plane(y0, y1, X, lam[0], out)
     store(on_plane(X, out), out, 0)

@@ -1,4 +1,7 @@
-"""What contacts with hulls and bodies of revolution lose: one force of all of a pair, at one point. See `friction`."""
+"""Compute the dissipative contact forces of hulls and bodies of revolution: one force at one point for each pair.
+
+The laws are those of `friction`.
+"""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.box_losses import lost_by_two
@@ -12,6 +15,7 @@ from rigid.interactions.kinds import add_dual, dual_function, frame
 
 @small_kernel
 def _lost_by_sphere(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a core; return the result of `resist`."""
     out[:] = 0.0
     found = sphere_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -19,6 +23,7 @@ def _lost_by_sphere(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_rod(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a core and an element of a rod; return the result of `resist`."""
     out[:] = 0.0
     found = rod_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     on_core = frame(out, 0)
@@ -30,6 +35,7 @@ def _lost_by_rod(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_hulls(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two hulls; return the result of `resist`."""
     out[:] = 0.0
     found = hull_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -37,6 +43,7 @@ def _lost_by_hulls(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_round(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a hull and a body of revolution; return the result of `resist`."""
     out[:] = 0.0
     found = round_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -44,41 +51,49 @@ def _lost_by_round(y0, y1, X, lam, out):
 
 @dual_function
 def of_sphere_on_core(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a core."""
     _lost_by_sphere(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_core_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a sphere and a core at the end of a step."""
     store_own(_lost_by_sphere(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_core(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a core and an element of a rod."""
     _lost_by_rod(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_core_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a core and an element of a rod at the end of a step."""
     store_own(_lost_by_rod(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_hulls(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two hulls."""
     _lost_by_hulls(y0, y1, X, lam, out)
 
 
 @dual_function
 def hulls_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of two hulls at the end of a step."""
     store_own(_lost_by_hulls(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_round(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a hull and a body of revolution."""
     _lost_by_round(y0, y1, X, lam, out)
 
 
 @dual_function
 def round_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a hull and a body of revolution at the end of a step."""
     store_own(_lost_by_round(y0, y1, X, lam, out), out)
 
 

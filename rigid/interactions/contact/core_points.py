@@ -1,23 +1,24 @@
-"""Points against a convex core, a hull of points or a body of revolution (`rigid.kinematics.cores`): spheres, stations of rods.
+"""Contact of points (centres of spheres, stations of rods) with a convex core: a hull of points or a body of revolution.
 
-All that is no further from the core than a radius, which rounds it, touches: forces act outside of the core. In its axes a point
-has a place q, and p is the point of the core next to it; with d0 = q0 - p0, d1 = q1 - p1 at both ends of a step, w = p1 - p0,
+Cores are described in `rigid.kinematics.cores`. A core is rounded by a radius: everything within that radius of it touches,
+and forces act outside of the core. In its axes a point has the position q, and p is the nearest point of the core. With d0 =
+q0 - p0, d1 = q1 - p1 at both ends of a step, and w = p1 - p0,
 
     tau = (|w|^2 + 2 d1 . w)/(2 |w|^2 + 2 d1 . w - 2 d0 . w),   1/2 where w is 0                                      (1)
     D1^2 - D0^2 = 2 dbar . (q1 - q0),   dbar = (d0 + d1)/2 + (1/2 - tau) w                                            (2)
 
-In a convex set no point is nearer than the nearest one, so that d1 . w >= 0 >= d0 . w: tau is in [0, 1], and (2) is the mean
-contact point of `gaps` on the straight line from p0 to p1. There it is the root of a linear function, for the core does not move
-in its own axes. d . w is 0 where both points are on one feature.
+No point of a convex set is nearer than the nearest one, so that d1 . w >= 0 >= d0 . w: tau lies in [0, 1], and (2) is the mean
+contact point of `gaps` on the straight line from p0 to p1. It is the root of a linear function here, because the core does not
+move in its own axes. d . w is 0 if both points are on one feature.
 
-Of a hull q are the coordinates u_i = d_i . (x - c), bilinear in the poses. Of a body of revolution they are r and z, with the
-axis a and w = x - c
+For a hull, q are the coordinates u_i = d_i . (x - c), bilinear in the poses. For a body of revolution they are r and z, with
+the axis a and w = x - c:
 
     z = a . w,   r^2 = |w|^2 - z^2,   r1 - r0 = (r1^2 - r0^2)/(r0 + r1)                                               (3)
 
-by the product rule in w and a: the body may turn about its axis as it likes, so that what rolls feels no ripple.
+by the product rule in w and a. The body may rotate about its axis by any angle, so that a rolling body feels no ripple.
 
-A step at whose end a point is in the core fails.
+A step fails if a point is inside the core at one of its ends.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -40,14 +41,16 @@ from rigid.kinematics.cores import AXIS, beyond, is_round, nearest_in_core
 from rigid.kinematics.poses import ZERO, direction, on_direction, on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
-CENTRE, CORE = 5, 8  # of a sphere and of the core it touches
-STATIONS, CORE_OF_ROD = 5, 7  # of an element, its length is the next, and of the core
-ROUNDING = 1e-15  # of a place and a distance: what is less is 0
+CENTRE, CORE = 5, 8  # offsets in X of the centre of a sphere and of the core that it touches
+# offsets in X of the number of stations of an element, followed by its length, and of the core
+STATIONS, CORE_OF_ROD = 5, 7
+# relative round-off of the product of a position and a distance: smaller products count as 0
+ROUNDING = 1e-15
 
 
 @small_kernel
 def seen(x, pose, X, at):
-    """x - c, and its place in the axes of a core."""
+    """Return w = x - c and the position of x in the axes of a core; `at`: offset of the core in X."""
     w = minus(x, point(pose, vector(X, at)))
     if is_round(X, at):
         z = dot(direction(pose, vector(X, at + AXIS)), w)
@@ -58,7 +61,7 @@ def seen(x, pose, X, at):
 
 @small_kernel
 def of_point(x, pose, X, at):
-    """V."""
+    """Return the potential V of a point x and a core; NaN if the point is inside the core."""
     q = seen(x, pose, X, at)[1]
     most = beyond(real(q), X, at)
     if most < 0.0:
@@ -70,14 +73,14 @@ def of_point(x, pose, X, at):
 
 @small_kernel
 def _across(d, w, q):
-    """d . w, 0 where that is rounding; what a change of a number makes of it stays."""
+    """Return d . w, with a real part of 0 if it is below round-off; the derivative part of a complex step is kept."""
     found, least = dot(d, w), ROUNDING * ROUNDING * dot(real(q), real(q)) * dot(real(d), real(d))
     return found if found.real * found.real > least else found - found.real
 
 
 @small_kernel
 def mean_offset(q0, q1, near0, near1):
-    """dbar of (2)."""
+    """Return dbar of (2)."""
     (p0, d0), (p1, d1) = near0, near1
     w = minus(p1, p0)
     square, mean = dot(w, w), average(d0, d1)
@@ -89,9 +92,11 @@ def mean_offset(q0, q1, near0, near1):
 
 @small_kernel
 def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
-    """Of a point, where it starts and ends, against the core of frame j, on which it acts: its `piece`, the force on the point.
+    """Add the dual of the core of frame j in contact with a point; return the contribution (see `piece`), the force on the
+    point.
 
-    share: of the distance from the point to the core, how far from it both touch.
+    x0, x1: the point at both ends of the step. `poses`: poses of frame j at both ends. `share`: fraction of the distance from
+    the point to the core at which both surfaces touch, measured from the point.
     """
     (w0, q0), (w1, q1) = seen(x0, poses[0], X, at), seen(x1, poses[1], X, at)
     far, out0, out1 = reach_between(X), beyond(real(q0), X, at), beyond(real(q1), X, at)
@@ -130,12 +135,13 @@ def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
 
 @value_function
 def value_of_sphere_and_core(y, X, out):
+    """Compute the potential of a sphere and a core."""
     out[0] = of_point(point(frame(y, 0), vector(X, CENTRE)), frame(y, 1), X, CORE)
 
 
 @small_kernel
 def sphere_on_core(y0, y1, X, weight, share, out):
-    """Its sum of `touching`; nothing but duals goes into `out`."""
+    """Add the duals of a sphere and a core to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     found = push_from_core(x0, x1, (frame(y0, 1), frame(y1, 1)), CORE, 1, X, weight, share, out)
@@ -145,6 +151,7 @@ def sphere_on_core(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_sphere_and_core(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a sphere and a core."""
     out[:] = 0.0
     sphere_on_core(y0, y1, X, lam[0], 0.5, out)
 
@@ -154,6 +161,7 @@ def dual_of_sphere_and_core(y0, y1, X, lam, out):
 
 @value_function
 def value_of_core_and_rod(y, X, out):
+    """Compute the potential of a core and an element of a rod."""
     m, out[0], pose = whole(X[STATIONS]), 0.0, frame(y, 0)
     for i in range(m + 1):
         out[0] += share_of(i, X, STATIONS) * of_point(along(y, 1, i / m), pose, X, CORE_OF_ROD)
@@ -161,7 +169,9 @@ def value_of_core_and_rod(y, X, out):
 
 @small_kernel
 def rod_on_core(y0, y1, X, weight, share, out):
-    """Its sum of `touching`: duals on the core, forces and weights on the nodes."""
+    """Add the dual of the core, and forces and weights of the nodes of an element, to `out`; return the contact sums of
+    `touching`.
+    """
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
     for i in range(m + 1):
         s = i / m
@@ -177,6 +187,7 @@ def rod_on_core(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_core_and_rod(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a core and an element of a rod."""
     out[:] = 0.0
     rod_on_core(y0, y1, X, lam[0], 0.5, out)
     for k in range(1, 3):

@@ -1,4 +1,7 @@
-"""Edges of two bodies across each other, (2) and (3) of `boxes`: where an end is next, or both are parallel, nothing acts."""
+"""Contact of two edges of different bodies that cross: potential and slopes (2), (3) of `boxes`.
+
+Nothing acts if an end is the nearest point, or if both edges are parallel.
+"""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
@@ -10,21 +13,24 @@ from rigid.kinematics.poses import on_point
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import average, cross, dot, minus, plus, real, times
 
-GAUSS = 0.8611363115940526, 0.3399810435848563  # points of the rule, from -1 to 1, and their weights
+GAUSS = 0.8611363115940526, 0.3399810435848563  # points of Gauss' rule on [-1, 1]; its weights are `WEIGHTS`
 WEIGHTS = 0.34785484513745385, 0.6521451548625461
-NEAR = 0.01  # of U: changes for which the rule leaves (NEAR/2)^8 of V
-ALONG = 1e-12  # square of the sine between edges: below it they are parallel
+NEAR = 0.01  # relative change of U for which the rule leaves a remainder of (NEAR/2)^8 of V
+ALONG = 1e-12  # squared sine of the angle between two edges below which they count as parallel
 
 
 @small_kernel
 def is_behind(edge, n, far, sign):
-    """Whether, in real numbers, both ends are beyond a plane."""
+    """Return True if both ends of an edge lie beyond a plane with normal n; evaluated in real arithmetic.
+
+    `far`: height of the plane along n. `sign`: 1.0 for beyond it along n, -1.0 for beyond it against n (with `far` negated).
+    """
     return sign * dot(n, real(edge[0])) > far and sign * dot(n, real(edge[1])) > far
 
 
 @small_kernel
 def is_apart(one, other, reach):
-    """Whether the law does not act between two edges, in real numbers."""
+    """Return True if two edges are farther apart than `reach`, so that the law does not act; evaluated in real arithmetic."""
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
     s, t = nearest_places(a0, a1, b0, b1)
     d = between(a0, a1, b0, b1, s, t)
@@ -33,7 +39,10 @@ def is_apart(one, other, reach):
 
 @small_kernel
 def crosses(one, other):
-    """Whether, in real numbers, the nearest points of two edges that are not parallel are inside of both; else V is 0."""
+    """Return True if two edges are not parallel and their nearest points are inner points of both; otherwise V is 0.
+
+    The decision is made in real arithmetic.
+    """
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
     n = cross(minus(a1, a0), minus(b1, b0))
     sizes = dot(minus(a1, a0), minus(a1, a0)) * dot(minus(b1, b0), minus(b1, b0))
@@ -43,7 +52,7 @@ def crosses(one, other):
 
 @small_kernel
 def have_passed(start, end):
-    """Whether, in real numbers, two edges that cross at both ends of a step have gone through each other."""
+    """Return True if two edges that cross at both ends of a step have gone through each other; evaluated in real arithmetic."""
     if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
         return False
     return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
@@ -51,7 +60,7 @@ def have_passed(start, end):
 
 @small_kernel
 def crossing_of(one, other, D, X):
-    """U and U_i of (2)."""
+    """Return U and U_1 .. U_4 of (2); D: least distance of both edges. All are 0 if U is 0."""
     U = potential(X, D - X[RHO])
     if U == 0.0:
         return 0j, 0j, 0j, 0j, 0j
@@ -66,7 +75,7 @@ def crossing_of(one, other, D, X):
 
 @small_kernel
 def energy_of(U):
-    """V of (2)."""
+    """Return V of (2) from U and U_1 .. U_4."""
     if U[0] == 0.0:
         return 0j
     return U[0] * (1.0 - U[1] / U[0]) * (1.0 - U[2] / U[0]) * (1.0 - U[3] / U[0]) * (1.0 - U[4] / U[0])
@@ -74,7 +83,7 @@ def energy_of(U):
 
 @small_kernel
 def _slopes(U):
-    """Derivatives of V to U and to all U_i."""
+    """Return the derivatives of V with respect to U and U_1 .. U_4."""
     r = U[1] / U[0], U[2] / U[0], U[3] / U[0], U[4] / U[0]
     a, b, c, d = 1.0 - r[0], 1.0 - r[1], 1.0 - r[2], 1.0 - r[3]
     k = b * c * d, a * c * d, a * b * d, a * b * c
@@ -84,7 +93,7 @@ def _slopes(U):
 
 @small_kernel
 def mean_slopes(U0, U1):
-    """The slopes of (3)."""
+    """Return the slopes c of (3) with respect to U and U_1 .. U_4; U0, U1: their values at both ends of the step."""
     mean, size = (0j, 0j, 0j, 0j, 0j), 0.0
     for j in range(4):
         x = 0.5 + (0.5 if j % 2 == 0 else -0.5) * (GAUSS[0] if j < 2 else GAUSS[1])
@@ -126,8 +135,10 @@ def mean_slopes(U0, U1):
 
 @small_kernel
 def _end(ends, i, lines, X, local, others, frames, weight, share, out):
-    """Of an end of an edge against the other one, whose ends are `others` in their axes, on their boxes, the frames: its `piece`,
-    the force on the end. ends, lines: both edges where the step starts and ends.
+    """Add the duals of end i of an edge against another edge; return the contribution (see `piece`), the force on the end.
+
+    `ends`, `lines`: the edge with that end, and the other edge, each at both ends of the step. `local`: the end in its frame.
+    `others`: both ends of the other edge in their frame. `frames`: frame of the end, and frame of the other edge.
     """
     (ends0, ends1), (line0, line1), (X0, X1), (at, to) = ends, lines, others, frames
     Q, force, closed, d, t = of_segment(
@@ -142,14 +153,17 @@ def _end(ends, i, lines, X, local, others, frames, weight, share, out):
 
 @small_kernel
 def of_partner(own):
-    """The `piece` of a part of the second box, of the first."""
+    """Return a contribution (see `piece`) computed with the force on the second body as one with the force on the first body."""
     return own[0], times(-1.0, own[1]), own[2], own[3]
 
 
 @small_kernel
 def cross_edges(edges0, edges1, places, X, weight, share, out):
-    """Of an edge of the first core and one of the second, both ends of which are at these places in their frames: their sum of
-    `touching`, forces on the first.
+    """Add the duals of an edge of the first core and one of the second; return the contact sums of `touching`, forces on the
+    first.
+
+    edges0, edges1: both edges at the start and at the end of the step. `places`: their four ends in their frames. `share`:
+    fraction of the distance from the first edge to the second at which both surfaces touch.
     """
     (one0, other0), (one1, other1) = edges0, edges1
     if not (crosses(one0, other0) or crosses(one1, other1)):

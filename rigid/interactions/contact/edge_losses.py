@@ -1,4 +1,7 @@
-"""What edges that cross lose: one force where both touch. See `friction`."""
+"""Compute the dissipative contact forces of two crossing edges: one force at the point where both touch.
+
+The laws are those of `friction`.
+"""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.box_losses import lost_by_two
@@ -10,6 +13,7 @@ from rigid.interactions.kinds import dual_function
 
 @small_kernel
 def _lost_by_edges(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two edges; return the result of `resist`."""
     out[:] = 0.0
     found = edge_on_edge(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -17,11 +21,13 @@ def _lost_by_edges(y0, y1, X, lam, out):
 
 @dual_function
 def of_edges(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two edges."""
     _lost_by_edges(y0, y1, X, lam, out)
 
 
 @dual_function
 def edges_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of two edges at the end of a step."""
     store_own(_lost_by_edges(y0, y1, X, lam, out), out)
 
 

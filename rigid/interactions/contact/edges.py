@@ -1,7 +1,7 @@
-"""An edge across an edge of another body, of meshes: the energy (2) of `boxes`; where an end is next, nothing acts.
+"""Contact of two crossing edges of meshes on different bodies, with the energy (2) of `boxes`.
 
-What is next to an end is the vertex there, which has an energy of its own: `mesh_points`. A step within which one edge goes
-through the other fails.
+Nothing acts if an end of an edge is the nearest point: the vertex there has an energy of its own, see `mesh_points`. A step
+fails if one edge goes through the other within it.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -20,17 +20,18 @@ from rigid.interactions.contact.touching import NOTHING, fail
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, value_function, vector
 from rigid.kinematics.poses import point
 
-A, B = 5, 11  # places of both ends of each edge
+A, B = 5, 11  # offsets in X of both ends of each edge
 
 
 @small_kernel
 def _edge(y, k, X, at):
-    """Both ends of that of frame k."""
+    """Return both ends of the edge of frame k in space; `at`: offset of its ends in X."""
     return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
 
 
 @value_function
 def value_of_edges(y, X, out):
+    """Compute the potential of two crossing edges."""
     a, b = _edge(y, 0, X, A), _edge(y, 1, X, B)
     out[0] = 0.0
     if not is_apart(a, b, reach_between(X)) and crosses(a, b):
@@ -39,9 +40,9 @@ def value_of_edges(y, X, out):
 
 @small_kernel
 def edge_on_edge(y0, y1, X, weight, share, out):
-    """Their sum of `touching`, forces on the first; nothing but duals goes into `out`.
+    """Add the duals of two edges to `out`, and nothing else; return the contact sums of `touching`, forces on the first edge.
 
-    share: of the distance from the first to the second, where both touch.
+    `share`: fraction of the distance from the first edge to the second at which both surfaces touch.
     """
     a0, a1, b0, b1 = _edge(y0, 0, X, A), _edge(y1, 0, X, A), _edge(y0, 1, X, B), _edge(y1, 1, X, B)
     reach = reach_between(X)
@@ -56,6 +57,7 @@ def edge_on_edge(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_edges(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two edges."""
     out[:] = 0.0
     edge_on_edge(y0, y1, X, lam[0], 0.5, out)
 

@@ -1,36 +1,42 @@
-"""What a contact loses in a step: along the normal, by sliding, rolling and drilling. One force for all that touches.
+"""Dissipative contact forces of a step: restitution along the normal, sliding, rolling and drilling.
 
-From the sums of `touching`: the mean normal n = force/|force|, the point c = place/Q, the rate w = power/(h Q) at which the gap
-closes. Own variables, the last numbers: a bristle zeta (3), in components of the first frame, and whether it slides.
+Each interaction has one force for all of its contact points.
 
-Along the normal the gradient of V is taken once more, times
+The inputs are the sums of `touching`: the mean normal n = force/|force|, the point c = place/Q, and the rate w = power/(h Q)
+at which the gap closes. The internal variables are the last parameters: a bristle zeta (3), in components of the first frame,
+and a flag that is 1 while the contact slides.
+
+Along the normal the gradient of V is added once more, multiplied by
 
     phi = b w/sqrt(w^2 + v^2) + C w, not below -1                                                                     (1)
 
-so that Q (1 + b) resists on the way in and Q (1 - b) on the way out, of a restitution e where b = (1 - e^2)/(1 + e^2), at all
-speeds far above v; C is the factor of Hunt and Crossley. It dissipates phi (V1 - V0) >= 0, and the total N = |force| (1 + phi)
-never pulls.
+so that Q (1 + b) resists on the way in and Q (1 - b) on the way out. With b = (1 - e^2)/(1 + e^2) this gives the restitution e
+at all speeds far above v. C is the factor of Hunt and Crossley. The force dissipates phi (V1 - V0) >= 0, and the total N =
+|force| (1 + phi) never pulls.
 
-Across it acts a bristle of the stiffness k, and beside it a damper, d = mu_s N/(10 v) with the static mu_s: without it what
-is caught would ring for ever, and break loose too early. The points of both sides that are at c in the mean of both ends move
-against each other by s, less its part along n. With z0 = F^-1/2 zeta, zeta turned into the plane across n at its length,
+Across the normal a bristle of the stiffness k acts in parallel with a damper, d = mu_s N/(10 v) with the static coefficient
+mu_s. Without the damper a contact that sticks would oscillate for ever, and would start to slide too early. The material
+points of both sides that are at c in the mean of both ends of the step move relative to each other by s, without its part
+along n. With z0 = F^-1/2 zeta, where zeta is rotated into the plane across n and keeps its length,
 
     P* = k z0 + (k/2 + d/h) s,   P = P* min(1, mu N/|P*|),   T = F P,   mu the static or, where it slides, the kinetic one (2)
 
-T acts on both at c. On an element of a rod F multiplies parts along and across it by factors of mu, one of three for the way
-forth, back and aside; else it is 1. Where P = P*, z1 = z0 + s: the work T . s is that of the bristle, k z . F z/2 = k |zeta|^2/2,
-and of the damper. Where P is less, z1 = P/k; or, if that would gain, z0 + (P - k z0)/(k/2 + d/h): both behind what slides by
-(P* - P)/(k/2 + d/h), which cannot gain. Between stick and slip T has no jump. What slides steadily has P = mu N s/|s|: each part
-against its own part of the slip. A bristle that turns round between forth and back keeps at most what it had and was given.
+T acts on both sides at c. On an element of a rod F multiplies the parts along and across it by factors of mu: there are three,
+for sliding forwards, backwards and sideways. On other surfaces F is 1. If P = P*, then z1 = z0 + s: the work T . s is stored
+in the bristle, k z . F z/2 = k |zeta|^2/2, and dissipated by the damper. If P is less, then z1 = P/k; or, if that would gain
+energy, z1 = z0 + (P - k z0)/(k/2 + d/h). Both lag behind the slip by (P* - P)/(k/2 + d/h), which cannot gain energy. T is
+continuous between sticking and sliding. Steady sliding gives P = mu N s/|s|: each part of the force opposes its own part of
+the slip. A bristle that changes its direction from forwards to backwards keeps at most the energy that it had and received.
 
-Against the relative turn theta in the step acts a moment with lengths l of drilling and rolling,
+Against the relative rotation theta of the step acts a moment with the lengths l of drilling and rolling,
 
     N (l_d f(theta_n) + l_r f(theta_t)),   f(theta) = theta/sqrt(|theta|^2 + (h 1e-3/s)^2)                            (3)
 
-All of it is compiled twice: of complex numbers, for complex steps, and of real ones, where none is taken (`resist`).
+All functions are compiled twice: for complex numbers, which complex steps need, and for real numbers if there is no complex
+step (`resist`).
 
-Source: restitution by a hysteresis of the force: Walton and Braun, Journal of Rheology 30 (1986) 949; (1), second term: Hunt and
-Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
+Source: restitution by a hysteresis of the force: Walton and Braun, Journal of Rheology 30 (1986) 949; (1), second term: Hunt
+and Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -48,35 +54,38 @@ from rigid.interactions.kinds import (
 from rigid.kinematics.poses import direction, mean_pose, on_point, point
 from rigid.linear_algebra import average, cross, dot, minus, plus, real, square_root, times
 
-# places behind the numbers of the energy: (1), (2), (3), factors of mu
+# offsets in X behind the parameters of the energy: (1), (2), (3), factors of mu
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
 SLIDING, SIZE, OWN = 14, 15, 4
-SLOWEST = 1e-3  # rad/s
-CREEP = 10.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
-LEAST = 1e-200  # N: below it one does not divide by it
+SLOWEST = 1e-3  # rate at which rolling and drilling resistance saturate, (3), rad/s
+# multiple of v at which the damper alone reaches the limit; if less, impacts with friction take many more iterations
+CREEP = 10.0
+LEAST = 1e-200  # N, the least force to divide by
 
 
 @small_kernel
 def zero(x):
-    """Of the type of a vector."""
+    """Return a zero vector of the type of x."""
     return times(0.0, x)
 
 
 @small_kernel
 def step_of(x):
-    """What is imaginary of a vector, as it stands; of real ones nothing."""
+    """Return the imaginary part of a vector as an imaginary vector (the complex step); zero for a real vector."""
     return minus(x, real(x))
 
 
 @small_kernel
 def expects(lam):
-    """Whether Newton's method says what it expects."""
+    """Return True if `lam` holds the predicted signs of Newton's method (see `rigid.interactions.kinds.Condensed`)."""
     return lam.shape[0] > SEEN and lam[EXPECTED].real < UNKNOWN
 
 
 @small_kernel
 def normal_factor(X, at, w, lam):
-    """(1)."""
+    """Return phi of (1) for the rate w, with the predicted derivative of the sign if `lam` has one; write w for Newton's
+    method.
+    """
     found = X[at + C] * w
     size = square_root(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
@@ -91,7 +100,7 @@ def normal_factor(X, at, w, lam):
 
 @small_kernel
 def solved(a, b, c, x):
-    """Factors of the vectors a, b, c whose sum is x."""
+    """Return the coefficients of the vectors a, b, c in the linear combination that equals x."""
     u = cross(b, c)
     each = 1.0 / dot(a, u)
     return each * dot(x, u), each * dot(x, cross(c, a)), each * dot(x, cross(a, b))
@@ -99,32 +108,33 @@ def solved(a, b, c, x):
 
 @small_kernel
 def change(y0, y1, k):
-    """Of the pose of frame k."""
+    """Return the change of the pose of frame k in the step, y1 - y0."""
     a, b = frame(y0, k), frame(y1, k)
     return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
 
 
 @small_kernel
 def mean(y0, y1, k):
-    """Of both poses of frame k."""
+    """Return the mean of both poses of frame k."""
     return mean_pose(frame(y0, k), frame(y1, k))
 
 
 @small_kernel
 def lever(y, c):
-    """X with r + R X = c."""
+    """Return the body-fixed point X with r + R X = c."""
     return solved(y[1], y[2], y[3], minus(c, y[0]))
 
 
 @small_kernel
 def turning(y, x):
-    """J^-1 x, J = sum of |d|^2 I - d d^T: of a moment x on a frame the factor of its dual, f_k = (J^-1 x) x d_k."""
+    """Return J^-1 x, J = sum of |d|^2 I - d d^T: a moment x on a frame has the dual f_k = (J^-1 x) x d_k."""
     square = dot(y[1], y[1]) + dot(y[2], y[2]) + dot(y[3], y[3])
     return solved(_column(y, square, 0), _column(y, square, 1), _column(y, square, 2), x)
 
 
 @small_kernel
 def _column(y, square, i):
+    """Return column i of J of `turning`."""
     x = -(y[1][0] * y[1][i] + y[2][0] * y[2][i] + y[3][0] * y[3][i])
     u = -(y[1][1] * y[1][i] + y[2][1] * y[2][i] + y[3][1] * y[3][i])
     v = -(y[1][2] * y[1][i] + y[2][2] * y[2][i] + y[3][2] * y[3][i])
@@ -133,45 +143,48 @@ def _column(y, square, i):
 
 @small_kernel
 def turned_by(y, z):
-    """The turn in a step with the mean pose y and the change z: a moment M does the work M . turn."""
+    """Return the rotation (Cayley vector) of a step with mean pose y and change z: a moment M does the work M . rotation."""
     return turning(y, plus(cross(y[1], z[1]), plus(cross(y[2], z[2]), cross(y[3], z[3]))))
 
 
 @small_kernel
 def on_turn(y, M):
-    """The dual of a moment."""
+    """Return the dual of a moment M on a frame with the pose y."""
     u = turning(y, M)
     return zero(M), cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
 
 
 @small_kernel
 def across(x, n):
-    """Without its part along n."""
+    """Return x without its part along the unit vector n."""
     return minus(x, times(dot(x, n), n))
 
 
 @small_kernel
 def knows_ways(X, at):
-    """Whether mu depends on where the slip points."""
+    """Return True if mu depends on the direction of the slip."""
     return not (X[at + FORTH] == 1.0 and X[at + BACK] == 1.0 and X[at + SIDE] == 1.0)
 
 
 @small_kernel
 def ways(tangent, n, X, at):
-    """e, the tangent across n, and factors of mu for what points along e, against it, and aside."""
+    """Return e, the unit tangent of the rod across n, and the factors of mu for slip along e, against it, and sideways."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square.real == 0.0 or not knows_ways(X, at):
         one = 1.0 + 0.0 * square
         return zero(flat), (one, one, one)
     left, side = dot(flat, flat), X[at + SIDE]
-    lies = left / square  # a rod that stands upright on its end knows no way
+    lies = left / square  # a rod that stands upright on its end has no direction
     factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0.0 * lies
     return (times(1.0 / square_root(left), flat) if left.real > 0.0 else zero(flat)), factors
 
 
 @small_kernel
 def scaled(x, way, of, power):
-    """F^power x, F of the way that the vector `of` has."""
+    """Return F^power x, where F is evaluated for the direction (forwards or backwards) of the vector `of`.
+
+    `way`: result of `ways`. `power`: 1.0, 0.5 or -0.5.
+    """
     e, (forth, back, side) = way
     p, q = forth if dot(of, e).real > 0.0 else back, side
     if p == 1.0 and q == 1.0:
@@ -185,8 +198,9 @@ def scaled(x, way, of, power):
 
 @small_kernel
 def limited(P, size, limit, by_force, lam):
-    """P limit/|P|, with the derivative that is expected; by_force: the part of the complex step of P that comes from the normal
-    force, which says nothing along P.
+    """Return P limit/|P|, with the derivative that follows from the predicted sign.
+
+    `by_force`: part of the complex step of P that comes from the normal force; it has no effect along P.
     """
     x = times(limit / size, P)
     if not expects(lam):
@@ -201,7 +215,10 @@ def limited(P, size, limit, by_force, lam):
 
 @small_kernel
 def bristle(y, X, at, n, s, N, way, lam):
-    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame."""
+    """Return T of (2), the bristle at the end of the step, and whether the contact slides.
+
+    `y`: mean pose of the first frame. `n`: normal. `s`: slip across n. `N`: normal force. `way`: result of `ways`.
+    """
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
     damps = 0.0 * lam[0]
     if X[at + REST].real > 0.0:
@@ -224,7 +241,7 @@ def bristle(y, X, at, n, s, N, way, lam):
     if slides:
         P = limited(P, size, limit, times(damps.real * (N - N.real), real(s)), lam)
     T = scaled(P, way, P, 1.0)
-    if lam.shape[0] > SEEN:  # Newton's method asks for forces alone
+    if lam.shape[0] > SEEN:  # Newton's method needs forces alone
         return T, zero(T), slides
     if slides:
         end = times(1.0 / k, P)
@@ -236,7 +253,7 @@ def bristle(y, X, at, n, s, N, way, lam):
         lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
     if (
         lost.real < 0.0 and (dot(z, way[0]) * dot(end, way[0])).real < 0.0
-    ):  # it has turned round, forth is not back
+    ):  # the direction has changed: forwards and backwards have different factors
         kept = dot(ended, ended)
         left = kept + 2.0 * lost / k
         ended = times(square_root(left / kept), ended) if left.real > 0.0 else zero(ended)
@@ -245,7 +262,9 @@ def bristle(y, X, at, n, s, N, way, lam):
 
 @small_kernel
 def nearly_sign(theta, lam, which):
-    """f(theta) of (3), with the derivative that is expected; which: 0 of drilling, 1 of rolling."""
+    """Return f(theta) of (3), with the derivative that follows from the predicted sign; `which`: 0 for drilling, 1 for
+    rolling.
+    """
     u, at = times(lam[0] / SLOWEST, theta), 3 * which
     if lam.shape[0] > SEEN:
         for i in range(3):
@@ -260,7 +279,7 @@ def nearly_sign(theta, lam, which):
 
 @small_kernel
 def arms(y0, y1, of_one, arity, found, out):
-    """Of both sides, from the weighted mean of their places to c."""
+    """Return the lever arms of both sides: from the weighted mean of the positions of their frames to c."""
     one, other, total, each = zero(found[2]), zero(found[2]), 0.0 * found[0], 1.0 / found[0]
     for k in range(arity):
         weight = each * out[k, 1, 0]
@@ -276,7 +295,10 @@ def arms(y0, y1, of_one, arity, found, out):
 
 @small_kernel
 def answer(X, at, lam, first, found, s, theta, tangent):
-    """To a slip and a turn: phi, T, the moment, z1 of the bristle and whether it slides. first: mean pose of frame 0."""
+    """Return phi, T, the moment, the bristle z1 at the end and whether the contact slides, for a slip s and a rotation theta.
+
+    `first`: mean pose of frame 0. `found`: contact sums of `touching`. `tangent`: tangent of the rod, or zero.
+    """
     Q, force, _, power = found
     size = size_of(force)
     w = lam[0] * power / Q
@@ -293,22 +315,26 @@ def answer(X, at, lam, first, found, s, theta, tangent):
 
 @small_kernel
 def resists_turns(X, at):
-    """By drilling or rolling resistance."""
+    """Return True if the contact has drilling or rolling resistance."""
     return X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
 
 
 @small_kernel
 def acts(found):
-    """Whether one may divide by the sums."""
+    """Return True if the contact sums are large enough to divide by."""
     return found[0].real > LEAST and size_of(found[1]).real > LEAST
 
 
 @small_kernel
 def resist(y0, y1, X, lam, sides, found, tangent, out):
-    """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
-    components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
-    is carried by the weighted mean of the places of a side, and turns about it with that of its turns: each node would else carry
-    it on an arm along its element, which bends that. tangent: of the rod at the stations; zero: all ways are the same.
+    """Write all dissipative duals into `out`; return phi, the bristle at the end and whether the contact slides.
+
+    On entry `out` holds the weights and forces of the frames as in `touching`. The bristle is returned in components of the
+    first frame. `sides`: number of frames of the first side, and number of all frames. `tangent`: tangent of the rod at the
+    stations; zero if all directions of slip are equal.
+
+    The point c is carried by the weighted mean of the positions of a side, and rotates about it by the weighted mean of its
+    rotations: otherwise each node would carry c on an arm along its element, which bends the element.
     """
     if takes_steps(y0, y1, X, lam, sides[1]):
         return resist_in(y0, y1, X, lam, sides, found, tangent, out)
@@ -319,7 +345,7 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
 
 @small_kernel
 def resist_in(y0, y1, X, lam, sides, found, tangent, out):
-    """`resist` in the numbers that are given, complex or real."""
+    """Compute the result of `resist` in the arithmetic of the arguments, complex or real."""
     of_one, arity = sides
     at = X.shape[0] - SIZE
     s, theta, one, other = zero(found[1]), zero(found[1]), zero(found[1]), zero(found[1])
@@ -360,7 +386,7 @@ def resist_in(y0, y1, X, lam, sides, found, tangent, out):
 
 @small_kernel
 def store_own(found, out):
-    """Own variables at the end of a step, from what `resist` returns."""
+    """Store the internal variables at the end of a step in `out`; `found`: result of `resist`."""
     for i in range(3):
         out[0, 0, i] = found[1][i].real
     out[0, 1, 0] = 1.0 if found[2] else 0.0
@@ -368,7 +394,7 @@ def store_own(found, out):
 
 @value_function
 def kept(y, X, out):
-    """k |zeta|^2/2."""
+    """Compute the energy k |zeta|^2/2 that is stored in the bristle, J."""
     at = X.shape[0] - SIZE
     zeta = vector(X, at + ZETA)
     out[0] = 0.5 * X[at + STIFFNESS] * dot(zeta, zeta)

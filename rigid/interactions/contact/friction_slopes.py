@@ -1,13 +1,15 @@
-"""`friction.answer` in real numbers, and how it follows slip, turn, the sum of the forces, its rate, the tangent and the bristle.
+"""Evaluate `friction.answer` and its derivatives in real arithmetic.
 
-With n = f/|f|, N = |f| (1 + phi) and a slip s, a turn theta, the mean tangent t of the rod and g = the bristle in the axes of the
-mean pose of its frame, (1) to (3) of `friction` change by
+The derivatives are with respect to the slip, the rotation, the sum of the forces, its rate, the tangent and the bristle.
+
+With n = f/|f|, N = |f| (1 + phi), a slip s, a rotation theta, the mean tangent t of the rod and the bristle g in the axes of
+the mean pose of its frame, (1) to (3) of `friction` change by
 
     dn = (df - (n . df) n)/|f|,   dN = (n . df) (1 + phi) + |f| phi_w dw
     d(across(x, n)) = across(dx, n) - (x . dn) n - (x . n) dn                                                         (4)
 
-and what follows from these by the product rule. Where Newton's method expects a sign, its derivative is the expected one, as in
-`friction`.
+and all other changes follow by the product rule. If Newton's method has predicted a sign, its derivative is the predicted one,
+as in `friction`.
 """
 
 import math
@@ -48,19 +50,19 @@ ALL_STILL = STILL, STILL, STILL
 
 @small_kernel
 def axis(j):
-    """e_j."""
+    """Return the unit vector e_j."""
     return 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
 
 
 @small_kernel
 def across_by(x, n, dx, dn):
-    """(4)."""
+    """Return the change of across(x, n), (4), for changes dx and dn."""
     return minus(across(dx, n), plus(times(dot(x, dn), n), times(dot(x, n), dn)))
 
 
 @small_kernel
 def _normal(X, at, lam, w):
-    """(1) of `friction`, and its derivative to w."""
+    """Return phi of (1) of `friction` and its derivative with respect to the rate w."""
     phi, slope = X[at + C] * w, X[at + C]
     size = math.sqrt(w * w + X[at + REST] * X[at + REST])
     if size > 0.0:
@@ -72,7 +74,7 @@ def _normal(X, at, lam, w):
 
 @small_kernel
 def _ways_by(X, at, tangent, n, way, dt, dn):
-    """Changes of `ways`: of e, and of the factors forth and back."""
+    """Return the changes of `ways`: of e, and of the factors forwards and backwards; dt, dn: changes of tangent and normal."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square == 0.0 or not knows_ways(X, at):
         return UPRIGHT
@@ -85,13 +87,13 @@ def _ways_by(X, at, tangent, n, way, dt, dn):
 
 @small_kernel
 def _root_of(x, power):
-    """x^power, of 1 and -1/2."""
+    """Return x^power for power = 1 or -1/2."""
     return x if power == 1.0 else 1.0 / math.sqrt(x)
 
 
 @small_kernel
 def _scaled_by(x, dx, way, dway, of, power):
-    """Change of `friction.scaled`."""
+    """Return the change of `friction.scaled` for the changes dx and dway."""
     (e, (forth, back, side)), (de, (dforth, dback)) = way, dway
     ahead = dot(of, e) > 0.0
     factor, dfactor = (forth, dforth) if ahead else (back, dback)
@@ -105,14 +107,15 @@ def _scaled_by(x, dx, way, dway, of, power):
 
 @small_kernel
 def _limit_of(X, at):
-    """The coefficient of friction that holds."""
+    """Return the coefficient of friction that applies: kinetic while the contact slides, else static."""
     return X[at + KINETIC] if X[at + SLIDING] > 0.5 else X[at + STATIC]
 
 
 @small_kernel
 def _held(X, at, lam, n, N, s, tangent, g):
-    """Of the bristle: its ways, u, the factor by which g across n is longer there, P before it is limited, damps, resists,
-    whether it slides.
+    """Return the state of the bristle: way, u, factor, P before it is limited, damps, resists, and whether the contact slides.
+
+    `way`: result of `ways`. `factor`: ratio by which g, projected across n, is lengthened to give u.
     """
     k, damps, factor = X[at + STIFFNESS], 0.0, 1.0
     if X[at + REST] > 0.0:
@@ -129,7 +132,7 @@ def _held(X, at, lam, n, N, s, tangent, g):
 
 @small_kernel
 def _force(X, at, N, held):
-    """T of (2)."""
+    """Return T of (2) of `friction`; `held`: result of `_held`."""
     way, P, slides = held[0], held[3], held[6]
     if slides:
         P = times(N * _limit_of(X, at) / math.sqrt(dot(P, P)), P)
@@ -138,7 +141,10 @@ def _force(X, at, N, held):
 
 @small_kernel
 def _bristle_by(X, at, lam, base, by):
-    """Change of T of (2). base: n, N, s, tangent, g, `_held`; by: changes of the first five, s across n."""
+    """Return the change of T of (2) of `friction`.
+
+    `base`: n, N, s, tangent, g, result of `_held`. `by`: changes of the first five, with the change of s across n.
+    """
     (n, N, s, tangent, g, (way, u, factor, P, damps, resists, slides)), (dn, dN, ds, dt, dg) = base, by
     k, zeta, dway = X[at + STIFFNESS], vector(X, at + ZETA), _ways_by(X, at, tangent, n, way, dt, dn)
     by_force = times(damps * dN, s)
@@ -163,7 +169,7 @@ def _bristle_by(X, at, lam, base, by):
 
 @small_kernel
 def _sign(lam, theta, which):
-    """f of (3), 1/sqrt and the expected sign."""
+    """Return f of (3) of `friction`, the factor 1/sqrt in it, and the predicted sign."""
     u, at = times(lam[0].real / SLOWEST, theta), EXPECTED + 4 + 3 * which
     over = 1.0 / math.sqrt(1.0 + dot(u, u))
     f = times(over, u)
@@ -174,7 +180,7 @@ def _sign(lam, theta, which):
 
 @small_kernel
 def _sign_by(lam, sign, dtheta):
-    """Its change."""
+    """Return the change of f of `_sign` for a change of theta."""
     f, over, expected = sign
     du = times(lam[0].real / SLOWEST, dtheta)
     return times(over, minus(du, times(dot(f, du), expected)))
@@ -182,7 +188,10 @@ def _sign_by(lam, sign, dtheta):
 
 @small_kernel
 def _moment_by(X, at, lam, base, by):
-    """Change of M of (3). base: n, N, theta, signs of drilling and rolling; by: changes of the first three."""
+    """Return the change of the moment M of (3) of `friction`.
+
+    `base`: n, N, theta, results of `_sign` for drilling and rolling. `by`: changes of the first three.
+    """
     (n, N, theta, drilled, rolled), (dn, dN, dtheta) = base, by
     turned = across_by(theta, n, dtheta, dn)
     d = plus(times(dN, drilled[0]), times(N, _sign_by(lam, drilled, minus(dtheta, turned))))
@@ -192,9 +201,12 @@ def _moment_by(X, at, lam, base, by):
 
 @small_kernel
 def slopes_of_answer(y0, y1, X, at, lam, found, slip, tangent, of_frame):
-    """`answer`, as (phi, T, M), and its derivatives: (phi, T, M) to the rate w; (T, M) to components of slip and turn, of the
-    sum of the forces; T to those of the tangent, and, where `of_frame`, to those of a turn of the first frame at the end, which
-    has the bristle. They serve all rows. found, slip (s, theta), tangent: real.
+    """Return `answer` as (phi, T, M), and its derivatives, which all rows of the tangent share.
+
+    The derivatives are: (phi, T, M) with respect to the rate w; (T, M) with respect to the components of slip and rotation;
+    (T, M) with respect to the sum of the forces; T with respect to the tangent; and, if `of_frame`, T with respect to a
+    rotation of the first frame at the end of the step, which carries the bristle. `found`, `slip` (s, theta) and `tangent` are
+    real.
     """
     Q, f, _, power = found
     size = math.sqrt(dot(f, f))

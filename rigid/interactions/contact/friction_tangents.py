@@ -1,8 +1,9 @@
-"""Rows of the tangent of what a contact loses: derivatives of `friction` to places and turns of all frames.
+"""Rows of the tangent matrix of dissipative contact forces (`friction`), along positions and rotations of all frames.
 
-What resists, phi, T and M, depends on a slip s, a turn theta, the sum f of the normal forces, the rate w, where mu has ways on
-the tangent t of the rod, and on the turn eta of the bristle with the first frame. So it is differentiated to these once
-(`friction_slopes`), and each row follows from the changes of its own sums (`touching_slopes`), all in real numbers:
+phi, T and M depend on a slip s, a rotation theta, the sum f of the normal forces, the rate w, the tangent t of the rod (if mu
+depends on the direction), and the rotation eta of the bristle with the first frame. They are differentiated with respect to
+these once (`friction_slopes`); each row then follows from the changes of its own sums (`touching_slopes`). All is evaluated in
+real arithmetic:
 
     dT = T_s ds + T_f df + T_w dw + T_t dt + T_eta deta,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
 """
@@ -18,7 +19,7 @@ from rigid.linear_algebra import apply, average, cross, load3, minus, plus, real
 
 @small_kernel
 def put_turns(y0, y1, arity, out):
-    """For `finish_rows`: out[k, 2] is the Cayley vector of the turn of a frame that has a part."""
+    """Write the Cayley vectors of the rotations of all frames with a contribution to out[k, 2], as `finish_rows` requires."""
     p, q = y0.real, y1.real
     for k in range(arity):
         psi = turned_by(mean(p, q, k), change(p, q, k)) if out[k, 3, 0] != 0.0 else HERE
@@ -28,14 +29,16 @@ def put_turns(y0, y1, arity, out):
 
 @small_kernel
 def _sum_of(by, x):
-    """x_j by_j."""
+    """Return the sum of x_j by_j over j = 0 .. 2."""
     return plus(times(x[0], by[0]), plus(times(x[1], by[1]), times(x[2], by[2])))
 
 
 @small_kernel
 def carried_by(y0, y1, sides, found, out):
-    """c, the arms and the turns, with their weights, of both sides, in real numbers; 1 where the weights of the one are positive
-    and of the other negative, else -1; s and theta of poses that turn by the Cayley vectors of `put_turns`.
+    """Return c, the arms, the weighted rotations of both sides, a sign, and (s, theta); in real arithmetic.
+
+    The sign is 1 if the weights of the first side are positive and those of the second negative, else -1. s and theta belong
+    to poses that rotate by the Cayley vectors of `put_turns`.
     """
     of_one, arity = sides
     one, other, turned, back, total, each = HERE, HERE, HERE, HERE, 0.0, 1.0 / found[0]
@@ -58,10 +61,11 @@ def carried_by(y0, y1, sides, found, out):
 
 @small_kernel
 def finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K):
-    """Rows of K along the places of all frames that have a part, in real numbers: forces and torques as `resist` has them of
-    poses that turn as rotations do, from the changes of the sums that stand there (`touching_slopes`).
+    """Complete the rows of K along the positions of all frames with a contribution: derivatives of forces and torques of
+    `resist`.
 
-    found: real; sums: `carried_by`; first: frame of the rod at the stations; by: `slopes_of_answer`.
+    The poses rotate as rigid frames. On entry K holds the changes of the sums (`touching_slopes`). `found`: real contact sums.
+    `sums`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of `slopes_of_answer`.
     """
     for k in range(sides[1]):
         for m in range(3 if out[k, 3, 0] != 0.0 else 0):
@@ -70,7 +74,7 @@ def finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K):
 
 @small_kernel
 def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
-    """which: frame, axis, frame of the rod at the stations."""
+    """Complete one row of K, see `finish_rows`; `which`: frame, axis, and first frame of the rod at the stations."""
     of_one, arity = sides
     c, arm, turned, sign, _ = sums
     k, m, first = which
@@ -118,7 +122,7 @@ def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
 
 @small_kernel
 def _followed(dw, ds, dtheta, df, dt, by):
-    """Changes of T and M, from the derivatives of `answer`."""
+    """Return the changes of T and M from the derivatives of `answer` and the changes of its arguments."""
     _, (_, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, _ = by
     T = plus(plus(times(dw, T_w), _sum_of(T_s, ds)), plus(_sum_of(T_f, df), _sum_of(T_t, dt)))
     return T, plus(plus(times(dw, M_w), _sum_of(M_theta, dtheta)), _sum_of(M_f, df))
@@ -126,8 +130,9 @@ def _followed(dw, ds, dtheta, df, dt, by):
 
 @small_kernel
 def add_turns(sides, Q, arm, by, out, K):
-    """Rows of K along the turns of all frames that have a part: these go into s and theta, of the first into its bristle, too.
-    Q: of the sums; arm: of `carried_by`.
+    """Add the rows of K along the rotations of all frames with a contribution, which change s and theta.
+
+    A rotation of the first frame also rotates its bristle. `Q`: sum of the resistances. `arm`: arms of `carried_by`.
     """
     (of_one, arity), (one, other), (by_s, by_theta), of_turn = sides, arm, by[2], by[5]
     for k in range(arity):

@@ -1,12 +1,12 @@
-"""Hulls against hulls, boxes and capsules: sums over vertices and over edges that cross, as of boxes in `boxes`.
+"""Contact of hulls with hulls, boxes and capsules: sums over vertices and over edges that cross, as for boxes in `boxes`.
 
-A vertex against a core is a point: `core_points`. It has its part of the stiffness, one over the number of vertices of its faces,
-so that what lies flat has that of the law. A vertex next to a vertex would count in both sums: U of their distance with the
-lesser of both parts is taken off, so that the greater one is left, however many vertices are next to one. Edges across each
-other have the energy (2) of `boxes`, with the greater one of the parts of both
-edges, the mean of those of its ends.
+A vertex against a core is a point: `core_points`. It has a fraction of the stiffness, one over the number of vertices of its
+faces, so that a body that lies flat has the stiffness of the law. A vertex next to a vertex would be counted in both sums: U
+of their distance, with the lesser of both fractions, is subtracted, so that the greater one is left, however many vertices are
+next to one. Edges that cross have the energy (2) of `boxes`, with the greater of the fractions of both edges; the fraction of
+an edge is the mean of those of its ends.
 
-A step at whose end cores overlap fails.
+A step fails if the cores overlap at one of its ends.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -39,31 +39,33 @@ from rigid.kinematics.cores import SIZE, VERTICES, counts_of, ends_of_edge, shar
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
-A = 5  # place of the block of the first; that of the second follows
+A = 5  # offset in X of the first core; the second follows
 
 
 @small_kernel
 def second(X):
-    """Where its block begins."""
+    """Return the offset in X of the second core."""
     return A + whole(X[A + SIZE])
 
 
 @small_kernel
 def local_vertex(X, at, k):
-    """A vertex, from the origin of its frame."""
+    """Return vertex k of the core at offset `at`, relative to the origin of its frame."""
     return plus(vector(X, at), vertex(X, at, k))
 
 
 @small_kernel
 def _placed(pose, X, at):
-    """Middle and axes, in real numbers."""
+    """Return the centre and the axes of a core in space; in real arithmetic."""
     return real(point(pose, vector(X, at))), (real(pose[1]), real(pose[2]), real(pose[3]))
 
 
 @small_kernel
 def _limits(pose, other, X, to):
-    """In real numbers: the gap between both; of each how high its centre is along the normal, this in its axes, and beyond which
-    height nothing of it reaches the other, from above or below.
+    """Return the gap of both cores, and for each core the data of `_is_far`; in real arithmetic.
+
+    These data are: the height of its centre along the normal, the normal in its axes, the height beyond which it cannot reach
+    the other core, and the sign: 1.0 if that is an upper bound, -1.0 if it is a lower one.
     """
     a, b = _placed(pose, X, A), _placed(other, X, to)
     gap, n = separation_of_cores(a, b, X, A, to)
@@ -74,7 +76,7 @@ def _limits(pose, other, X, to):
 
 @small_kernel
 def _is_far(side, X, at, k):
-    """Whether the k-th vertex of a core is beyond its limit."""
+    """Return True if vertex k of a core is beyond its bound; `side`: data of `_limits`."""
     height, u, limit, sign = side
     i = at + VERTICES + 3 * k
     return sign * (height + u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real - limit) > 0.0
@@ -82,20 +84,21 @@ def _is_far(side, X, at, k):
 
 @small_kernel
 def _are_far(side, X, at, k):
-    """Whether both ends of the k-th edge are."""
+    """Return True if both ends of edge k of a core are beyond its bound."""
     i, j = ends_of_edge(X, at, k)
     return _is_far(side, X, at, i) and _is_far(side, X, at, j)
 
 
 @small_kernel
 def share_of_edge(X, at, k):
+    """Return the fraction of the stiffness of edge k, the mean of those of its ends."""
     i, j = ends_of_edge(X, at, k)
     return 0.5 * (share_of_vertex(X, at, i) + share_of_vertex(X, at, j))
 
 
 @small_kernel
 def lesser(a, b):
-    """Of two parts; of equal ones the mean, so that it goes both ways."""
+    """Return the lesser of two fractions; their mean if they are equal, so that derivatives are symmetric."""
     if a.real == b.real:
         return 0.5 * (a + b)
     return a if a.real < b.real else b
@@ -103,7 +106,7 @@ def lesser(a, b):
 
 @small_kernel
 def _greater(a, b):
-    """Of two parts; of equal ones the mean, so that it goes both ways."""
+    """Return the greater of two fractions; their mean if they are equal, so that derivatives are symmetric."""
     if a.real == b.real:
         return 0.5 * (a + b)
     return a if a.real > b.real else b
@@ -111,14 +114,14 @@ def _greater(a, b):
 
 @small_kernel
 def edge_of(pose, X, at, k):
-    """Both ends."""
+    """Return both ends of edge k of a core in space."""
     i, j = ends_of_edge(X, at, k)
     return point(pose, local_vertex(X, at, i)), point(pose, local_vertex(X, at, j))
 
 
 @small_kernel
 def energy_of_cores(one, other, X):
-    """V, of two poses."""
+    """Return the potential V of two cores at given poses; NaN if they overlap."""
     to, V = second(X), 0j
     gap, side, opposite = _limits(one, other, X, to)
     if gap > reach_between(X):
@@ -153,12 +156,16 @@ def energy_of_cores(one, other, X):
 
 @value_function
 def value_of_hulls(y, X, out):
+    """Compute the potential of two hulls."""
     out[0] = energy_of_cores(frame(y, 0), frame(y, 1), X)
 
 
 @small_kernel
 def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
-    """Of a vertex of the first and one of the second, their places in their frames: their `piece`."""
+    """Add the duals of a vertex of the first hull and one of the second; return their contribution (see `piece`).
+
+    x0, x1 and p0, p1: both vertices at both ends of the step. Xa, Xb: both vertices in their frames.
+    """
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
     if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
         return NOTHING
@@ -172,7 +179,10 @@ def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
 
 @small_kernel
 def _of_vertices(ones, others, limits, X, weight, share, out):
-    """Of all vertices of each against the other core, less those of both against each other."""
+    """Add the duals of all vertices of each hull against the other core, minus those of vertices against vertices.
+
+    Return the contact sums, forces on the first hull.
+    """
     to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     for i in range(counts_of(X, A)[0]):
         if _is_far(side0, X, A, i) and _is_far(side1, X, A, i):
@@ -200,7 +210,7 @@ def _of_vertices(ones, others, limits, X, weight, share, out):
 
 @small_kernel
 def _of_edges(ones, others, limits, X, weight, share, out):
-    """Of all that cross."""
+    """Add the duals of all pairs of edges that cross; return the contact sums, forces on the first hull."""
     to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     reach = reach_between(X)
     for i in range(counts_of(X, A)[1]):
@@ -230,9 +240,10 @@ def _of_edges(ones, others, limits, X, weight, share, out):
 
 @small_kernel
 def core_on_core(ones, others, X, weight, share, out):
-    """Of the poses of both at both ends of a step the sum of `touching`, forces on the first; nothing but duals goes into `out`.
+    """Add the duals of two cores to `out`, and nothing else; return the contact sums of `touching`, forces on the first core.
 
-    share: of the distance from the first core to the second, where both touch.
+    `ones`, `others`: poses of both cores at both ends of the step. `share`: fraction of the distance from the first core to
+    the second at which both surfaces touch.
     """
     to = second(X)
     gap0, side0, opposite0 = _limits(ones[0], others[0], X, to)
@@ -249,13 +260,14 @@ def core_on_core(ones, others, X, weight, share, out):
 
 @small_kernel
 def hull_on_hull(y0, y1, X, weight, share, out):
-    """The same, of the frames of an interaction."""
+    """Add the duals of two hulls, frames 0 and 1, to `out`; return the contact sums of `touching`, see `core_on_core`."""
     ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
     return core_on_core(ones, others, X, weight, share, out)
 
 
 @dual_function
 def dual_of_hulls(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two hulls."""
     out[:] = 0.0
     hull_on_hull(y0, y1, X, lam[0], 0.5, out)
 

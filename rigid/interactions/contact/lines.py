@@ -1,8 +1,11 @@
-"""Spheres and rods against each other: V of D - rho, D the distance of their axes, rho the sum of their radii.
+"""Contact of spheres and rods with each other.
 
-An element of a rod is a row of stations on its chord, each with its nearest point on a segment of the other; where the other
-goes on behind the vertex b2 (`minus`), that vertex is taken off, for the next segment is as near there. Two rods are the sum of
-all stations of one against all segments of the other, or half of it and half of the reverse.
+The potential is V of D - rho, D the distance of their axes, rho the sum of their radii.
+
+An element of a rod is a row of stations on its chord, each with its nearest point on a segment of the other rod. If the other
+rod continues behind the vertex b2 (`minus`), the contribution of that vertex is subtracted, because the next segment is as
+near there. The potential of two rods is the sum of all stations of one against all segments of the other, or half of it and
+half of the reverse.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -35,20 +38,20 @@ from rigid.kinematics.poses import on_point, point
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import average, dot, minus, real, times
 
-XA, XB = 5, 8  # places of the centres of spheres
+XA, XB = 5, 8  # offsets in X of the centres of both spheres
 MINUS_OF_SPHERE = 8
 STATIONS, LENGTH, MINUS_OF_ROD = 5, 6, 7
 
 
 @small_kernel
 def _of_distance(X, d):
-    """V, of the line d between the axes."""
+    """Return V for the vector d between both axes."""
     return potential(X, size_of(d) - X[RHO])
 
 
 @small_kernel
 def _of_line(y, X, x, k, minus_last):
-    """V of a point x and the segment of frames k and k + 1."""
+    """Return V of a point x and the segment of frames k and k + 1; `minus_last`: True if V of its last vertex is subtracted."""
     a, b = origin(y, k), origin(y, k + 1)
     _, d, _ = nearest(x, a, minus(b, a), 0.0, 1.0)
     V = _of_distance(X, d)
@@ -57,12 +60,13 @@ def _of_line(y, X, x, k, minus_last):
 
 @value_function
 def value_of_spheres(y, X, out):
+    """Compute the potential of two spheres."""
     out[0] = _of_distance(X, minus(point(frame(y, 0), vector(X, XA)), point(frame(y, 1), vector(X, XB))))
 
 
 @small_kernel
 def between_spheres(y0, y1, X):
-    """Of both centres, `of_points`, and the mean place of a's."""
+    """Return the result of `of_points` for the centres of two spheres, and the mean position of the first one."""
     a0, a1 = point(frame(y0, 0), vector(X, XA)), point(frame(y1, 0), vector(X, XA))
     b0, b1 = point(frame(y0, 1), vector(X, XB)), point(frame(y1, 1), vector(X, XB))
     Q, force, closed, d = of_points(X, a0, a1, b0, b1)
@@ -71,6 +75,7 @@ def between_spheres(y0, y1, X):
 
 @dual_function
 def dual_of_spheres(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two spheres."""
     out[:] = 0.0
     force = times(lam[0], between_spheres(y0, y1, X)[1])
     store_on_centre(force, X, XA, out, 0)
@@ -79,19 +84,23 @@ def dual_of_spheres(y0, y1, X, lam, out):
 
 @value_function
 def value_of_sphere(y, X, out):
+    """Compute the potential of a sphere and an element of a rod."""
     x = point(frame(y, 0), vector(X, XA))
     out[0] = _of_line(y, X, x, 1, whole(X[MINUS_OF_SPHERE]) == 1)
 
 
 @small_kernel
 def sphere_on_line(y0, y1, X, line, weight, share, out):
-    """Its sum of `touching`; line: see `against_line`."""
+    """Add the duals of a sphere against a polyline to `out`; return the contact sums of `touching`; `line`: see
+    `against_line`.
+    """
     x0, x1 = point(frame(y0, 0), vector(X, XA)), point(frame(y1, 0), vector(X, XA))
     return against_line(y0, y1, X, line, (x0, x1, weight, share), out)
 
 
 @dual_function
 def dual_of_sphere(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a sphere and an element of a rod."""
     out[:] = 0.0
     line = (1, 2, whole(X[MINUS_OF_SPHERE]) == 1)
     found = sphere_on_line(y0, y1, X, line, lam[0], 0.5, out)
@@ -102,6 +111,7 @@ def dual_of_sphere(y0, y1, X, lam, out):
 
 @value_function
 def value_of_rods(y, X, out):
+    """Compute the potential of two elements of rods."""
     m, out[0] = whole(X[STATIONS]), 0.0
     for i in range(m + 1):
         V = _of_line(y, X, along(y, 0, i / m), 2, whole(X[MINUS_OF_ROD]) == 1)
@@ -110,7 +120,7 @@ def value_of_rods(y, X, out):
 
 @small_kernel
 def _in_reach(y, X, line):
-    """Whether the element of frames 0 and 1 is near enough to one of the segments of a line that the law may act."""
+    """Return True if the element of frames 0 and 1 is within the reach of the law of one of the segments of a polyline."""
     first, count, _ = line
     a0, a1, reach = real(origin(y, 0)), real(origin(y, 1)), X[RHO].real + reach_of(X)
     for j in range(first, first + count - 1):
@@ -124,7 +134,11 @@ def _in_reach(y, X, line):
 
 @small_kernel
 def rod_on_line(y0, y1, X, line, weight, share, out):
-    """Its sum of `touching`; line: see `against_line`. Most pairs of a list do not touch: these cost two distances."""
+    """Add the duals of an element against a polyline to `out`; return the contact sums of `touching`; `line`: see
+    `against_line`.
+
+    Most pairs of a list do not touch: these cost two evaluations of a distance.
+    """
     if not (_in_reach(y0, X, line) or _in_reach(y1, X, line)):
         return nothing(origin(y0, 0))
     m, total = whole(X[STATIONS]), nothing(origin(y0, 0))
@@ -139,6 +153,7 @@ def rod_on_line(y0, y1, X, line, weight, share, out):
 
 @dual_function
 def dual_of_rods(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of two elements of rods."""
     out[:] = 0.0
     if takes_steps(y0, y1, X, lam, 4):
         _put_dual_of_rods(y0, y1, X, lam, out)
@@ -148,6 +163,7 @@ def dual_of_rods(y0, y1, X, lam, out):
 
 @small_kernel
 def _put_dual_of_rods(y0, y1, X, lam, out):
+    """Compute `dual_of_rods` in the arithmetic of the arguments, complex or real."""
     rod_on_line(y0, y1, X, (2, 2, whole(X[MINUS_OF_ROD]) == 1), lam[0], 0.5, out)
     for k in range(4):
         store_on_node(out, k)
@@ -155,7 +171,7 @@ def _put_dual_of_rods(y0, y1, X, lam, out):
 
 @small_kernel
 def _add_piece(K, s, weight, piece):
-    """Its part of the tangent of two rods."""
+    """Add the contribution of a station s and a segment (`piece` of `touching_slopes`) to the tangent matrix of two rods."""
     for node in range(4 if piece[0] != 0.0 else 0):
         on_w = 1.0 - s if node == 0 else (s if node == 1 else (-1.0 if node == 2 else 0.0))
         on_e = 1.0 if node == 3 else (-1.0 if node == 2 else 0.0)
@@ -166,7 +182,7 @@ def _add_piece(K, s, weight, piece):
 
 @tangent_function
 def tangent_of_rods(y0, y1, X, lam, out, K):
-    """Piece by piece of those that touch."""
+    """Compute the tangent matrix of two elements of rods, contact by contact."""
     K[:12, :12] = 0.0
     m, minus_last = whole(X[STATIONS]), whole(X[MINUS_OF_ROD]) == 1
     for i in range(m + 1):

@@ -1,10 +1,12 @@
-"""What contacts lose, beside the energy of each: one force, at one point, of all that touches. See `friction`.
+"""Dissipative contact forces of spheres, rods, circles and planes, in addition to their energies.
 
-Where two round bodies touch, the radius of a, the first, says where between the axes that is. A rod as partner is a row of its
-nodes, all its segments less the inner vertices: if each segment had a force of its own, friction would double at a node.
+Each interaction has one force at one point for all of its contact points. The laws are those of `friction`. If two round
+bodies touch, the radius of a, the first one, determines where the contact point lies between the axes. The partner of a sphere
+or an element is a row of nodes of a rod, all its segments minus the inner vertices: if each segment had a force of its own,
+friction would double at a node.
 
-At rest (`bend`) a contact resists with what its bristle holds; rates alone say nothing more, for what is lost is found from both
-ends of a step.
+In an equilibrium (`bend`) a contact resists with the force stored in its bristle. Rates alone determine nothing else, because
+dissipation is evaluated from both ends of a step.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -48,32 +50,33 @@ from rigid.linear_algebra import average, minus, plus, real, times
 
 @small_kernel
 def scaled_dual(s, f):
-    """A dual times s."""
+    """Return s times the dual f."""
     return times(s, f[0]), times(s, f[1]), times(s, f[2]), times(s, f[3])
 
 
 @small_kernel
 def share_of_first(X):
-    """The part of the distance of the axes that is a's: its radius stands before the numbers of the loss."""
+    """Return the fraction of the distance of the axes that belongs to a; its radius precedes the parameters of the loss in X."""
     return X[X.shape[0] - SIZE - 1] / X[RHO]
 
 
 @small_kernel
 def set_weight(out, k, Q):
-    """Of a frame on which all acts."""
+    """Clear the dual of frame k and set its weight to Q, for a frame on which the whole contact acts."""
     out[k] = 0.0
     out[k, 1, 0] = Q
 
 
 @small_kernel
 def chord_of(y0, y1, k):
-    """From node k to the next, of the mean of both ends."""
+    """Return the chord from node k to the next node, the mean of both ends of the step."""
     a, b = average(along(y0, k, 0.0), along(y1, k, 0.0)), average(along(y0, k, 1.0), along(y1, k, 1.0))
     return minus(b, a)
 
 
 @small_kernel
 def lost_by_sphere_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and a sphere; return the result of `resist`."""
     out[:] = 0.0
     found = planes.sphere_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane, on_sphere = planes.on_plane(X, out), on_point(found[1], vector(X, planes.CENTRE))
@@ -87,6 +90,7 @@ def lost_by_sphere_on_plane(y0, y1, X, lam, out):
 
 @small_kernel
 def lost_by_circle_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and a circle; return the result of `resist`."""
     out[:] = 0.0
     found = circles.circle_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane, on_circle = planes.on_plane(X, out), circles.on_circle(found[1], X, out)
@@ -100,6 +104,7 @@ def lost_by_circle_on_plane(y0, y1, X, lam, out):
 
 @small_kernel
 def lost_by_rod_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and an element of a rod; return the result of `resist`."""
     out[:] = 0.0
     if takes_steps(y0, y1, X, lam, 3):
         return _lost_by_rod_on_plane(y0, y1, X, lam, out)
@@ -109,6 +114,7 @@ def lost_by_rod_on_plane(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_rod_on_plane(y0, y1, X, lam, out):
+    """Compute the result of `lost_by_rod_on_plane` in the arithmetic of the arguments, complex or real."""
     found = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0, out)
     on_plane = planes.on_plane(X, out)
     set_weight(out, 0, -found[0])
@@ -119,6 +125,7 @@ def _lost_by_rod_on_plane(y0, y1, X, lam, out):
 
 @small_kernel
 def lost_by_spheres(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two spheres; return the result of `resist`."""
     out[:] = 0.0
     Q, force, closed, d, x = lines.between_spheres(y0, y1, X)
     found = piece(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
@@ -132,12 +139,13 @@ def lost_by_spheres(y0, y1, X, lam, out):
 
 @small_kernel
 def _nodes(X):
-    """Of the row of a partner: their number stands before the radius of a."""
+    """Return the number of nodes of the partner, which precedes the radius of a in X."""
     return whole(X[X.shape[0] - SIZE - 2])
 
 
 @small_kernel
 def lost_by_sphere_on_line(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a row of nodes; return the result of `resist`."""
     out[:] = 0.0
     nodes = _nodes(X)
     found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, share_of_first(X), out)
@@ -149,6 +157,7 @@ def lost_by_sphere_on_line(y0, y1, X, lam, out):
 
 @small_kernel
 def lost_by_rod_on_line(y0, y1, X, lam, out):
+    """Compute the dissipative duals of an element of a rod and a row of nodes; return the result of `resist`."""
     out[:] = 0.0
     if takes_steps(y0, y1, X, lam, _nodes(X) + 2):
         return _lost_by_rod_on_line(y0, y1, X, lam, out)
@@ -158,6 +167,7 @@ def lost_by_rod_on_line(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_rod_on_line(y0, y1, X, lam, out):
+    """Compute the result of `lost_by_rod_on_line` in the arithmetic of the arguments, complex or real."""
     nodes = _nodes(X)
     found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0, share_of_first(X), out)
     return resist_in(y0, y1, X, lam, (2, nodes + 2), found, chord_of(y0, y1, 0), out)
@@ -165,7 +175,10 @@ def _lost_by_rod_on_line(y0, y1, X, lam, out):
 
 @small_kernel
 def _put_rows(y0, y1, X, lam, sides, found, first, out, K):
-    """Rows of K along places and turns, from the changes of the sums that stand there; first: of the rod at the stations."""
+    """Complete the rows of K along positions and rotations; on entry K holds the changes of the contact sums.
+
+    `first`: first frame of the rod at the stations.
+    """
     if not acts(found):
         K[: 6 * sides[1], : 6 * sides[1]] = 0.0
         return
@@ -181,7 +194,7 @@ def _put_rows(y0, y1, X, lam, sides, found, first, out, K):
 
 @tangent_function
 def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
-    """Along places piece by piece of what touches, along turns by the slip."""
+    """Compute the tangent matrix of an element and a row of nodes: positions contact by contact, rotations from the slip."""
     nodes, m, found = _nodes(X), whole(X[lines.STATIONS]), NO_SUMS
     sides, share = (2, nodes + 2), share_of_first(X)
     K[: 6 * sides[1], : 6 * sides[1]] = 0.0
@@ -195,7 +208,9 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
 
 @tangent_function
 def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
-    """As of a line, of the rod alone; of a plane that moves, too, all columns of the dual."""
+    """Compute the tangent matrix of a plane and an element: rows of the rod alone, or all columns of the dual if the plane
+    moves.
+    """
     K[:18, :18] = 0.0
     if out[0, 3, 0] != 0.0:
         for k in range(3):
@@ -214,7 +229,7 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
         found = add(found, add_station_on_plane(X, y0, y1, i / m, weight, K, out))
     put_turns(y0, y1, 3, out)
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
-    set_weight(out, 0, -found[0])  # all of it acts on the plane
+    set_weight(out, 0, -found[0])  # the whole contact acts on the plane
     for i in range(3):
         out[0, 2, i] = psi[i]
     _put_rows(y0, y1, X, lam, (1, 3), found, 1, out, K)
@@ -222,73 +237,90 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
 
 @dual_function
 def of_sphere_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and a sphere."""
     lost_by_sphere_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_plane_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a plane and a sphere at the end of a step."""
     store_own(lost_by_sphere_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_circle_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and a circle."""
     lost_by_circle_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def circle_on_plane_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a plane and a circle at the end of a step."""
     store_own(lost_by_circle_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_plane(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a plane and an element of a rod."""
     lost_by_rod_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_plane_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a plane and an element of a rod at the end of a step."""
     store_own(lost_by_rod_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_spheres(y0, y1, X, lam, out):
+    """Compute the dissipative duals of two spheres."""
     lost_by_spheres(y0, y1, X, lam, out)
 
 
 @dual_function
 def spheres_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of two spheres at the end of a step."""
     store_own(lost_by_spheres(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_sphere_on_line(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a row of nodes."""
     lost_by_sphere_on_line(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_line_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a sphere and a row of nodes at the end of a step."""
     store_own(lost_by_sphere_on_line(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_line(y0, y1, X, lam, out):
+    """Compute the dissipative duals of an element of a rod and a row of nodes."""
     lost_by_rod_on_line(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_line_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of an element of a rod and a row of nodes at the end of a step."""
     store_own(lost_by_rod_on_line(y0, y1, X, lam, out), out)
 
 
 def loss_kind(name: str, arity: int, dual: object, settle: object) -> Kind:
-    """A kind that slides: between equal poses its dual is what it holds."""
+    """Return the kind of a dissipation with friction; its dual between equal poses is the force stored in its bristle.
+
+    `settle`: dual function that computes the internal variables at the end of a step.
+    """
     kind = dissipation(f"loss of contact of {name}", arity, dual, dual)
     return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept, slides=True), one_sided=True)
 
 
 def rod_loss(station_frames: int, nodes: int) -> Kind:
-    """Of a sphere (1 frame) or of an element's stations (2) against a row of 2 or more nodes of another rod. Their number stands
-    among X, so that the functions are compiled once.
+    """Return the dissipation of a sphere (1 frame) or the stations of an element (2 frames) against 2 or more nodes of another
+    rod.
+
+    The number of nodes is one of the parameters X, so that the functions are compiled once for all numbers.
     """
     name = f"{'a sphere' if station_frames == 1 else 'an element'} and {nodes} nodes"
     if station_frames == 1:
@@ -302,12 +334,12 @@ PLANE_SPHERE_LOSS = loss_kind("a plane and a sphere", 2, of_sphere_on_plane, sph
 PLANE_CIRCLE_LOSS = loss_kind("a plane and a circle", 2, of_circle_on_plane, circle_on_plane_settled)
 PLANE_ROD_LOSS = loss_kind("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_settled)
 PLANE_ROD_LOSS = PLANE_ROD_LOSS._replace(tangent=tangent_of_rod_on_plane)
-# what each contact with a plane loses
+# dissipation of each kind of contact with a plane
 WITH_PLANES = {
     planes.PLANE_SPHERE: PLANE_SPHERE_LOSS,
     circles.PLANE_CIRCLE: PLANE_CIRCLE_LOSS,
     planes.PLANE_ROD: PLANE_ROD_LOSS,
 }
 SPHERES_LOSS = loss_kind("spheres", 2, of_spheres, spheres_settled)
-# by the frames of the station and the number of nodes
+# keys: number of frames of the station, number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}

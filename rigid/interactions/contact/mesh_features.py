@@ -1,36 +1,38 @@
-"""A point against the triangles of a rigid surface, on both of its sides; exact over steps that cross any number of them.
+"""Contact of a point with both sides of a rigid triangle mesh; exact over steps that cross any number of triangles.
 
 In the axes of the mesh a point u has the energy
 
     W(u) = sum i_f U(D_f) + sum i_e U(D_e) + sum i_v U(D_v)                                                           (1)
 
-over faces, edges and vertices, D the distance from the plane, the line or the point, U the law. The indices come of U(faces) -
-U(inner edges) + U(inner vertices), each of these the distance of a convex set, once what cancels is left out: a face has 1 where
-the point is above it, else 0; an edge, where it is between its ends, one for each of its faces beyond which it is, less one for
-each but the first; a vertex one for each face that is nearest there, less so many for each edge that is nearest there, plus what
-all of them leave of 1. On flat ground one face is left and all else is 0; on a ridge the edge is left, in a valley two faces less
-their edge. Indices change across planes, where W has no jump and no kink.
+over faces, edges and vertices. D is the distance from the plane, the line or the point, U the contact law. The indices follow
+from U(faces) - U(inner edges) + U(inner vertices), where each term has the distance of a convex set, once all terms that
+cancel are removed. The index of a face is 1 if the point is above it, else 0. The index of an edge, if the point is between
+its ends, is one for each of its faces that the point is beyond, minus one for each face but the first. The index of a vertex
+is one for each face whose nearest point it is, minus (number of faces - 1) for each edge whose nearest point it is, plus what
+is left of 1 after all of them. On flat ground one face has the index 1 and all others are 0; on a ridge the edge has the index
+1; in a valley two faces minus their edge remain. Indices change across planes, where W is continuous with a continuous slope.
 
-Within a step u goes along a straight line. It is cut where it crosses such planes; on each piece, from d0 to d1, d from the
-nearest point to u, the part ds of the step adds
+Within a step u moves along a straight line, which is cut where it crosses such planes. On each piece d, the vector from the
+nearest point to u, goes from d0 to d1, and the piece, the fraction ds of the step, adds
 
     force += i ds Q (d0 + d1)/(D0 + D1),    Q of `normal_laws` between D0 - rho and D1 - rho                          (2)
 
-d is linear on a piece, so that (d0 + d1) . (d1 - d0) = D1^2 - D0^2: the work is W0 - W1. On flat ground all pieces have the same
-normal, and for any law their sum is the force of one plane.
+d is linear on a piece, so that (d0 + d1) . (d1 - d0) = D1^2 - D0^2: the work is W0 - W1. On flat ground all pieces have the
+same normal, and for any law their sum is the force of one plane.
 
-u_i = d_i . (x - r) is bilinear in the poses: by the product rule the work is exact, both momenta are kept.
+u_i = d_i . (x - r) is bilinear in the poses: by the product rule the work is exact, and both momenta are conserved.
 
-A step fails within which a point goes through a face. The sum of the indices of what is touched is the Euler number of that part
-of the surface: 1 of a patch, 2 where two walls are touched, 0 of a ring, whose edges take off what its faces give: what is too
-large for its funnel would fall through. So a step fails, too, at whose end that sum is not positive.
+A step fails if a point goes through a face within it. The sum of the indices of all touched features is the Euler number of
+that part of the surface: 1 for a patch, 2 if two walls are touched, 0 for a ring, whose edges cancel the forces of its faces:
+an object too large for its funnel would fall through. So a step also fails if that sum is not positive at its end.
 
-Where a path touches a plane to the last bit, as that of a ball above a vertex does, the rounding of one triangle could contradict
-that of its neighbour: indices are those of points that are ASIDE.
+If a path touches a plane exactly, as that of a ball above a vertex does, the round-off of one triangle could contradict that
+of its neighbour: indices are therefore evaluated at points shifted by ASIDE.
 
-Numbers, behind those of the pair: how many vertices, faces, edges, stars; vertices (3); of faces three numbers of vertices; of
-edges p, q, c of one triangle with the side p q and of the other, of one alone twice the same; of stars a vertex, how many edges
-and faces it has, of edges the other end and one minus the number of their faces, of faces both other corners.
+Parameters, behind those of the pair: numbers of vertices, faces, edges and stars; coordinates of the vertices (3 each); three
+vertex numbers of each face; for each edge the vertex numbers p, q, c of a triangle with the side p q and those of the other
+triangle (the same again if there is only one); for each star a vertex, its numbers of edges and faces, then for each edge the
+other end and 1 minus its number of faces, and for each face both other corners.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -41,16 +43,17 @@ from rigid.kinematics.poses import ZERO
 from rigid.kinematics.triangles import outward
 from rigid.linear_algebra import average, cross, dot, minus, plus, real, times
 
-ASIDE = 1e-11 * 0.5710, 1e-11 * 0.3391, 1e-11 * 0.7477  # of rho: no direction of any mesh
+# multiples of rho: a shift that is not aligned with any mesh
+ASIDE = 1e-11 * 0.5710, 1e-11 * 0.3391, 1e-11 * 0.7477
 NOWHERE = 2.0 + 0j
-COUNTS = 4  # of vertices, faces, edges, stars
+COUNTS = 4  # number of counts: vertices, faces, edges, stars
 OF_EDGE = 6
 NO_PIECES = (0j, ZERO, ZERO, 0j, 0j, 0.0, False)
 
 
 @small_kernel
 def _crossing(f0, f1):
-    """Where from 0 to 1 what goes from f0 to f1 changes its sign."""
+    """Return the parameter in [0, 1] at which a linear function from f0 to f1 changes its sign; NOWHERE if it does not."""
     if (f0.real < 0.0) == (f1.real < 0.0):
         return NOWHERE
     return f0 / (f0 - f1)
@@ -58,15 +61,16 @@ def _crossing(f0, f1):
 
 @small_kernel
 def mesh_vertex(X, first, k):
-    """The vertex whose number stands at k."""
+    """Return the coordinates of the vertex whose number is X[k]; `first`: offset of the vertices in X."""
     return vector(X, first + 3 * whole(X[k]))
 
 
 @small_kernel
 def _added(X, found, index, begin, end, d0, d1, mean):
-    """(2), of a piece; W where a step goes nowhere; the sum of indices of what touches at its end, and whether anything does.
+    """Return the sums `found` with the contribution (2) of a piece from `begin` to `end` added, see `pieces`.
 
-    mean: d in the middle of the step, whichever piece has that, so that flat ground is touched where a plane would be.
+    `index`: i of (2). d0, d1: vectors from the nearest point at both ends of the piece. `mean`: d in the middle of the step,
+    whichever piece contains that, so that flat ground is touched where a plane would be.
     """
     D0, D1 = size_of(d0), size_of(d1)
     rho = X[RHO]
@@ -87,12 +91,16 @@ def _added(X, found, index, begin, end, d0, d1, mean):
 
 @small_kernel
 def _on_path(path, s):
+    """Return the point at parameter s of a path."""
     return plus(times(1.0 - s, path[0]), times(s, path[1]))
 
 
 @small_kernel
 def _of_face(X, a, b, c, path, aside, found):
-    """A face, on which the point is as long as it is between its sides."""
+    """Return the sums `found` with the contribution of a face added; the point is above it while it is between its sides.
+
+    The sums become NaN (`PASSED`) if the path goes through the face.
+    """
     low, high = 0j, 1.0 + 0j
     for k in range(3):
         m, p = (
@@ -120,13 +128,14 @@ def _of_face(X, a, b, c, path, aside, found):
 
 @small_kernel
 def _from_line(u, p, e):
+    """Return the vector to u from the nearest point of the line through p along e."""
     w = minus(u, p)
     return minus(w, times(dot(w, e) / dot(e, e), e))
 
 
 @small_kernel
 def _index_of_edge(x, p, q, m, k):
-    """In (1), of k faces beyond which one is along m."""
+    """Return the index in (1) of the edge p q with k faces; the point is beyond face i if it lies on the side of m[i]."""
     e = minus(q, p)
     if dot(e, minus(x, p)).real <= 0.0 or dot(e, minus(x, q)).real >= 0.0:
         return 0.0
@@ -138,7 +147,7 @@ def _index_of_edge(x, p, q, m, k):
 
 @small_kernel
 def _of_edge(X, p, q, m, k, path, aside, found):
-    """An edge with k faces, beyond which one is along m."""
+    """Return the sums `found` with the contribution of the edge p q with k faces added; m: see `_index_of_edge`."""
     e, begin = minus(q, p), 0j
     while True:
         end = 1.0 + 0j
@@ -160,7 +169,7 @@ def _of_edge(X, p, q, m, k, path, aside, found):
 
 @small_kernel
 def _index_of_vertex(X, x, v, star, first):
-    """In (1)."""
+    """Return the index in (1) of the vertex v; `star`: offset of its star in X."""
     edges, faces = whole(X[star + 1]), whole(X[star + 2])
     at, w = star + 3, minus(x, v)
     index = 1.0 - faces
@@ -178,7 +187,7 @@ def _index_of_vertex(X, x, v, star, first):
 
 @small_kernel
 def _of_vertex(X, v, star, first, path, aside, found):
-    """A vertex with all that is around it."""
+    """Return the sums `found` with the contribution of the vertex v added; `star`: offset of its star in X."""
     begin = 0j
     while True:
         end = 1.0 + 0j
@@ -199,7 +208,7 @@ def _of_vertex(X, v, star, first, path, aside, found):
 
 @small_kernel
 def _outside(low, high, a, b, c):
-    """Whether the box around three points lies beside the other one."""
+    """Return True if the bounding box of three points is disjoint from the box with the corners low, high."""
     a, b, c = real(a), real(b), real(c)
     beside = False
     for i in range(3):
@@ -209,7 +218,7 @@ def _outside(low, high, a, b, c):
 
 @small_kernel
 def box_around(X, one, other):
-    """Corners of the box outside of which nothing acts on what is on the line between two points."""
+    """Return the corners of the box outside of which no feature acts on any point of the segment between two points."""
     far, a, b = (X[RHO].real + reach_of(X)) * (1.0 + 1e-9), real(one), real(other)
     low = min(a[0], b[0]) - far, min(a[1], b[1]) - far, min(a[2], b[2]) - far
     return low, (max(a[0], b[0]) + far, max(a[1], b[1]) + far, max(a[2], b[2]) + far)
@@ -217,7 +226,7 @@ def box_around(X, one, other):
 
 @small_kernel
 def is_beside(X, at, low, high):
-    """Whether no face comes into a box."""
+    """Return True if no face of the mesh at offset `at` intersects the bounding box low, high."""
     first = at + COUNTS
     face = first + 3 * whole(X[at])
     for _ in range(whole(X[at + 1])):
@@ -234,7 +243,11 @@ def is_beside(X, at, low, high):
 
 @small_kernel
 def pieces(X, at, u0, u1):
-    """Of a point that goes from u0 to u1, in the axes of the mesh: the sums of Q, (2), Q d and the power; W where it stays."""
+    """Return the contact sums of a point that moves from u0 to u1, in the axes of the mesh, over all pieces of its path.
+
+    They are: the sum of Q, the force (2), the sum of Q d, the power, W of (1) if u0 = u1, the sum of the indices of all
+    features touched at the end, and whether any is. Q is NaN if the step must fail.
+    """
     found, (low, high) = NO_PIECES, box_around(X, u0, u1)
     shift = times(X[RHO].real, ASIDE)
     path, aside = (u0, u1), (plus(u0, shift), plus(u1, shift))

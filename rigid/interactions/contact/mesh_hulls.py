@@ -1,20 +1,21 @@
-"""Boxes, capsules and hulls against triangles of a rigid mesh: sums over vertices of both, and over edges of both that cross.
+"""Contact of boxes, capsules and hulls with a rigid triangle mesh: sums over vertices and over crossing edges of both.
 
-A vertex of the hull against the mesh is a point, of `mesh_features`: what is flat is a plane, however it is divided. A vertex of
-the mesh against the hull is one of `core_points`; an edge of each across the other has the energy (2) of `boxes`. Neither is
-there where the mesh is flat: with the part w of the stiffness
+A vertex of the hull against the mesh is a point, see `mesh_features`: flat ground acts as a plane, however it is triangulated.
+A vertex of the mesh against the hull is a point of `core_points`; an edge of each across the other has the energy (2) of
+`boxes`. Neither acts where the mesh is flat: their stiffness is multiplied by w,
 
     of an edge      w = min(1, 4 sin(theta/2)), theta by which its triangles are bent; 1 where it has but one             (1)
     of a vertex     w = the greatest of its edges
 
-A vertex of the mesh next to one of the hull would count in both sums: as in `hulls` U of their distance with the lesser of both
-parts is taken off. A quarter of the stiffness is that of a vertex of the mesh, times w; a crossing has that of the edge of the
-hull.
+A vertex of the mesh next to one of the hull would be counted in both sums: as in `hulls`, U of their distance with the lesser
+of both fractions is subtracted. A vertex of the mesh has a quarter of the stiffness, times w; a crossing has the fraction of
+the edge of the hull.
 
-Numbers: those of the pair, the core, how many w there are, these, of edges and then of vertices, and the triangles.
+Parameters: those of the pair, the core, the number of factors w, these factors of edges and then of vertices, and the
+triangles.
 
-A step fails at whose end an edge of the mesh is in the core, or within which a vertex goes through a face, or an edge through an
-edge.
+A step fails if an edge of the mesh is in the core at one of its ends, or if within it a vertex goes through a face, or an edge
+through an edge.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -51,50 +52,54 @@ from rigid.kinematics.cores import SIZE, counts_of, ends_of_edge, share_of_verte
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, real, times
 
-SHARE = 0.25  # of the stiffness, of a vertex of the mesh
+SHARE = 0.25  # fraction of the stiffness that a vertex of the mesh has
 
 
 @small_kernel
 def weights_of(X):
-    """Where the w begin, and where the triangles do."""
+    """Return the offsets in X of the factors w and of the triangles."""
     at = A + whole(X[A + SIZE])
     return at + 1, at + 1 + whole(X[at])
 
 
 @small_kernel
 def _first_edge(X, mesh):
+    """Return the offset in X of the first edge of the mesh."""
     return mesh + COUNTS + 3 * whole(X[mesh]) + 3 * whole(X[mesh + 1])
 
 
 @small_kernel
 def _ends(X, mesh, k):
-    """Of the k-th edge, in the axes of the mesh."""
+    """Return both ends of edge k, in the axes of the mesh."""
     at = _first_edge(X, mesh) + OF_EDGE * k
     return mesh_vertex(X, mesh + COUNTS, at), mesh_vertex(X, mesh + COUNTS, at + 1)
 
 
 @small_kernel
 def _corner(X, mesh, k):
-    """The k-th vertex, in the axes of the mesh."""
+    """Return vertex k, in the axes of the mesh."""
     return vector(X, mesh + COUNTS + 3 * k)
 
 
 @small_kernel
 def _in_core(one, other, p, X):
-    """A place of the mesh in the axes of the core, in real numbers."""
+    """Return the position of a point p of the mesh in the axes of the core; in real arithmetic.
+
+    `one`, `other`: poses of the mesh and of the hull.
+    """
     w = minus(real(point(one, p)), real(point(other, vector(X, A))))
     return seen_in((real(other[1]), real(other[2]), real(other[3])), w)
 
 
 @small_kernel
 def _is_far(one, other, p, q, X):
-    """Whether nothing acts on what is between two places of the mesh."""
+    """Return True if no law acts on the segment between two points p, q of the mesh."""
     return are_beside(_in_core(one, other, p, X), _in_core(one, other, q, X), X, A, reach_between(X))
 
 
 @small_kernel
 def _is_cut(one, other, X, mesh):
-    """Whether an edge of the mesh is in the core."""
+    """Return True if an edge of the mesh intersects the core."""
     for k in range(whole(X[mesh + 2])):
         p, q = _ends(X, mesh, k)
         if has_part_of(_in_core(one, other, p, X), _in_core(one, other, q, X), X, A):
@@ -104,7 +109,7 @@ def _is_cut(one, other, X, mesh):
 
 @small_kernel
 def energy_of_hull_on_mesh(one, other, X):
-    """V, of the poses of the mesh and of the hull."""
+    """Return the potential V for given poses of the mesh and of the hull; NaN if an edge of the mesh is in the core."""
     w, mesh = weights_of(X)
     V, reach, edges = 0j, reach_between(X), whole(X[mesh + 2])
     for i in range(counts_of(X, A)[0]):
@@ -140,7 +145,10 @@ def energy_of_hull_on_mesh(one, other, X):
 
 @small_kernel
 def _meet(places0, places1, locals_, X, weight, share, out):
-    """Of a vertex of the mesh and one of the hull, with their places in their frames: the `piece` of the hull."""
+    """Add the duals of a vertex of the mesh and one of the hull; return the contribution (see `piece`), the force on the hull.
+
+    places0, places1: both vertices in space at the start and at the end of the step. `locals_`: both vertices in their frames.
+    """
     (p0, x0), (p1, x1), (Xp, Xv) = places0, places1, locals_
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
     if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
@@ -155,7 +163,7 @@ def _meet(places0, places1, locals_, X, weight, share, out):
 
 @small_kernel
 def _of_vertices(ones, others, X, weight, share, out):
-    """Of the vertices of the hull against the mesh."""
+    """Add the duals of all vertices of the hull against the mesh; return the contact sums, forces on the hull."""
     found, mesh = NOTHING, weights_of(X)[1]
     for i in range(counts_of(X, A)[0]):
         Xv = local_vertex(X, A, i)
@@ -168,7 +176,10 @@ def _of_vertices(ones, others, X, weight, share, out):
 
 @small_kernel
 def _of_corners(ones, others, X, weight, share, out):
-    """Of the vertices of the mesh against the hull, less those of both against each other."""
+    """Add the duals of all vertices of the mesh against the hull, minus those of vertices against vertices.
+
+    Return the contact sums, forces on the hull.
+    """
     found, (w, mesh) = NOTHING, weights_of(X)
     edges = whole(X[mesh + 2])
     for k in range(whole(X[mesh])):
@@ -191,7 +202,7 @@ def _of_corners(ones, others, X, weight, share, out):
 
 @small_kernel
 def _of_edges(ones, others, X, weight, share, out):
-    """Of all that cross."""
+    """Add the duals of all pairs of edges that cross; return the contact sums, forces on the hull."""
     found, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
     for k in range(whole(X[mesh + 2])):
         if X[w + k].real == 0.0:
@@ -220,10 +231,11 @@ def _of_edges(ones, others, X, weight, share, out):
 
 @small_kernel
 def hull_on_mesh(ones, others, X, weight, share, out):
-    """Of the poses of the mesh and of the hull, at both ends of a step, the sum of `touching`, forces on the hull; nothing but
-    duals goes into `out`.
+    """Add the duals of a mesh and a hull to `out`, and nothing else; return the contact sums of `touching`, forces on the
+    hull.
 
-    share: of the distance from the hull to the mesh, where both touch.
+    `ones`, `others`: poses of the mesh and of the hull at both ends of the step. `share`: fraction of the distance from the
+    hull to the mesh at which both surfaces touch.
     """
     mesh = weights_of(X)[1]
     found = _of_vertices(ones, others, X, weight, share, out)
@@ -237,11 +249,13 @@ def hull_on_mesh(ones, others, X, weight, share, out):
 
 @value_function
 def value_of_hull_and_mesh(y, X, out):
+    """Compute the potential of a mesh and a hull."""
     out[0] = energy_of_hull_on_mesh(frame(y, 0), frame(y, 1), X)
 
 
 @dual_function
 def dual_of_hull_and_mesh(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a mesh and a hull."""
     out[:] = 0.0
     ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
     hull_on_mesh(ones, others, X, lam[0], 0.5, out)

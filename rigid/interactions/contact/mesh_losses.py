@@ -1,4 +1,7 @@
-"""What contacts with meshes lose: of a sphere, a body or an element one force of all that touches. See `friction`."""
+"""Compute the dissipative contact forces of meshes: one force for all contacts of a sphere, a body or an element with a mesh.
+
+The laws are those of `friction`.
+"""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.box_losses import lost_by_two
@@ -13,6 +16,7 @@ from rigid.kinematics.poses import ZERO
 
 @small_kernel
 def _lost_by_sphere_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a mesh; return the result of `resist`."""
     out[:] = 0.0
     found = sphere_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
@@ -20,6 +24,7 @@ def _lost_by_sphere_on_mesh(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_rod_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and an element of a rod; return the result of `resist`."""
     out[:] = 0.0
     found = rod_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     on_mesh = frame(out, 0)
@@ -31,6 +36,7 @@ def _lost_by_rod_on_mesh(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_hull_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and a hull; return the result of `resist`."""
     out[:] = 0.0
     ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
     found = hull_on_mesh(ones, others, X, 1.0 + 0j, share_of_first(X), out)
@@ -39,6 +45,7 @@ def _lost_by_hull_on_mesh(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_round_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and a body of revolution; return the result of `resist`."""
     out[:] = 0.0
     found = round_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return _lost_by_body(y0, y1, X, lam, found, out)
@@ -46,7 +53,11 @@ def _lost_by_round_on_mesh(y0, y1, X, lam, out):
 
 @small_kernel
 def _lost_by_body(y0, y1, X, lam, found, out):
-    """Of a mesh and a body with the duals of their energy in `out`, and the sum of `touching` of the body."""
+    """Add the dissipative duals of a mesh and a body to `out` and return the result of `resist`.
+
+    `out`: on entry the duals of the potential, on return those of the dissipation. `found`: contact sums of `touching`, forces
+    on the body.
+    """
     on_mesh, on_hull = frame(out, 0), frame(out, 1)
     set_weight(out, 0, -found[0])
     set_weight(out, 1, found[0])
@@ -58,41 +69,49 @@ def _lost_by_body(y0, y1, X, lam, found, out):
 
 @dual_function
 def of_sphere_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a sphere and a mesh."""
     _lost_by_sphere_on_mesh(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_mesh_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a sphere and a mesh at the end of a step."""
     store_own(_lost_by_sphere_on_mesh(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and an element of a rod."""
     _lost_by_rod_on_mesh(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_mesh_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a mesh and an element of a rod at the end of a step."""
     store_own(_lost_by_rod_on_mesh(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_hull_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and a hull."""
     _lost_by_hull_on_mesh(y0, y1, X, lam, out)
 
 
 @dual_function
 def hull_on_mesh_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a mesh and a hull at the end of a step."""
     store_own(_lost_by_hull_on_mesh(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_round_on_mesh(y0, y1, X, lam, out):
+    """Compute the dissipative duals of a mesh and a body of revolution."""
     _lost_by_round_on_mesh(y0, y1, X, lam, out)
 
 
 @dual_function
 def round_on_mesh_settled(y0, y1, X, lam, out):
+    """Compute the internal variables of the friction of a mesh and a body of revolution at the end of a step."""
     store_own(_lost_by_round_on_mesh(y0, y1, X, lam, out), out)
 
 

@@ -1,4 +1,4 @@
-"""Spheres and stations of rods against triangles of a rigid mesh, on both of its sides: see `mesh_features`."""
+"""Contact of spheres and stations of rods with both sides of a rigid triangle mesh: see `mesh_features`."""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.mesh_features import box_around, is_beside, pieces
@@ -17,28 +17,30 @@ from rigid.interactions.kinds import (
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-CENTRE, MESH = 5, 8  # of a sphere, and where the numbers of its mesh begin
-STATIONS, MESH_OF_ROD = 5, 7  # of an element, its length is the next
+CENTRE, MESH = 5, 8  # offsets in X of the centre of a sphere and of its mesh
+# offsets in X of the number of stations of an element, followed by its length, and of its mesh
+STATIONS, MESH_OF_ROD = 5, 7
 
 
 @small_kernel
 def inside(y, x):
-    """Coordinates of a point in the axes of the frame y."""
+    """Return the coordinates of a point x in the axes of the frame y."""
     w = minus(x, y[0])
     return dot(y[1], w), dot(y[2], w), dot(y[3], w)
 
 
 @small_kernel
 def _outside(y, f):
-    """Of components."""
+    """Return the vector with the components f in the axes of the frame y."""
     return plus(times(f[0], y[1]), plus(times(f[1], y[2]), times(f[2], y[3])))
 
 
 @small_kernel
 def push(x0, x1, poses, j, X, at, weight, share, out):
-    """Of a point against the mesh of frame j, on which it acts, with its poses: its sum of `touching`.
+    """Add the dual of the mesh of frame j in contact with a point; return the contact sums of `touching`, forces on the point.
 
-    share: of the distance from the point to the mesh, how far from it both touch.
+    `poses`: poses of frame j at both ends of the step. `at`: offset of the mesh in X. `share`: fraction of the distance from
+    the point to the mesh at which both surfaces touch, measured from the point.
     """
     a, b = poses
     found = pieces(X, at, inside(a, x0), inside(b, x1))
@@ -60,6 +62,7 @@ def push(x0, x1, poses, j, X, at, weight, share, out):
 
 @small_kernel
 def _energy(x, y, X, at):
+    """Return the potential of a point x and the mesh of the frame y; `at`: offset of the mesh in X."""
     u = inside(y, x)
     return pieces(X, at, u, u)[4]
 
@@ -69,12 +72,13 @@ def _energy(x, y, X, at):
 
 @value_function
 def value_of_sphere_and_mesh(y, X, out):
+    """Compute the potential of a sphere and a mesh."""
     out[0] = _energy(point(frame(y, 0), vector(X, CENTRE)), frame(y, 1), X, MESH)
 
 
 @small_kernel
 def sphere_on_mesh(y0, y1, X, weight, share, out):
-    """Its sum of `touching`; nothing but duals goes into `out`."""
+    """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     found = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, share, out)
@@ -84,6 +88,7 @@ def sphere_on_mesh(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_sphere_and_mesh(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a sphere and a mesh."""
     out[:] = 0.0
     sphere_on_mesh(y0, y1, X, lam[0], 0.5, out)
 
@@ -93,6 +98,7 @@ def dual_of_sphere_and_mesh(y0, y1, X, lam, out):
 
 @value_function
 def value_of_mesh_and_rod(y, X, out):
+    """Compute the potential of a mesh and an element of a rod."""
     m, out[0] = whole(X[STATIONS]), 0.0
     for i in range(m + 1):
         out[0] += share_of(i, X, STATIONS) * _energy(along(y, 1, i / m), frame(y, 0), X, MESH_OF_ROD)
@@ -100,7 +106,7 @@ def value_of_mesh_and_rod(y, X, out):
 
 @small_kernel
 def _out_of_reach(y, X):
-    """Whether no face is near the element."""
+    """Return True if no face is within the reach of the element."""
     mesh = frame(y, 0)
     low, high = box_around(X, inside(mesh, origin(y, 1)), inside(mesh, origin(y, 2)))
     return is_beside(X, MESH_OF_ROD, low, high)
@@ -108,7 +114,9 @@ def _out_of_reach(y, X):
 
 @small_kernel
 def rod_on_mesh(y0, y1, X, weight, share, out):
-    """Its sum of `touching`: duals on the mesh, forces and weights on the nodes."""
+    """Add the dual of the mesh, and forces and weights of the nodes of an element, to `out`; return the contact sums of
+    `touching`.
+    """
     if _out_of_reach(y0, X) and _out_of_reach(y1, X):
         return NOTHING
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
@@ -123,6 +131,7 @@ def rod_on_mesh(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_mesh_and_rod(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a mesh and an element of a rod."""
     out[:] = 0.0
     rod_on_mesh(y0, y1, X, lam[0], 0.5, out)
     for k in range(1, 3):

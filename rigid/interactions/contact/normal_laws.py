@@ -1,23 +1,23 @@
-"""Normal laws of contact: a potential of the gap g between two surfaces, one-sided and smooth, and its divided difference.
+"""Normal contact laws: a one-sided smooth potential of the gap g between two surfaces, and its divided difference.
 
     power     V = k x^(n + 1)/(n + 1), x = -g the depth, 0 where g >= 0; n = 1 linear, 3/2 Hertz                      (1)
     barrier   V = -k (g - reach)^2 log(g/reach), 0 where g >= reach; without bound towards g = 0                   (2)
     polynomial   V = c1 x^2/2 + c2 x^3/3 + c3 x^4/4, the coefficients in the places of k, n and reach              (5)
 
-Over a step the surfaces resist with Q = -(V(g1) - V(g0))/(g1 - g0) >= 0, which is found without a difference of values that
-are near each other: for powers, with u = (x1 - x0)/x1, x1 the greater depth and p = n + 1,
+Over a step the surfaces resist with Q = -(V(g1) - V(g0))/(g1 - g0) >= 0, which is evaluated without cancellation. For powers,
+with u = (x1 - x0)/x1, x1 the greater depth and p = n + 1,
 
     (x1^p - x0^p)/(x1 - x0) = x1^(p - 1) (1 - (1 - u)^p)/u,   of small u by the binomial series                       (3)
 
-for barriers by the product rule, where all terms have one sign:
+For barriers the product rule gives terms of one sign,
 
     Q = k ((g0 + g1 - 2 reach) mean log(g/reach) + mean (g - reach)^2 log(g1/g0)/(g1 - g0))                           (4)
 
-for polynomials, of sums of products
+For polynomials Q is made of sums of products,
 
     Q = c1 (x0 + x1)/2 + c2 (x0^2 + x0 x1 + x1^2)/3 + c3 (x0 + x1)(x0^2 + x1^2)/4                                (6)
 
-Where the gap is open at one end of the step V is 0 there, and Q is V of the other end over the change of the gap.
+If the gap is open at one end of the step, V is 0 there, and Q is V of the other end divided by the change of the gap.
 """
 
 import cmath
@@ -26,27 +26,27 @@ from rigid.compilation.decorators import small_kernel
 from rigid.compilation.real_functions import made_of
 from rigid.interactions.kinds import whole
 
-LAW, STIFFNESS, EXPONENT, REACH = 0, 1, 2, 3  # places of the numbers of a law
-POWER, BARRIER, POLYNOMIAL = 0, 1, 2  # laws
-PASSED = complex("nan")  # where a barrier was passed: a step that goes there fails
-_NEAR, _TERMS = 0.1, 20  # below _NEAR so many terms of a series have all digits
+LAW, STIFFNESS, EXPONENT, REACH = 0, 1, 2, 3  # offsets of the parameters of a law
+POWER, BARRIER, POLYNOMIAL = 0, 1, 2  # codes of the laws
+PASSED = complex("nan")  # result if a barrier was passed: the step fails
+_NEAR, _TERMS = 0.1, 20  # below _NEAR, _TERMS terms of a series are exact to round-off
 
 
 @small_kernel
 def reach_of(X):
-    """The gap below which the law acts."""
+    """Return the gap below which the law acts, m."""
     return X[REACH].real if whole(X[LAW]) == BARRIER else 0.0
 
 
 @small_kernel
 def acts(X, g):
-    """Whether the law acts at the gap g."""
+    """Return True if the law acts at the gap g."""
     return g.real < reach_of(X)
 
 
 @small_kernel
 def potential(X, g):
-    """V: (1), (2), (5)."""
+    """Return V of the gap g, (1), (2) or (5); NaN if a barrier was passed."""
     if not acts(X, g):
         return 0j
     if whole(X[LAW]) == BARRIER:
@@ -61,7 +61,7 @@ def potential(X, g):
 
 @small_kernel
 def _powers_quotient(p, x0, x1):
-    """(3): (x1^p - x0^p)/(x1 - x0) of positive x0, x1."""
+    """Return (x1^p - x0^p)/(x1 - x0) for positive x0, x1, by (3)."""
     small, great = x0, x1
     if x0.real > x1.real:
         small, great = x1, x0
@@ -78,7 +78,7 @@ def _powers_quotient(p, x0, x1):
 
 @small_kernel
 def _logarithms_quotient(g0, g1):
-    """(log g1 - log g0)/(g1 - g0) of positive g0, g1."""
+    """Return (log g1 - log g0)/(g1 - g0) for positive g0, g1."""
     w = (g1 - g0) / (g1 + g0)
     if abs(w.real) > _NEAR:
         return cmath.log(g1 / g0) / (g1 - g0)
@@ -91,12 +91,13 @@ def _logarithms_quotient(g0, g1):
 
 @small_kernel
 def resistance(X, g0, g1):
-    """Q = -(V(g1) - V(g0))/(g1 - g0); of equal gaps -dV/dg. Of the type of the gaps."""
+    """Return Q = -(V(g1) - V(g0))/(g1 - g0), or -dV/dg if both gaps are equal, in the type of the gaps."""
     return made_of(_resistance(X, g0 + 0j, g1 + 0j), g0)
 
 
 @small_kernel
 def _resistance(X, g0, g1):
+    """Return Q of `resistance` for complex gaps."""
     one, other = acts(X, g0), acts(X, g1)
     if not (one or other):
         return 0j

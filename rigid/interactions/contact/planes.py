@@ -1,9 +1,9 @@
-"""A half-space against a sphere or an element of a rod: V of the gap n . (x - p) - rho, of all stations of an element.
+"""Contact of a half-space with a sphere or an element of a rod: potential V of the gap n . (x - p) - rho.
 
-n = R N and p = r + R P move with the frame of the plane; n points to where there is room. Stations stand on the chord of the
-element. Over a step n and x - p are averaged, which is exact since the gap is bilinear. Of an element of many nodes these are the
-stations, each with its part of the element's length: what presses evenly then acts on nodes as inertia and weight do, and a
-straight rod lies straight.
+n = R N and p = r + R P move with the frame of the plane; n points into the free space. The potential of an element is the sum
+over its stations, which lie on its chord. Over a step n and x - p are averaged, which is exact since the gap is bilinear. On
+an element with many nodes, these nodes are the stations, each with its part of the element's length: a uniform pressure then
+acts on nodes as inertia and weight do, and a straight rod stays straight.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -38,43 +38,43 @@ from rigid.interactions.kinds import (
 from rigid.kinematics.poses import direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import dot, minus, plus, times
 
-CENTRE = 11  # place of the centre of a sphere
+CENTRE = 11  # offset in X of the centre of a sphere
 STATIONS, LENGTH, OF_NODES = (
     11,
     12,
     13,
-)  # of a rod: places of m and L, and where m = 1 may stand the parts of both nodes
+)  # offsets in X, for a rod, of m, L and, if m = 1, of the optional parts of both nodes
 
 
 @small_kernel
 def _gap(y, X, x):
-    """Of a point x."""
+    """Return the gap of a point x."""
     plane = frame(y, 0)
     return dot(direction(plane, vector(X, N)), minus(x, point(plane, vector(X, P)))) - X[RHO]
 
 
 @small_kernel
 def _of_gap(y, X, x):
-    """V of a point x."""
+    """Return V of a point x."""
     return potential(X, _gap(y, X, x))
 
 
 @small_kernel
 def on_plane(X, out):
-    """The dual of frame 0, from what `against_plane` has left there."""
+    """Return the dual of frame 0 from the force and the dual of the normal that `against_plane` has left in `out`."""
     left = frame(out, 0)
     return on_point_and_direction(left[0], vector(X, P), left[2], vector(X, N))
 
 
 @small_kernel
 def store_on_centre(force, X, at, out, k):
-    """The dual of a force on the centre of a sphere of frame k, the negative of `force`."""
+    """Store the dual of a force on the centre of a sphere of frame k in `out`; the dual is the negative of `force`."""
     store(on_point(times(-1.0, force), vector(X, at)), out, k)
 
 
 @small_kernel
 def store_on_node(out, k):
-    """The force alone, without the weight."""
+    """Store the force of node k alone in `out`, and clear its weight."""
     force = frame(out, k)[0]
     none = times(0.0, force)
     store((force, none, none, none), out, k)
@@ -82,12 +82,13 @@ def store_on_node(out, k):
 
 @value_function
 def value_of_sphere(y, X, out):
+    """Compute the potential of a plane and a sphere."""
     out[0] = _of_gap(y, X, point(frame(y, 1), vector(X, CENTRE)))
 
 
 @small_kernel
 def sphere_on_plane(y0, y1, X, weight, out):
-    """Its sum of `touching`."""
+    """Add the duals of a plane and a sphere to `out`; return the contact sums of `touching`."""
     centre = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 1), centre), point(frame(y1, 1), centre)
     return against_plane(X, plane_of(y0, y1, X), x0, x1, weight, out)
@@ -95,6 +96,7 @@ def sphere_on_plane(y0, y1, X, weight, out):
 
 @dual_function
 def dual_of_sphere(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a plane and a sphere."""
     out[:] = 0.0
     found = sphere_on_plane(y0, y1, X, lam[0], out)
     store(on_plane(X, out), out, 0)
@@ -103,12 +105,13 @@ def dual_of_sphere(y0, y1, X, lam, out):
 
 @small_kernel
 def share_on_plane(i, X, count):
-    """Of station i, the length for which it stands, m; count: of the numbers of the energy, which begin X."""
+    """Return the length that station i represents, m; `count`: number of parameters of the energy, which come first in X."""
     return X[OF_NODES + i] if count > OF_NODES else share_of(i, X, STATIONS)
 
 
 @value_function
 def value_of_rod(y, X, out):
+    """Compute the potential of a plane and an element of a rod."""
     m, out[0] = whole(X[STATIONS]), 0.0
     for i in range(m + 1):
         out[0] += share_on_plane(i, X, X.shape[0]) * _of_gap(y, X, along(y, 1, i / m))
@@ -116,14 +119,14 @@ def value_of_rod(y, X, out):
 
 @small_kernel
 def _in_reach(y, X):
-    """Whether an end of the element of frames 1 and 2 is near enough to the plane that the law may act."""
+    """Return True if an end of the element of frames 1 and 2 is within the reach of the law of the plane."""
     reach = reach_of(X) + 1e-9 * X[RHO].real
     return _gap(y, X, along(y, 1, 0.0)).real < reach or _gap(y, X, along(y, 1, 1.0)).real < reach
 
 
 @small_kernel
 def rod_on_plane(y0, y1, X, count, weight, out):
-    """Its sum of `touching`; count: as of `share_on_plane`."""
+    """Add the duals of a plane and an element to `out`; return the contact sums of `touching`; `count`: see `share_on_plane`."""
     total = nothing(origin(y0, 1))
     if not (_in_reach(y0, X) or _in_reach(y1, X)):
         return total
@@ -140,6 +143,7 @@ def rod_on_plane(y0, y1, X, count, weight, out):
 
 @small_kernel
 def _put_dual_of_rod(y0, y1, X, lam, out):
+    """Compute `dual_of_rod` in the arithmetic of the arguments, complex or real."""
     out[:] = 0.0
     rod_on_plane(y0, y1, X, X.shape[0], lam[0], out)
     store(on_plane(X, out), out, 0)
@@ -149,6 +153,7 @@ def _put_dual_of_rod(y0, y1, X, lam, out):
 
 @dual_function
 def dual_of_rod(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a plane and an element of a rod."""
     if takes_steps(y0, y1, X, lam, 3):
         _put_dual_of_rod(y0, y1, X, lam, out)
     else:
@@ -158,7 +163,10 @@ def dual_of_rod(y0, y1, X, lam, out):
 
 @small_kernel
 def _add_station(K, s, slope, n, n1):
-    """Derivatives of the forces on both nodes to both places, of a force that falls by `slope` with the gap at the end."""
+    """Add the derivatives of the forces on both nodes with respect to both positions at the end of the step, for one station.
+
+    `slope`: decrease of the force per unit of the gap at the end. n: mean normal. n1: normal at the end.
+    """
     for k in range(2):
         for l in range(2):
             factor = slope * (s if k == 1 else 1.0 - s) * (s if l == 1 else 1.0 - s)
@@ -169,7 +177,10 @@ def _add_station(K, s, slope, n, n1):
 
 @tangent_function
 def tangent_of_rod(y0, y1, X, lam, out, K):
-    """Station by station, by one complex step along the normal; of a plane that moves all columns of the dual."""
+    """Compute the tangent matrix of a plane and an element, station by station, by one complex step along the normal.
+
+    If the plane moves, all columns of the dual are computed by complex steps.
+    """
     K[:18, :18] = 0.0
     if out[0, 3, 0] != 0.0:
         for k in range(3):

@@ -1,14 +1,17 @@
-"""Bodies of revolution against hulls, boxes, capsules, each other and meshes: as hulls with facets that do not turn with them.
+"""Contact of bodies of revolution with hulls, boxes, capsules, each other and meshes.
 
-The second body is the hull of points on its rims; where these stand `rigid.kinematics.facets` says, by its axis a in the axes d_k
-of the first. With w from the origin of the first to a point of the axis,
+They are treated as hulls whose facets do not rotate with them.
+
+The second body is the hull of points on its rims. `rigid.kinematics.facets` determines their positions from its axis a in the
+axes d_k of the first body. With w from the origin of the first to a point of the axis,
 
     u_k = d_k . w,   a_k = d_k . a                                                                                    (1)
 
-say all of both poses, and V is that of `hulls`, or of `mesh_hulls`, in the axes of the first: of a hull, or a mesh, at rest there
-and a hull with the axes t1(a), t2(a) and a. V1 - V0 is the sum of its duals times changes of u, t1, t2 and a; t1 and t2 change by
-their `mean_slopes` times that of a, and (1) is bilinear: by the product rule the work is exact, momenta are kept, and no moment
-acts about a. Of two bodies of revolution the facets of the first turn with it, and carry those of the second along.
+determine all that matters of both poses. V is that of `hulls`, or of `mesh_hulls`, in the axes of the first body: of a hull,
+or a mesh, at rest there and a hull with the axes t1(a), t2(a) and a. V1 - V0 is the sum of its duals times the changes of u,
+t1, t2 and a. t1 and t2 change by their `mean_slopes` times the change of a, and (1) is bilinear: by the product rule the work
+is exact, momenta are conserved, and no moment acts about a. Of two bodies of revolution, the facets of the first rotate with
+it, and carry those of the second along.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -20,39 +23,39 @@ from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
 from rigid.kinematics.poses import ZERO, mean_pose, on_direction, on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
-AXIS = (0j, 0j, 1.0 + 0j)  # of what is round, in its frame
+AXIS = (0j, 0j, 1.0 + 0j)  # axis of a body of revolution in its frame
 AT_REST = (ZERO, (1.0 + 0j, 0j, 0j), (0j, 1.0 + 0j, 0j), AXIS)
 
 
 @small_kernel
 def _seen(pose, w):
-    """In its axes."""
+    """Return the components of a vector w in the axes of a pose."""
     return dot(pose[1], w), dot(pose[2], w), dot(pose[3], w)
 
 
 @small_kernel
 def _outside(pose, f):
-    """Of components in its axes."""
+    """Return the vector with the components f in the axes of a pose."""
     return plus(times(f[0], pose[1]), plus(times(f[1], pose[2]), times(f[2], pose[3])))
 
 
 @small_kernel
 def _placed(u, a, axes, X):
-    """The pose with the facets, in the axes of the first; X: of the centre in its frame."""
+    """Return the pose of the faceted hull in the axes of the first body; X: centre of the round body in its frame."""
     back = plus(times(X[0], axes[0]), plus(times(X[1], axes[1]), times(X[2], a)))
     return minus(u, back), axes[0], axes[1], a
 
 
 @small_kernel
 def facets_of(one, other, centre):
-    """The pose with the facets, of one state."""
+    """Return the pose of the faceted hull for one state; `centre`: centre of the round body in its frame."""
     u, a = _seen(one, minus(point(other, centre), one[0])), _seen(one, other[3])
     return _placed(u, a, facet_axes(a, next_axis(a), 0.0), centre)
 
 
 @small_kernel
 def facets_in_step(ones, others, centre):
-    """The pose with the facets at both ends of a step, and what `hand_back` needs."""
+    """Return the poses of the faceted hull at both ends of a step, the means and the slopes that `hand_back` needs."""
     (one0, one1), (other0, other1) = ones, others
     w0, w1 = minus(point(other0, centre), one0[0]), minus(point(other1, centre), one1[0])
     a0, a1 = _seen(one0, other0[3]), _seen(one1, other1[3])
@@ -66,8 +69,9 @@ def facets_in_step(ones, others, centre):
 
 @small_kernel
 def hand_back(found, step, centre, out):
-    """Of a sum of `touching` in the axes of the first that in the axes of all; duals of the pose with the facets, in row 1 of
-    `out`, become those of both frames. step: of `facets_in_step`.
+    """Transform contact sums from the axes of the first body to space, and the duals in `out` to those of both frames.
+
+    On entry row 1 of `out` holds the dual of the pose of the faceted hull. `step`: result of `facets_in_step`.
     """
     _, (w, mean, a), (of_first, of_second) = step
     f, f1, f2, f3 = frame(out, 1)
@@ -97,7 +101,7 @@ def hand_back(found, step, centre, out):
 
 @small_kernel
 def acts_in(found, out):
-    """Whether there is something to hand back."""
+    """Return True if there are forces to transform, that is if a contact acts and the step has not failed."""
     return found[0] != 0.0 and not has_failed(out)
 
 
@@ -106,14 +110,16 @@ def acts_in(found, out):
 
 @value_function
 def value_of_round(y, X, out):
+    """Compute the potential of a hull and a body of revolution."""
     out[0] = energy_of_cores(AT_REST, facets_of(frame(y, 0), frame(y, 1), vector(X, second(X))), X)
 
 
 @small_kernel
 def round_on_hull(y0, y1, X, weight, share, out):
-    """Its sum of `touching`, forces on the first; nothing but duals goes into `out`, which is zero.
+    """Add the duals of a hull and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 
-    share: of the distance from the first core to the second, where both touch.
+    Forces act on the first body. Nothing but duals is written to `out`. `share`: fraction of the distance from the first core
+    to the second at which both surfaces touch.
     """
     centre = vector(X, second(X))
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
@@ -123,6 +129,7 @@ def round_on_hull(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_round(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a hull and a body of revolution."""
     out[:] = 0.0
     round_on_hull(y0, y1, X, lam[0], 0.5, out)
 
@@ -132,14 +139,16 @@ def dual_of_round(y0, y1, X, lam, out):
 
 @value_function
 def value_of_round_and_mesh(y, X, out):
+    """Compute the potential of a mesh and a body of revolution."""
     out[0] = energy_of_hull_on_mesh(AT_REST, facets_of(frame(y, 0), frame(y, 1), vector(X, A)), X)
 
 
 @small_kernel
 def round_on_mesh(y0, y1, X, weight, share, out):
-    """Its sum of `touching`, forces on the round body; nothing but duals goes into `out`, which is zero.
+    """Add the duals of a mesh and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 
-    share: of the distance from the round body to the mesh, where both touch.
+    Forces act on the round body. Nothing but duals is written to `out`. `share`: fraction of the distance from the round body
+    to the mesh at which both surfaces touch.
     """
     centre = vector(X, A)
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
@@ -149,6 +158,7 @@ def round_on_mesh(y0, y1, X, weight, share, out):
 
 @dual_function
 def dual_of_round_and_mesh(y0, y1, X, lam, out):
+    """Compute the discrete gradient of the potential of a mesh and a body of revolution."""
     out[:] = 0.0
     round_on_mesh(y0, y1, X, lam[0], 0.5, out)
 

@@ -1,10 +1,11 @@
-"""Sums of contact forces over stations and their partners, for energies and for what is lost beside them.
+"""Sums of contact forces over stations and their partners, for potentials and for dissipation.
 
-Into `out` go, frame by frame, the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
-all Q that acts on the frame, positive on the side of the stations, negative on that of their partner; `out[k, 3, 0]` is 1 where
-any does. A polyline is all its segments less its inner vertices, which two of them share: what touches it there counts once. In a
-step past the vertex b of the segment a b both are prolonged for ever, a b and, for the vertex, what lies behind b: beyond b one
-takes off the other, so that no energy changes, and on a straight line this is what the next segment adds. So, with signs, do
+For each frame, `out` receives the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
+all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. `out[k, 3, 0]` is 1 if
+the frame has a contribution. A polyline is all its segments minus its inner vertices, which two of them share: a contact there
+counts once. If a station passes the vertex b of the segment a b in a step, both are extended to half-lines: the segment from a
+through b, and the vertex to all points behind b. Beyond b one cancels the other, so that no energy changes, and on a straight
+line the second half-line is what the next segment adds. The sums, with signs, are
 
     Q, force        sum of the resistances, of the forces on the stations                                             (1)
     place           sum of Q c, c the point between the axes that divides their distance as the radii do
@@ -20,19 +21,19 @@ from rigid.kinematics.poses import ZERO, direction, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 NOTHING = (0j, ZERO, ZERO, 0j)
-N, P = 5, 8  # places of the normal and of a point of a plane
+N, P = 5, 8  # offsets in X of the normal and of a point of a plane
 
 
 @small_kernel
 def nothing(x):
-    """`NOTHING` of the type of a vector."""
+    """Return zero contact sums, `NOTHING`, in the type of the components of a vector x."""
     zero = times(0.0, x)
     return zero[0], zero, zero, zero[0]
 
 
 @small_kernel
 def takes_steps(y0, y1, X, lam, arity):
-    """Whether any number has an imaginary part: else what is made of them may be found in real numbers."""
+    """Return True if any argument has an imaginary part (a complex step); otherwise real arithmetic is sufficient."""
     found = abs(lam[0].imag)
     for i in range(X.shape[0]):
         found += abs(X[i].imag)
@@ -45,26 +46,26 @@ def takes_steps(y0, y1, X, lam, arity):
 
 @small_kernel
 def origin(y, k):
-    """Of frame k."""
+    """Return the position r of frame k."""
     return y[k, 0, 0], y[k, 0, 1], y[k, 0, 2]
 
 
 @small_kernel
 def along(y, k, s):
-    """(1 - s) r_k + s r_(k + 1)."""
+    """Return (1 - s) r_k + s r_(k + 1), the point s of the chord from frame k to the next."""
     return plus(times(1.0 - s, origin(y, k)), times(s, origin(y, k + 1)))
 
 
 @small_kernel
 def share_of(i, X, m):
-    """Of station i, the length for which it stands; m: place of the number of stations, before the length."""
+    """Return the length that station i represents; m: offset in X of the number of stations, which the length follows."""
     each = X[m + 1] / whole(X[m])
     return 0.5 * each if i == 0 or i == whole(X[m]) else each
 
 
 @small_kernel
 def add_at_frame(out, k, weight, Q, force):
-    """Force and weight of frame k; that it has a part, for a weight that is zero here may have a derivative."""
+    """Add a weighted force and Q to frame k, and mark the frame: a weight that is zero here may have a derivative."""
     for i in range(3):
         out[k, 0, i] += weight * force[i]
     out[k, 1, 0] += weight * Q
@@ -73,38 +74,43 @@ def add_at_frame(out, k, weight, Q, force):
 
 @small_kernel
 def add_on_station(out, k, s, found):
-    """Of (1), on the nodes k and k + 1 of its element: V falls along the force."""
+    """Add the forces and weights of a station s to the nodes k and k + 1; `found`: contact sums (1). V decreases along the
+    force.
+    """
     add_at_frame(out, k, 1.0 - s, found[0], times(-1.0, found[1]))
     add_at_frame(out, k + 1, s, found[0], times(-1.0, found[1]))
 
 
 @small_kernel
 def fail(out):
-    """No forces, so that a step fails; on two frames, since one of them may not move."""
+    """Write NaN forces so that the step fails; on two frames, since one of them may be fixed."""
     out[0, 0, 0], out[1, 0, 0] = PASSED, PASSED
 
 
 @small_kernel
 def has_failed(out):
-    """Whether there are none."""
+    """Return True if `fail` has marked the step."""
     return out[0, 0, 0].real != out[0, 0, 0].real
 
 
 @small_kernel
 def add(one, other):
-    """Of two sums."""
+    """Return the sum of two tuples of contact sums."""
     return one[0] + other[0], plus(one[1], other[1]), plus(one[2], other[2]), one[3] + other[3]
 
 
 @small_kernel
 def piece(weight, Q, force, closed, c):
-    """One of the terms."""
+    """Return the contribution of one contact to the contact sums: (Q, force, place, power), all times `weight`.
+
+    `closed`: distance by which the gap has closed. c: contact point.
+    """
     return weight * Q, times(weight, force), times(weight * Q, c), weight * Q * closed
 
 
 @small_kernel
 def _is_far(x, a, b, reach, goes_on):
-    """Whether x is further than the reach from the segment a b and, where it goes on, all that is behind b on its line."""
+    """Return True if x is farther than `reach` from the segment a b; `goes_on`: True if it is a half-line beyond b."""
     x, a, b = real(x), real(a), real(b)
     e, w = minus(b, a), minus(x, a)
     t = max(dot(w, e) / dot(e, e), 0.0)
@@ -114,17 +120,22 @@ def _is_far(x, a, b, reach, goes_on):
 
 @small_kernel
 def passing(x0, x1, a0, b0, a1, b1, reach, shared):
-    """Whether a segment acts on a station, and whether it passes the vertex b in the step; shared: this is taken off."""
+    """Return whether a segment acts on a station, and whether the station passes the vertex b in the step.
+
+    `shared`: True if the contribution of b is subtracted.
+    """
     if _is_far(x0, a0, b0, reach, shared) and _is_far(x1, a1, b1, reach, shared):
-        return False, False  # most stations: in real numbers
+        return False, False  # true for most stations, and evaluated in real arithmetic
     from_beyond, to_beyond = is_beyond(x0, a0, b0), is_beyond(x1, a1, b1)
     return not (shared and from_beyond and to_beyond), shared and from_beyond != to_beyond
 
 
 @small_kernel
 def against_line(y0, y1, X, line, station, out):
-    """Of a station x0, x1 with a weight against a polyline: its first frame, number of nodes, and whether the last of these is
-    taken off, too; `share` of the distance from the station to the segment is the station's.
+    """Add the forces and weights of a polyline in contact with a station; return the contact sums, forces on the station.
+
+    `line`: first frame, number of nodes, and True if the last node is subtracted, too. `station`: its position at both ends of
+    the step, its weight, and the fraction of the distance to the segment that belongs to the station.
     """
     first, count, minus_last = line
     x0, x1, weight, share = station
@@ -155,7 +166,7 @@ def against_line(y0, y1, X, line, station, out):
 
 @small_kernel
 def plane_of(y0, y1, X):
-    """Of frame 0, at both ends of the step: a point, at both ends the normal."""
+    """Return a point and the normal of the plane of frame 0, each at both ends of the step."""
     p, q = frame(y0, 0), frame(y1, 0)
     place, normal = vector(X, P), vector(X, N)
     return point(p, place), point(q, place), direction(p, normal), direction(q, normal)
@@ -163,7 +174,10 @@ def plane_of(y0, y1, X):
 
 @small_kernel
 def against_plane(X, plane, x0, x1, weight, out):
-    """Of a station against a plane, `plane_of`; `out[0, 2]` is the dual of its normal."""
+    """Add the force and weight of a plane in contact with a station; return the contact sums, forces on the station.
+
+    `plane`: result of `plane_of`. On return `out[0, 2]` holds the dual of the normal.
+    """
     P0, P1, N0, N1 = plane
     Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1)
     if Q == 0.0:
@@ -171,5 +185,5 @@ def against_plane(X, plane, x0, x1, weight, out):
     add_at_frame(out, 0, weight, -Q, times(Q, n))
     for i in range(3):
         out[0, 2, i] -= weight * Q * d[i]
-    c = minus(average(x0, x1), times(dot(n, d) / dot(n, n), n))  # in the plane
+    c = minus(average(x0, x1), times(dot(n, d) / dot(n, n), n))  # projected onto the plane
     return piece(weight, Q, times(Q, n), closed, c)

@@ -1,14 +1,15 @@
-"""Derivatives of the sums of `touching` to the places of all nodes where the step ends: in real numbers, piece by piece.
+"""Derivatives of the sums of `touching` with respect to the positions of all nodes at the end of a step, in real arithmetic.
 
-The piece of a station x and a segment from a to b depends, where the step ends, on w1 = x1 - a1 and e1 = b1 - a1 alone. With the
-names of `gaps`, n = d1/D1, ebar the mean of e0 and e1, and the force f d, f = 2 Q/(D0 + D1),
+The contribution of a station x and a segment from a to b depends on w1 = x1 - a1 and e1 = b1 - a1 alone at the end of the
+step. With the names of `gaps`, n = d1/D1, ebar the mean of e0 and e1, and the force f d, f = 2 Q/(D0 + D1),
 
     dD1 = n . (dw - t1 de),   dQ = Q' dD1,   df = f' dD1,   f' = (2 Q' - f)/(D0 + D1)
     dt = g_w . dw + g_e . de,   g_w = kappa e1,   g_e = kappa (d1 - t1 e1) + 2 t_E e1                                 (1)
     dd = (dw - t de)/2 - dt ebar
 
-where t_E is the derivative of t to |e1|^2, kappa that to t1 over |e1|^2 where a nearest point lies between the ends, else that to
-c1 = e1 . d1. These, and Q', are complex steps of numbers. A vertex is the end of a segment that has t = t1 = 1 for good.
+Here t_E is the derivative of t with respect to |e1|^2. kappa is its derivative with respect to t1, divided by |e1|^2, if the
+nearest point is an inner point, else its derivative with respect to c1 = e1 . d1. These, and Q', are complex steps of scalar
+functions. A vertex is the end of a segment with constant t = t1 = 1.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -28,7 +29,10 @@ NO_PIECE = 0.0, 0.0, 0.0, 0.0, 0.0, HERE, HERE, HERE, 0.0, 0.0, (HERE, HERE)
 
 @small_kernel
 def piece_of(X, w, e, place, slopes):
-    """Q, Q', f, f', what the gap has closed by, d, ebar, n, t, t1, (g_w, g_e). w, e: at both ends; place: t0, t1, t."""
+    """Return the contribution Q, Q', f, f', closed distance, d, ebar, n, t, t1, (g_w, g_e) of a station and a segment.
+
+    w, e: their values at both ends of the step. `place`: t0, t1, t. `slopes`: (g_w, g_e).
+    """
     t0, t1, t = place
     d0, d1, ebar = minus(w[0], times(t0, e[0])), minus(w[1], times(t1, e[1])), average(e[0], e[1])
     D0, D1 = dot(d0, d0) ** 0.5, dot(d1, d1) ** 0.5
@@ -44,7 +48,7 @@ def piece_of(X, w, e, place, slopes):
 
 @small_kernel
 def segment_piece(X, w, e, low, high):
-    """Of a + t e, low <= t <= high."""
+    """Return the contribution (see `piece_of`) of the segment a + t e, low <= t <= high."""
     (t0, _, c0), (t1, d1, c1) = nearest(w[0], HERE, e[0], low, high), nearest(w[1], HERE, e[1], low, high)
     t0, t1, c0, c1 = t0 + 0j, t1 + 0j, c0 + 0j, c1 + 0j
     E0, E1, d1 = dot(e[0], e[0]) + 0j, dot(e[1], e[1]) + 0j, real(d1)
@@ -59,7 +63,11 @@ def segment_piece(X, w, e, low, high):
 
 @small_kernel
 def pieces(X, x, y0, y1, j, shared):
-    """Of a station x (at both ends) and the segment of frames j and j + 1: how many, and both; the second is taken off."""
+    """Return the contributions of a station x and the segment of frames j, j + 1: their number, the segment's and the
+    vertex's.
+
+    x: station at both ends of the step. `shared`: True if there is a vertex contribution, which is subtracted.
+    """
     a0, b0, a1, b1 = (
         real(origin(y0, j)),
         real(origin(y0, j + 1)),
@@ -79,7 +87,7 @@ def pieces(X, x, y0, y1, j, shared):
 
 @small_kernel
 def moved(piece, on_w, on_e, m):
-    """Changes dQ, dt, dD1, dd and of the force, where w1 moves by on_w along the axis m, e1 by on_e."""
+    """Return the changes dQ, dt, dD1, dd and of the force if w1 moves by on_w, and e1 by on_e, along the axis m."""
     _, by_D, f, slope, _, d, ebar, n, t, t1, (g_w, g_e) = piece
     dD, dt = (on_w - t1 * on_e) * n[m], on_w * g_w[m] + on_e * g_e[m]
     dd = minus(along_axis(m, 0.5 * (on_w - t * on_e)), times(dt, ebar))
@@ -88,14 +96,16 @@ def moved(piece, on_w, on_e, m):
 
 @small_kernel
 def along_axis(m, x):
-    """x e_m."""
+    """Return the vector x e_m."""
     return x if m == 0 else 0.0, x if m == 1 else 0.0, x if m == 2 else 0.0
 
 
 @small_kernel
 def add_forces(K, row, columns, station, weight, piece, dt, dforce):
-    """The change of the force on all four nodes: of the station s, from the second column on, and of the segment; columns: of
-    the first node of each, and from node to node.
+    """Add the change of the forces on all four nodes to a row of K.
+
+    `columns`: first column of the station's first node, of the segment's first node, and columns from node to node. `station`:
+    s.
     """
     (of_station, of_segment, each), s, t, force = columns, station, piece[8], times(piece[2], piece[5])
     for i in range(3):
@@ -105,13 +115,14 @@ def add_forces(K, row, columns, station, weight, piece, dt, dforce):
         K[row, of_segment + each + i] += weight * (t * dforce[i] + dt * force[i])
 
 
-# Of what is lost a row of K belongs to the axis m of node k: 6 k + m. Until `finish` takes them up, columns 6 l .. of it have the
-# changes of force and weight of frame l as `touching` has them in `out`, and the row 6 k + 3 + m those of the sums.
+# Layout of K for dissipative forces: row 6 k + m belongs to the axis m of node k. Until `finish_rows` completes them, the columns
+# 6 l .. of this row hold the changes of force and weight of frame l as in `out` (see `touching`), and row 6 k + 3 + m holds the
+# changes of the contact sums.
 
 
 @small_kernel
 def add_sums(K, row, weight, dQ, dforce, dplace, dpower):
-    """Changes of Q, force, place and power."""
+    """Add the changes of Q, force, place and power to the row of K that holds the changes of the contact sums."""
     K[row + 3, 0] += weight * dQ
     K[row + 3, 7] += weight * dpower
     for i in range(3):
@@ -121,8 +132,9 @@ def add_sums(K, row, weight, dQ, dforce, dplace, dpower):
 
 @small_kernel
 def add_piece(K, j, s, weight, piece, c, share, out):
-    """Of a station s of the frames 0 and 1 and the segment of frames j and j + 1: force and weights into `out`, all changes into
-    K; c: x - share d. The part of the sums.
+    """Add a contribution to forces and weights in `out`, and its changes to K; return its part of the contact sums.
+
+    The station s is on frames 0 and 1, the segment on frames j and j + 1. c: contact point, x - share d.
     """
     Q, _, _, _, closed, _, _, _, t, _, _ = piece
     force = times(piece[2], piece[5])
@@ -151,7 +163,7 @@ def add_piece(K, j, s, weight, piece, c, share, out):
 
 @small_kernel
 def add_station(X, y0, y1, nodes, s, weight, share, K, out):
-    """The sums of a station s of frames 0 and 1 against the line of the nodes behind them."""
+    """Add a station s of frames 0 and 1 against the polyline of the nodes behind them; return its part of the contact sums."""
     x = real(along(y0, 0, s)), real(along(y1, 0, s))
     middle, found = average(x[0], x[1]), NO_SUMS
     for j in range(2, nodes + 1):
@@ -167,7 +179,10 @@ def add_station(X, y0, y1, nodes, s, weight, share, K, out):
 
 @small_kernel
 def add_station_on_plane(X, y0, y1, s, weight, K, out):
-    """The same against a plane of frame 0 that is held, of a station of frames 1 and 2; of the plane `out` has nothing."""
+    """Add a station s of frames 1 and 2 against a fixed plane of frame 0; return its part of the contact sums.
+
+    `out` receives nothing for the plane.
+    """
     p, q, x0, x1 = frame(y0, 0), frame(y1, 0), real(along(y0, 1, s)), real(along(y1, 1, s))
     n0, n1 = real(direction(p, vector(X, N))), real(direction(q, vector(X, N)))
     d0, d1 = minus(x0, real(point(p, vector(X, P)))), minus(x1, real(point(q, vector(X, P))))
