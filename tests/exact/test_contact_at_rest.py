@@ -312,6 +312,25 @@ def test_balls_on_a_table_oscillate_as_a_chain_of_masses(make, springs):
     assert found == pytest.approx(np.sqrt(K / M * np.linalg.eigvalsh(springs)), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    "losses", [{"friction": 0.5}, {"restitution": 0.9}, {"friction": 0.3, "restitution": 0.5}]
+)
+def test_losses_of_a_contact_change_no_frequency_about_an_equilibrium(losses):
+    """Bristles are relaxed there, and what a rate costs is found from both ends of a step."""
+
+    def pressed(**losses: float) -> Model:
+        model = Model("pressed", gravity=(1.0, 2.0, -G))
+        ball = model.add_body("ball", Sphere(R, density=1000.0), (0.1, 0.0, 0.9 * R))
+        model.add_bushing("soft", model.ground, ball, 80.0, at=(0.1, 0.0, 0.9 * R))
+        floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+        model.add_contact("lies", model.add_sphere("ball", ball, R), floor, stiffness=K, **losses)
+        return model
+
+    with_losses, without = (modes(m, 3, equilibrium(m).state()).omega for m in (pressed(**losses), pressed()))
+    assert without[0] > 1.0
+    assert with_losses == pytest.approx(without, rel=1e-9)
+
+
 def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
     """Truly unstable without friction: a bar that slides by x presses one ball deeper and tilts,
     V = -W x tilt + (2 k a^2 + W z) tilt^2/2; and from the crest of the balls it comes down sideways, as from a hill of radius z.
