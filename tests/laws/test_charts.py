@@ -9,7 +9,7 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.mechanics import mechanical
 from rigid.mechanics.mechanical import call
-from rodsim import Box
+from rodsim import Box, Model, Sphere
 from rodsim.mechanics import rotating_body
 from tests.support.mechanisms import arms
 
@@ -163,3 +163,21 @@ def test_coordinates_off_the_constraints_are_refused():
 def test_flags_say_what_a_chart_has():
     assert rotating_body("m", np.ones(3), np.zeros(3)).has(mechanical.SINGULAR_MASS)
     assert rotating_body("m", np.ones(3), np.zeros(3), chart="director").has(mechanical.CONSTANT_MASS)
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_outside_of_a_step_a_contact_resists_with_what_its_bristle_holds(chart):
+    """However fast its bodies move, as what is lost follows from both ends of a step."""
+    model = Model("ball", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.1, density=1000.0), (0, 0, 0.099))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    surface = model.add_sphere("ball", ball, 0.1)
+    model.add_contact("rubs", surface, floor, stiffness=1e5, friction=0.5, restitution=0.5)
+    system = model.mechanical_system(chart)
+    rates = np.random.default_rng(3).normal(size=(2, system.n))
+    for w in (0.0 * rates[0], *rates):
+        assert np.abs(evaluate(system, "resistance", system.n, system.q0, w)).max() == 0.0
+    over_a_step = evaluate(
+        system, "discrete_resistance", system.n, system.q0, system.q0 + 1e-3 * rates[0], [1e3]
+    )
+    assert np.abs(over_a_step).max() > 1.0
