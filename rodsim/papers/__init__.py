@@ -1,4 +1,4 @@
-"""Published examples of the field, run and compared with what their papers claim: `rodsim reproduce`.
+"""Reproduce published examples of the field and compare them with the claims of their papers: `rodsim reproduce`.
 
-Each module holds the systems of one example as functions, and `study()`, which runs it.
+Each module holds the systems of one example as functions, and `study()`, which runs the example.
 """

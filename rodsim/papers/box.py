@@ -1,4 +1,4 @@
-"""A box spinning freely in space (001 sec. 5.1): the system, its runs by mG(k) and BG(k), and their errors."""
+"""Model of a box spinning freely in space (001 sec. 5.1), its runs by mG(k) and BG(k), and their errors."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ CHARTS = ("quaternion", "director")
 MULTIPLIERS = ("continuous", "discontinuous")
 DEGREES = (1, 2, 3)
 POINTS = (1, 2, 3, 4, 5)
-EXACT_ZERO = 1e-13  # a relative drift that is round-off
+EXACT_ZERO = 1e-13  # relative drifts below this are round-off
 
-MASS, EDGES = 12.0, np.array([5.0, 2.0, 1.0])  # l, b, h along the body axes
+MASS, EDGES = 12.0, np.array([5.0, 2.0, 1.0])  # edges l, b, h along the body axes
 OMEGA = np.array([0.0, 5.0, 1.0])
 
-# The exact orientation by Jacobi's elliptic functions, to all digits; the sign is that of the continuous motion.
+# Exact orientation by Jacobi's elliptic functions, to all digits; the sign is that of the continuous motion.
 EXACT = {
     0.5: np.array([0.28837077069485813, -0.092593233055660488, 0.88095256238729484, 0.36358131776043319]),
     1.0: np.array([-0.51434319098225891, 0.56878161970832927, 0.23583779747811397, 0.59692468892887077]),
     2.0: np.array([0.046900230201381378, -0.23493761392624066, -0.049669638602144921, -0.96960693735700676]),
 }
 
-# steps and lengths of elements in the study of convergence, the same h = 0.025 in all of them
+# steps (mG) and element lengths (BG) of the convergence study by degree k; h = 0.025 occurs for every k
 STEPS_MG = {1: (0.025, 0.0125, 0.00625), 2: (0.05, 0.025, 0.0125), 3: (0.1, 0.05, 0.025)}
 LENGTHS_BG = {1: (0.025, 0.0125), 2: (0.025, 0.0125), 3: (0.05, 0.025)}
 
 
 @cache
 def spinning_box(chart: str = "quaternion", inertia: str = "alpha") -> MechanicalSystem:
-    """The box, m = 12, about its centre of mass; J = (5, 26, 29)."""
+    """Return the box, m = 12, about its centre of mass; J = (5, 26, 29)."""
     squares = EDGES**2
     J = MASS / 12.0 * (squares.sum() - squares)
     if chart == "director":
@@ -52,61 +52,61 @@ def spinning_box(chart: str = "quaternion", inertia: str = "alpha") -> Mechanica
 
 
 def rational(system: MechanicalSystem) -> MechanicalSystem:
-    """The same with T* = p . M(q)^-1 p / 2 of any q, 001 (58), in place of its polynomial for unit quaternions."""
+    """Return the system with T* = p . M(q)^-1 p / 2 for any q, 001 (58), instead of the polynomial for unit quaternions."""
     return replace(system, data=system.data._replace(flags=system.data.flags & ~INVERSE_MASS))
 
 
 def energy_drift(run: Trajectory) -> float:
-    """Relative drift of the energy."""
+    """Return the drift of the energy, relative to its initial value."""
     energy = run.hamiltonian()
     return drift(energy) / float(energy[0])
 
 
 def momentum_drift(run: Trajectory) -> float:
-    """Drift of the angular momentum L2 relative to its value."""
+    """Return the drift of the angular momentum L2, relative to its initial value."""
     L = run.momentum(run.system.symmetries[1])
     return drift(L) / float(L[0])
 
 
 @cache
 def march(chart: str, k: int, points: int, h: float = H, t_end: float = T_END) -> Trajectory:
-    """mG(k) with a number of Gauss points."""
+    """Integrate the box by mG(k) with `points` Gauss points per step."""
     return integrate(spinning_box(chart), "mG", h, t_end, k=k, gauss=points)
 
 
 @cache
 def reference() -> Trajectory:
-    """GL-SPARK(3) with h = 1/400 to t = 5: 4e-14 off the exact orientation at t = 2."""
+    """Integrate the reference by GL-SPARK(3), h = 1/400, to t = 5; it differs from the exact orientation by 4e-14 at t = 2."""
     return integrate(spinning_box(inertia="gamma"), "GL-SPARK", 1.0 / 400.0, T_END, s=3)
 
 
 def orientation(t: float, chart: str) -> Floats:
-    """Coordinates (n,) of the reference."""
+    """Return the coordinates (n,) of the reference at time `t` in a chart; `t` must be a multiple of 1/400."""
     return in_chart(reference().q[round(400.0 * t)], chart)
 
 
 def in_chart(q: Floats, chart: str) -> Floats:
-    """Coordinates (n,) of the orientation q."""
+    """Return the coordinates (n,) of the orientation `q` (a unit quaternion) in a chart."""
     directors: Floats = quaternions.to_matrix(q).T.ravel()
     return directors if chart == "director" else q
 
 
 def error(run: Trajectory, chart: str) -> float:
-    """Relative error of q at the end: 001 (66)."""
+    """Return the relative error of q at the end of a run, 001 (66)."""
     exact = orientation(float(run.t[-1]), chart)
     return float(np.linalg.norm(run.q[-1] - exact) / np.linalg.norm(exact))
 
 
 @cache
 def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]:
-    """Steps of mG(k), and their errors at t_end."""
+    """Return the steps of mG(k) in the convergence study, and the errors at `t_end` (both (steps,))."""
     steps = np.array(STEPS_MG[k])
     return steps, np.array([error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart) for h in steps])
 
 
 @cache
 def _guess(chart: str, h: float, t_end: float) -> tuple[Floats, Floats]:
-    """q, p of a motion by mG(2)."""
+    """Compute the initial guess (q, p) of BG(k), a motion integrated by mG(2)."""
     run = integrate(spinning_box(chart), "mG", h, t_end, k=2)
     return run.q, run.p
 
@@ -115,19 +115,19 @@ def _guess(chart: str, h: float, t_end: float) -> tuple[Floats, Floats]:
 def solve(
     chart: str, k: int, elements: int, t_end: float, multipliers: str, condition: bool = False
 ) -> GlobalSolution:
-    """BG(k) from a motion by mG(2)."""
+    """Solve for the whole motion by BG(k), starting Newton's method from a motion by mG(2)."""
     system, h = spinning_box(chart), t_end / elements
     guess = _guess(chart, h / k, t_end)
     return solve_global(system, h, t_end, k=k, multipliers=multipliers, guess=guess, condition=condition)
 
 
 def elements_bg(k: int, t_end: float = T_END) -> tuple[int, ...]:
-    """Numbers of elements of the study of convergence; even ones: odd numbers have other constants."""
+    """Return the numbers of elements of the convergence study; all are even, since odd numbers have other error constants."""
     return tuple(2 * round(t_end / (2 * h)) for h in LENGTHS_BG[k])
 
 
 def largest_error(run: Trajectory, chart: str, k: int) -> float:
-    """Largest relative error of q at the ends of the elements, which fall on steps of the reference."""
+    """Return the largest relative error of q at the ends of the elements, which coincide with steps of the reference."""
     q, t = run.q[::k], run.t[::k]
     exact = np.array([orientation(float(time), chart) for time in t])
     return float(np.max(np.linalg.norm(q - exact, axis=1) / np.linalg.norm(exact, axis=1)))
@@ -136,7 +136,7 @@ def largest_error(run: Trajectory, chart: str, k: int) -> float:
 def bg_errors(
     chart: str, k: int, multipliers: str, t_end: float, elements: Sequence[int]
 ) -> tuple[Floats, Floats, Floats]:
-    """Lengths of the elements of BG(k), the errors at t_end and the largest ones on the way."""
+    """Return the element lengths of BG(k), the errors at `t_end` and the largest errors over the run."""
     runs = [solve(chart, k, n, t_end, multipliers) for n in elements]
     ends = [error(run, chart) for run in runs]
     return (
@@ -147,7 +147,7 @@ def bg_errors(
 
 
 def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> tuple[Floats, Floats]:
-    """Lengths of the elements, and the condition of Newton's matrix in quaternions."""
+    """Return the element lengths of BG(k), and the condition numbers of Newton's matrix in quaternions."""
     elements = (8, 16, 32)
     numbers = [solve("quaternion", k, n, t_end, multipliers, condition=True).condition for n in elements]
     return t_end / np.array(elements), np.array(numbers, float)
@@ -155,7 +155,10 @@ def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> tuple[Floats,
 
 @cache
 def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Floats, Floats]:
-    """Steps, and the condition of Newton's matrix; undifferentiated: rows of the constraints as h G q'."""
+    """Return the steps of mG(k), and the condition numbers of Newton's matrix.
+
+    `undifferentiated`: True if the constraint rows of the matrix are multiplied by h, as h G q'.
+    """
     system, steps = spinning_box(chart), np.array([1e-3, 1e-4, 1e-5])
     numbers = []
     for h in steps:
@@ -168,7 +171,10 @@ def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Fl
 
 @cache
 def recovered(chart: str, k: int, elements: int, t_end: float = 0.5) -> tuple[float, float]:
-    """Relative error of p(0) and error of q at t_end/2 of the motion between two given orientations, by BG(k)."""
+    """Solve for the motion between two given orientations by BG(k).
+
+    Return the relative error of p(0) and the error of q at t_end/2.
+    """
     system = spinning_box(chart)
     run = solve_global(system, t_end / elements, t_end, k=k, q_end=in_chart(EXACT[t_end], chart))
     p0 = system.momentum(system.q0, system.v0)

@@ -1,4 +1,4 @@
-"""What the study of a published example is: claims of the paper beside what was measured, and panels of a picture."""
+"""Record of the study of a published example: claims of the paper compared with measurements, and panels of a picture."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rigid.system import Floats
 
 
 class Claim(NamedTuple):
-    """One statement of a paper, and what was measured here."""
+    """A statement of a paper with the corresponding measurement."""
 
     source: str  # paper, figure or equation: "002 Fig. 28"
-    statement: str  # what the paper says
-    measured: str  # what was found, with figures
+    statement: str  # claim of the paper, in words
+    measured: str  # result of this program, with figures
     holds: bool
-    reason: str = ""  # why it differs, where it does
+    reason: str = ""  # why the measurement differs from the statement, if it does
 
     @property
     def verdict(self) -> str:
-        """PASS or DIFFERS."""
+        """PASS if the claim holds, else DIFFERS."""
         return "PASS" if self.holds else "DIFFERS"
 
 
@@ -49,7 +49,7 @@ class Panel(NamedTuple):
 
 @dataclass
 class Study:
-    """A published example, run."""
+    """A published example with its claims and the panels of its picture."""
 
     name: str
     title: str
@@ -58,11 +58,11 @@ class Study:
     panels: list[Panel] = field(default_factory=list)
 
     def claim(self, source: str, statement: str, measured: str, holds: bool, reason: str = "") -> None:
-        """Note a statement of the paper beside what was measured; the reason is kept where it differs."""
+        """Append a statement of the paper with its measurement; the reason is stored only if the claim does not hold."""
         self.claims.append(Claim(source, statement, measured, bool(holds), "" if holds else reason))
 
     def draw(self, path: str | Path) -> Path:
-        """Write the picture (PNG, SVG or PDF by suffix)."""
+        """Write the picture (PNG, SVG or PDF by suffix) and return its path."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
         from matplotlib.ticker import NullFormatter
@@ -78,7 +78,7 @@ class Study:
             if panel.scale == "log":
                 axes.set_xscale("log")
                 if np.ptp(np.log10(axes.get_xlim())) > 0.7:
-                    # labels of less than whole decades would overlap
+                    # labels of minor ticks would overlap
                     axes.xaxis.set_minor_formatter(NullFormatter())
             if panel.scale in ("log", "semilog"):
                 axes.set_yscale("log")
@@ -94,21 +94,21 @@ class Study:
 
 
 def observed_order(steps: ArrayLike, errors: ArrayLike) -> float:
-    """Slope of log(error) over log(h), by least squares."""
+    """Return the slope of log(error) over log(h), by least squares."""
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 
 
 def sweep(steps: Sequence[float], error: Callable[[float], float]) -> tuple[Floats, Floats, float]:
-    """Steps, the error of each, and the observed order."""
+    """Evaluate `error` at every step; return the steps, the errors and the observed order."""
     errors = np.array([error(h) for h in steps])
     return np.array(steps), errors, observed_order(steps, errors)
 
 
 def listed(values: Iterable[float]) -> str:
-    """Figures with two digits, for a measurement's text."""
+    """Format numbers with two digits, separated by commas, for the text of a measurement."""
     return ", ".join(f"{value:.1e}" for value in values)
 
 
 def drift(values: Floats) -> float:
-    """Largest deviation from the first value."""
+    """Return the largest deviation of `values` from the first one."""
     return float(np.abs(values - values[0]).max())

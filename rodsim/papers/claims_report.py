@@ -1,4 +1,4 @@
-"""`rodsim reproduce`: the studies by name, and the report of claim against measurement."""
+"""Run the studies of `rodsim reproduce` by name, and report claims with their measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STUDIES = {
 
 
 def run_study(name: str) -> Study:
-    """Run one study; raises ModelError for an unknown name."""
+    """Run one study; raise `ModelError` if the name is not known."""
     _check_known(name)
     module = importlib.import_module(f"rodsim.papers.{STUDIES[name][0]}")
     result: Study = module.study()
@@ -41,12 +41,13 @@ def run_study(name: str) -> Study:
 
 
 def _check_known(name: str) -> None:
+    """Raise `ModelError` if there is no study of this name."""
     if name not in STUDIES:
         raise ModelError(f"study '{name}' is not known; choose one of {', '.join(STUDIES)}")
 
 
 def write_report(study: Study, to: TextIO) -> None:
-    """Claims and measurements, one block each."""
+    """Write each claim with its measurement as one block of text."""
     to.write(f"{study.title} ({study.source})\n")
     for claim in study.claims:
         to.write(f"  {claim.verdict:8s}{claim.source}: {claim.statement}\n")
@@ -59,7 +60,7 @@ def write_report(study: Study, to: TextIO) -> None:
 
 
 def reproduce(names: Iterable[str], out: Path | None, to: TextIO) -> int:
-    """Run studies and report; returns the number of claims that differ without a reason.
+    """Run studies and report them; return the number of claims that differ without a reason.
 
     Raises ModelError for an unknown name before anything is run.
     """
@@ -79,5 +80,8 @@ def reproduce(names: Iterable[str], out: Path | None, to: TextIO) -> int:
 
 
 def main(name: str) -> None:
-    """One study as a script: its report, and its picture in `out/`."""
+    """Run one study as a script: print its report and write its picture to `out/`.
+
+    Exit with status 1 if a claim differs without a reason.
+    """
     sys.exit(1 if reproduce([name], Path("out"), sys.stdout) else 0)

@@ -1,4 +1,4 @@
-"""Four bars in a loop of four spherical joints, set in motion by a force and a moment: 000 sec. 5.5."""
+"""Study of four bars in a loop of four spherical joints, set in motion by a force and a moment: 000 sec. 5.5."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SCHEMES = ("EML", "EML-kappa")
 
 CENTRES = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
 F_M = 100.0
-AREA = 0.5 * F_M * LOAD_END  # the integral of f, a triangle of height f_m
-IMPULSE = np.array([8.0 * AREA, 0.0, 0.0])  # of the force 8 f e1
-# of the moment 6 f e1; the centre of bar 1 stays on the 1-axis, so the force has no moment about the origin
+AREA = 0.5 * F_M * LOAD_END  # integral of f, a triangle of height f_m
+IMPULSE = np.array([8.0 * AREA, 0.0, 0.0])  # impulse of the force 8 f e1
+# impulse of the moment 6 f e1; the centre of bar 1 stays on the 1-axis, so the force has no moment about the origin
 ANGULAR_IMPULSE = np.array([6.0 * AREA, 0.0, 0.0])
 
-# Of the exact motion, to 1e-10 by extrapolation in minimal coordinates; `accurate` comes to the same by another way:
-KINETIC = 2096.167842267  # after t = 1
-# centres of the bars at t = 2
+# Exact motion, to 1e-10, by extrapolation in minimal coordinates; `accurate` reproduces these values independently.
+KINETIC = 2096.167842267  # kinetic energy after t = 1
+# (4, 3) centres of the bars at t = 2
 EXACT = np.array(
     [
         [19.2210678126, 0.0, 0.0],
@@ -42,14 +42,14 @@ EXACT = np.array(
 
 
 def loads_at(t: float) -> Floats:
-    """Force and moment (2, 3) on bar 1: 000 (127) with f_m = 100."""
+    """Return the force and the moment (2, 3) on bar 1: 000 (127) with f_m = 100."""
     f = 2.0 * F_M * min(t, LOAD_END - t) if t < LOAD_END else 0.0
     return np.array([[8.0 * f, 0.0, 0.0], [6.0 * f, 0.0, 0.0]])
 
 
 @cache
 def closed_loop(inertia: str = "singular") -> MechanicalSystem:
-    """000 (122)-(128): bars of length 10, section 1 x 1, density 1; 1 and 3 along y, 2 and 4 along x."""
+    """Return the loop of 000 (122)-(128): bars of length 10, section 1 x 1, density 1; 1 and 3 along y, 2 and 4 along x."""
     along, across = 10.0 / 6.0, 10.0 * 101.0 / 12.0
     J1, J2 = np.diag([across, along, across]), np.diag([along, across, across])
     frames = Frames(np.full(4, 10.0), np.array([J1, J2, J1, J2]), np.zeros(4, np.uint8))
@@ -81,35 +81,35 @@ def closed_loop(inertia: str = "singular") -> MechanicalSystem:
 
 @cache
 def accurate(h: float) -> Trajectory:
-    """To t = 2 by GL-SPARK(3), of order 6 where steps end at the kinks of the load."""
+    """Integrate the loop to t = 2 by GL-SPARK(3), which has order 6 if steps end at the kinks of the load."""
     return integrate(closed_loop("gamma"), "GL-SPARK", h, 2.0, s=3)
 
 
 @cache
 def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
-    """The example."""
+    """Integrate the example by the scheme called `name`."""
     return integrate(closed_loop(), name, h, t_end)
 
 
 def centres(run: Trajectory) -> Floats:
-    """Centres of the bars (N + 1, 4, 3)."""
+    """Return the centres of the bars (N + 1, 4, 3)."""
     places = run.system.info["places"].position
     return np.stack([run.q[:, at : at + 3] for at in places], axis=1)
 
 
 def after_load(run: Trajectory) -> int:
-    """The first state after the load has ended."""
+    """Return the index of the first state after the load has ended."""
     return round(LOAD_END / run.h)
 
 
 def momenta(run: Trajectory) -> tuple[Floats, Floats]:
-    """Total linear and angular momentum (N + 1, 3), the latter about the origin."""
+    """Return the total linear and angular momenta (N + 1, 3), the latter about the origin."""
     maps = np.stack([run.momentum(symmetry) for symmetry in run.system.symmetries], axis=1)
     return maps[:, :3], maps[:, 3:]
 
 
 def angular_drift(run: Trajectory) -> Floats:
-    """|L - L(1)| for t >= 1."""
+    """Return |L - L(1)| for t >= 1."""
     _, L = momenta(run)
     k = after_load(run)
     departure: Floats = np.linalg.norm(L[k:] - L[k], axis=1)
@@ -117,7 +117,7 @@ def angular_drift(run: Trajectory) -> Floats:
 
 
 def study() -> Study:
-    """Energy and momenta after the load, against the exact integrals and positions: 000 Fig. 16."""
+    """Compare energy and momenta after the load, and positions, with exact integrals and positions: 000 Fig. 16."""
     result = Study(NAME, "Closed loop of four bars", "000 sec. 5.5")
     system = closed_loop()
     result.claim(
@@ -170,7 +170,7 @@ def study() -> Study:
 
 
 def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
-    """000 Fig. 16, right; the finer runs show which part is the order of the scheme."""
+    """Check conservation of the angular momentum, 000 Fig. 16, right; finer runs separate the error of the scheme's order."""
     found = {name: float(angular_drift(runs[name]).max()) for name in runs}
     steps = [H / 2**k for k in range(1, 4)]
     finer = [float(angular_drift(run("EML", h)).max()) for h in steps]
@@ -208,7 +208,7 @@ def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
 
 
 def _orders(result: Study) -> None:
-    """Order 2, at t = 2."""
+    """Check order 2 of positions and energy, at t = 2."""
     steps = [H / 2**k for k in range(5)]
     lines = []
     for name in SCHEMES:
@@ -228,7 +228,7 @@ def _orders(result: Study) -> None:
 
 
 def _stability(result: Study, runs: dict[str, Trajectory]) -> None:
-    """What the invariants do not show: p and M v part."""
+    """Measure what the invariants do not show: p and M v drift apart."""
     k = after_load(runs["EML"])
     coarse = {name: drift(r.total_energy()[k:]) for name, r in runs.items()}
     fine = {name: drift(run(name, H / 2).total_energy()[2 * k :]) for name in SCHEMES}

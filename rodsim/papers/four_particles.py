@@ -1,4 +1,4 @@
-"""Four particles in two rigid pairs, joined by two nonlinear springs: 002 sec. 6.3 (after Gonzalez 1999)."""
+"""Study of four particles in two rigid pairs, joined by two nonlinear springs: 002 sec. 6.3 (after Gonzalez 1999)."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ PUBLISHED_ITERATIONS = {
     "GGL-EM": ("4.305", "3.207"),
 }
 GUESSES = ("simple", "advanced")
-# of "h <= 0.04": h, and to where it is run. A run that blows up does so within 600 steps (VI-A with h = 0.25; VI-S and
-# VI-B with h = 0.05 within 11): 2000 of them tell, and the paper's own limit is run to its T = 1000.
+# Steps h of the claim "h <= 0.04" with the end time of each run. A run that blows up does so within 600 steps (VI-A with
+# h = 0.25; VI-S and VI-B with h = 0.05 within 11), so 2000 steps suffice; the paper's limit is run to its T = 1000.
 STABLE_RUNS = {0.01: 20.0, 0.02: 40.0, 0.03: 60.0, 0.04: 1000.0}
-T_LARGE = 1000.0  # to where larger steps are run
-T_SMALL = 10.0  # to where h = 0.01 is run for what is kept, and for the iterations of Newton's method
+T_LARGE = 1000.0  # end time of runs with larger steps
+T_SMALL = 10.0  # end time of runs with h = 0.01 that measure invariants and iterations of Newton's method
 
 
 @cache
 def four_particles() -> MechanicalSystem:
-    """The system and initial state of 002 (115)-(127); l = 1, k13 = 50, k24 = 500.
+    """Return the system and initial state of 002 (115)-(127); l = 1, k13 = 50, k24 = 500.
 
     (122b) prints q4 - q3 for the second invariant; with its potential (116) it is q4 - q2.
     """
@@ -56,6 +56,7 @@ def four_particles() -> MechanicalSystem:
     points = [sp.Matrix(q[3 * i : 3 * i + 3]) for i in range(4)]
 
     def squared(i: int, j: int) -> sp.Expr:
+        """Return the squared distance of points i and j."""
         return (points[j] - points[i]).dot(points[j] - points[i])
 
     springs = [(0, 2, 50), (1, 3, 500)]
@@ -78,13 +79,13 @@ def four_particles() -> MechanicalSystem:
 
 
 def growth(run: Trajectory) -> float:
-    """Largest energy over the initial one."""
+    """Return the largest energy divided by the initial one."""
     energy = run.energy()
     return float(np.nanmax(energy) / energy[0])
 
 
 def is_stable(integrator: str, h: float, t_end: float) -> bool:
-    """Whether the run ends, with an energy that never exceeds ten times the initial one."""
+    """Return True if the run reaches `t_end` and its energy never exceeds ten times the initial one."""
     try:
         return growth(integrate(four_particles(), integrator, h, round(t_end / h) * h, guess="simple")) < 10.0
     except ConvergenceError:
@@ -93,13 +94,13 @@ def is_stable(integrator: str, h: float, t_end: float) -> bool:
 
 @cache
 def reference_at(t_end: float) -> Trajectory:
-    """By mG(3) with 256 steps."""
+    """Integrate the reference motion by mG(3) with 256 steps."""
     return integrate(four_particles(), "mG", t_end / 256, t_end, k=3)
 
 
 @cache
 def errors_at(t_end: float, h: float, integrator: str) -> tuple[float, float, float]:
-    """Relative errors of q4, p4 and lambda at t_end: 002 (128)."""
+    """Return the relative errors of q4, p4 and lambda at `t_end`: 002 (128)."""
     reference = reference_at(t_end)
     run = integrate(four_particles(), integrator, h, t_end)
     pairs = ((run.q[-1, 9:], reference.q[-1, 9:]), (run.p[-1, 9:], reference.p[-1, 9:]))
@@ -109,7 +110,7 @@ def errors_at(t_end: float, h: float, integrator: str) -> tuple[float, float, fl
 
 
 def multipliers(system: MechanicalSystem, q: Floats, p: Floats) -> Floats:
-    """lambda of the exact motion through (q, p): G M^-1 (dV + G^T lambda) = dG/dt v."""
+    """Return lambda of the exact motion through (q, p), which solves G M^-1 (dV + G^T lambda) = dG/dt v."""
     W, G = system.inverse_mass(q), system.jacobian(q)
     v = W @ p
     rate = (system.jacobian(q + 1e-3 * v) - system.jacobian(q - 1e-3 * v)) @ v / 2e-3  # G is linear in q
@@ -117,7 +118,7 @@ def multipliers(system: MechanicalSystem, q: Floats, p: Floats) -> Floats:
 
 
 def study() -> Study:
-    """Conservation, cost of Newton, orders and stability: 002 Figs. 23-33, Table 2."""
+    """Check conservation, cost of Newton's method, orders and stability: 002 Figs. 23-33, Table 2."""
     result = Study(NAME, "Four-particle system", "002 sec. 6.3")
     system = four_particles()
     runs = {name: integrate(system, name, 0.01, T_SMALL) for name in SCHEMES}
@@ -149,19 +150,19 @@ def study() -> Study:
 
 
 def corrections(integrator: str, guess: str) -> float:
-    """Mean number of Newton's corrections a step, with the paper's tolerance."""
+    """Return the mean number of Newton corrections per step, with the paper's tolerance."""
     run = integrate(four_particles(), integrator, 0.01, T_SMALL, guess=guess, tolerance=1e-9)
     return float(run.iterations[1:].mean())
 
 
 def printed_alike(value: float, printed: str) -> bool:
-    """Whether a figure, rounded to the digits in print, is the printed one."""
+    """Return True if a figure, rounded to the digits in print, equals the printed one."""
     digits = len(printed.partition(".")[2])
     return f"{value:.{digits}f}" == printed
 
 
 def _iterations(result: Study) -> None:
-    """002 Table 2, with the paper's tolerance."""
+    """Compare the numbers of iterations with 002 Table 2, with the paper's tolerance."""
     found = {name: [corrections(name, guess) for guess in GUESSES] for name in PUBLISHED_ITERATIONS}
     for name, printed in PUBLISHED_ITERATIONS.items():
         alike = all(map(printed_alike, found[name], printed))
@@ -189,7 +190,10 @@ def _iterations(result: Study) -> None:
 
 
 def relative_cost(repetitions: int = 3) -> dict[tuple[str, str], float]:
-    """Time of a run to t = 2 with h = 0.01, by scheme and guess, over that of VI-S with the simple guess; best of some."""
+    """Measure the time of a run to t = 2 with h = 0.01 by (scheme, guess), relative to VI-S with the simple guess.
+
+    Each time is the best of `repetitions`.
+    """
     system = four_particles()
     best = dict.fromkeys(PUBLISHED_COST, np.inf)
     for _ in range(repetitions):
@@ -201,7 +205,7 @@ def relative_cost(repetitions: int = 3) -> dict[tuple[str, str], float]:
 
 
 def _cost(result: Study) -> None:
-    """002 Table 2, computing times."""
+    """Compare computing times with 002 Table 2."""
     found = relative_cost()
     slower = max(
         found[name, "advanced"] / found[name, "simple"] for name, guess in found if guess == "simple"
@@ -221,7 +225,7 @@ def _cost(result: Study) -> None:
 
 
 def _orders(result: Study) -> None:
-    """002 Figs. 28-30: t = 0.1, reference by mG(3)."""
+    """Check the orders of q, p and lambda at t = 0.1 against mG(3): 002 Figs. 28-30."""
     steps = [0.1 / 2**k for k in range(3, 8)]
     lines: dict[str, list[Line]] = {"q": [], "p": [], "lambda": []}
     for name in ("GGL-EM", "EM-G"):
@@ -241,7 +245,7 @@ def _orders(result: Study) -> None:
 
 
 def _stability(result: Study) -> None:
-    """002 Figs. 31-33."""
+    """Check which steps are stable: 002 Figs. 31-33."""
     blown = [
         f"{name} with h = {h}"
         for h, t_end in STABLE_RUNS.items()

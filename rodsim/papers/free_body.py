@@ -1,4 +1,4 @@
-"""A free rigid body in unit quaternions with the singular mass; EML and its reductions: 000 sec. 5.3."""
+"""Study of a free rigid body in unit quaternions with the singular mass, by EML and its reductions: 000 sec. 5.3."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ SCHEMES = ("EML", "REML", "Null-EML")
 TIMED_STEPS = (0.01, 0.005, 0.0025, 0.00125)
 BUSY = "the time of a step depends on the machine and on what else runs on it."
 
-# The exact orientation at t = 0.1, by Jacobi's elliptic functions, to all digits.
+# Exact orientation at t = 0.1 by Jacobi's elliptic functions, to all digits.
 EXACT = np.array([0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214])
 
 
 @cache
 def free_body() -> MechanicalSystem:
-    """J = diag(6, 8, 3), Omega(0) = (10, 20, 20), in the singular mass 000 (46)."""
+    """Return the body with J = diag(6, 8, 3), Omega(0) = (10, 20, 20), in the singular mass 000 (46)."""
     return rotating_body("free body", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))
 
 
 def angle_error(h: float, integrator: str | Scheme = "EML", order: int = 2) -> float:
-    """Angle of the rotation between the computed and the exact orientation at t = 0.1."""
+    """Return the angle of the rotation between the computed and the exact orientation at t = 0.1."""
     chosen = integrator if isinstance(integrator, Scheme) else scheme(integrator, order)
     q = integrate(free_body(), chosen, h, 0.1).q[-1]
     return 2.0 * float(np.linalg.norm(quaternions.multiply(quaternions.conjugate(EXACT), q)[1:]))
 
 
 def cost(h: float, steps: int = 500, repetitions: int = 12) -> dict[str, float]:
-    """Microseconds of processor time a step, the best of runs taken in turn, with the paper's tolerance and initial guess."""
+    """Measure the processor time per step in microseconds, by scheme, with the paper's tolerance and initial guess.
+
+    Schemes are run in turn, `repetitions` times; the best time of each is returned.
+    """
     system, best = free_body(), dict.fromkeys(SCHEMES, np.inf)
     for _ in range(repetitions):
         for name in SCHEMES:
@@ -53,19 +56,19 @@ def cost(h: float, steps: int = 500, repetitions: int = 12) -> dict[str, float]:
 
 
 def fibre_defect(run: Trajectory) -> Floats:
-    """p - M(q) v (N + 1, n)."""
+    """Return p - M(q) v (N + 1, n)."""
     return run.p - np.array([run.system.mass(q) @ v for q, v in zip(run.q, run.v, strict=True)])
 
 
 def alternating(run: Trajectory) -> Floats:
-    """Size of the part of p - M v that changes its sign with every step (N - 1,)."""
+    """Return the size of the part of p - M v that changes its sign with every step (N - 1,)."""
     defect = fibre_defect(run)
     part: Floats = np.linalg.norm(defect[2:] - 2.0 * defect[1:-1] + defect[:-2], axis=1) / 4.0
     return part
 
 
 def reached(h: float, t_end: float) -> Trajectory:
-    """EML as far as it goes."""
+    """Integrate by EML to `t_end`, or up to the step at which Newton's method fails."""
     try:
         return integrate(free_body(), "EML", h, t_end)
     except ConvergenceError as error:
@@ -74,7 +77,7 @@ def reached(h: float, t_end: float) -> Trajectory:
 
 
 def study() -> Study:
-    """Invariants, equivalence and cost of the reductions, orders: 000 Figs. 6-9."""
+    """Check invariants, equivalence and cost of the reductions, and orders: 000 Figs. 6-9."""
     result = Study(NAME, "Free rotation of a rigid body", "000 sec. 5.3")
     runs = {name: integrate(free_body(), name, H, T_END) for name in SCHEMES}
     energies = {name: run.generalised_energy() for name, run in runs.items()}
@@ -129,7 +132,7 @@ def study() -> Study:
 
 
 def _cost(result: Study) -> None:
-    """000 Fig. 9."""
+    """Compare the cost of the reductions with 000 Fig. 9."""
     times = {name: np.zeros(len(TIMED_STEPS)) for name in SCHEMES}
     for k, h in enumerate(TIMED_STEPS):
         for name, microseconds in cost(h).items():
@@ -143,7 +146,7 @@ def _cost(result: Study) -> None:
         f"by {100 * saved:.0f} %: a step in "
         + ", ".join(f"{a:.0f} -> {b:.0f}" for a, b in zip(times["EML"], times["REML"], strict=True))
         + f" microseconds with h = {', '.join(map(str, TIMED_STEPS))}",
-        round(10 * saved) == 5,  # 50 to the nearest ten
+        round(10 * saved) == 5,  # the paper's 50 %, to the nearest ten
         reason="the reduction spares linear algebra and the columns of v; compiled, a step is mostly discrete derivatives, "
         "which EML and REML share",
     )
@@ -160,7 +163,7 @@ def _cost(result: Study) -> None:
 
 
 def _orders(result: Study) -> None:
-    """Order 2, and 4 and 6 by composition, against the exact rotation."""
+    """Check order 2, and orders 4 and 6 of compositions, against the exact rotation."""
     lines = []
     steps = [0.1 / 2**k for k in range(4, 9)]
     found = {}
@@ -190,7 +193,7 @@ def _orders(result: Study) -> None:
 
 
 def _long_run(result: Study) -> None:
-    """The prolonged run of 000 Fig. 9, and what the invariants do not show."""
+    """Prolong the run of 000 Fig. 9, and measure what the invariants do not show."""
     t_end = 10.0
     runs = {h: reached(h, t_end) for h in (H, H / 2, H / 5, H / 10)}
     ends = {h: float(run.t[-1]) for h, run in runs.items()}

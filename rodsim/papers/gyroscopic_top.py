@@ -1,4 +1,4 @@
-"""Steady precession of a gyroscopic top in directors, its tip held by three constraints: 002 sec. 6.2, A.8."""
+"""Study of the steady precession of a gyroscopic top in directors, its tip fixed by three constraints: 002 sec. 6.2, A.8."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ TILT, PRECESSION = np.pi / 3, 10.0
 HEIGHT = LENGTH * np.cos(TILT)
 SPIN = MASS * GRAVITY * LENGTH / (INERTIA * PRECESSION) + MASS * LENGTH**2 / INERTIA * PRECESSION * np.cos(
     TILT
-)  # (112)
+)  # spin rate of steady precession, (112)
 AXIS = np.array([0.0, -np.sin(TILT), np.cos(TILT)])  # d3 at the start, (108)
-OMEGA = PRECESSION * np.array([0.0, 0.0, 1.0]) + SPIN * AXIS  # (111), spatial
-VERTICAL = 5  # of the symmetries of the chart: angular momentum about e3
-T_ORDER = 1e-3  # when (113), (114) measure
+OMEGA = PRECESSION * np.array([0.0, 0.0, 1.0]) + SPIN * AXIS  # initial angular velocity (111), spatial
+VERTICAL = 5  # index of the angular momentum about e3 among the symmetries of the chart
+T_ORDER = 1e-3  # time at which (113), (114) measure the errors
 
 
 @cache
 def director_top() -> MechanicalSystem:
-    """Ground (frame 0) and body (frame 1), tip = origin: phi - l d3 = 0, which is l times 002 (104)."""
+    """Return ground (frame 0) and body (frame 1) in directors, tip = origin: phi - l d3 = 0, which is l times 002 (104)."""
     quat = np.array([np.cos(TILT / 2), np.sin(TILT / 2), 0.0, 0.0])
     R = quaternions.to_matrix(quat)
     frames = Frames(
@@ -66,43 +66,46 @@ def director_top() -> MechanicalSystem:
 
 @cache
 def axis_and_momentum() -> MechanicalSystem:
-    """The top in (d3, angular momentum), with J omega by (165)."""
+    """Return the top in (d3, angular momentum), with J omega by (165)."""
     momentum = INERTIA_TIP * OMEGA + (INERTIA - INERTIA_TIP) * (AXIS @ OMEGA) * AXIS
     return lagrange_top(INERTIA_TIP, MASS * GRAVITY * LENGTH, AXIS, momentum)
 
 
 def top_for(integrator: str) -> MechanicalSystem:
-    """The system an integrator of `SCHEMES` takes."""
+    """Return the system that an integrator of `SCHEMES` is applied to."""
     return axis_and_momentum() if integrator == "BS99" else director_top()
 
 
 def height(run: Trajectory) -> Floats:
-    """phi_3 (N + 1,); 002 (167) for BS99."""
+    """Return the height phi_3 (N + 1,) of the centre of mass; by 002 (167) for BS99."""
     return LENGTH * run.q[:, 2] if run.scheme.name == "BS99" else run.q[:, 2]
 
 
 def momentum_of_centre(run: Trajectory) -> Floats:
-    """p_1 (N + 1, 3); the mass times 002 (168) for BS99."""
+    """Return p_1 (N + 1, 3); for BS99 the mass times 002 (168)."""
     if run.scheme.name == "BS99":
         return MASS * LENGTH / INERTIA_TIP * np.cross(run.p, run.q)
     return run.p[:, :3]
 
 
 def vertical_momentum(run: Trajectory) -> Floats:
-    """Angular momentum about e3 through the tip (N + 1,): 002 (107)."""
+    """Return the angular momentum about e3 through the tip (N + 1,): 002 (107)."""
     if run.scheme.name == "BS99":
         return run.p[:, 2]
     return run.momentum(run.system.symmetries[VERTICAL])
 
 
 def hidden_constraints(run: Trajectory, of_scheme: bool = False) -> Floats:
-    """G M^-1 p of each constraint (N + 1, 9), or G v with the velocity of the scheme; 7 to 9 are the tip's."""
+    """Return G M^-1 p of each constraint (N + 1, 9); columns 7 to 9 belong to the tip.
+
+    `of_scheme`: True to return G v, with the velocity v of the scheme, instead.
+    """
     velocity = run.v if of_scheme else run.p @ run.system.inverse_mass(run.q[0])
     return np.array([run.system.jacobian(q) @ v for q, v in zip(run.q, velocity, strict=True)])
 
 
 def errors_at_end(integrator: str, n: int, reference: Floats) -> tuple[float, float]:
-    """Relative errors of height and momentum at t = 0.001 after n steps: 002 (113), (114)."""
+    """Return the relative errors of height and momentum at t = 0.001 after `n` steps: 002 (113), (114)."""
     run = integrate(top_for(integrator), integrator, T_ORDER / n, T_ORDER)
     p = momentum_of_centre(run)[-1]
     return abs(height(run)[-1] - HEIGHT) / HEIGHT, float(
@@ -111,7 +114,7 @@ def errors_at_end(integrator: str, n: int, reference: Floats) -> tuple[float, fl
 
 
 def study() -> Study:
-    """Height, invariants, velocity constraints, orders: 002 Figs. 17-20."""
+    """Check height, invariants, velocity constraints and orders: 002 Figs. 17-20."""
     result = Study(NAME, "Gyroscopic top in directors", "002 sec. 6.2")
     _precession(result)
     runs = {name: integrate(top_for(name), name, 0.002, 1.0) for name in SCHEMES}
@@ -123,7 +126,7 @@ def study() -> Study:
 
 
 def _precession(result: Study) -> None:
-    """002 (112), and that it is steady precession."""
+    """Check the spin rate of 002 (112), and that it gives steady precession."""
     accurate = integrate(director_top(), "mG", 1e-3, 0.1, k=3)
     deviation = drift(height(accurate)) / HEIGHT
     result.claim(
@@ -135,6 +138,7 @@ def _precession(result: Study) -> None:
 
 
 def _heights(result: Study, runs: Mapping[str, Trajectory]) -> None:
+    """Measure how far the height of the centre of mass departs from its constant exact value: 002 Fig. 17."""
     off = {name: float(np.abs(height(run) - HEIGHT).max() / HEIGHT) for name, run in runs.items()}
     result.claim(
         "002 Fig. 17",
@@ -148,7 +152,8 @@ def _heights(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
-    total = runs["GGL-EM"].energy()[0]  # BS99 leaves out the energy of the spin, a constant
+    """Check conservation of energy, of the vertical angular momentum, and of the invariants of BS99."""
+    total = runs["GGL-EM"].energy()[0]  # BS99 omits the energy of the spin, a constant
     energies = {name: drift(run.energy()) / total for name, run in runs.items()}
     result.claim(
         "002 sec. 6.2",
@@ -186,7 +191,7 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _hidden(result: Study, runs: Mapping[str, Trajectory]) -> None:
-    """002 Fig. 20 and the text about it."""
+    """Check position and velocity constraints: 002 Fig. 20 and the text about it."""
     position = {name: float(run.position_residual().max()) for name, run in runs.items()}
     result.claim(
         "002 sec. 6.2",
@@ -229,7 +234,7 @@ def _hidden(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _orders(result: Study) -> None:
-    """002 Figs. 18, 19."""
+    """Check the orders of height and momentum: 002 Figs. 18, 19."""
     reference = momentum_of_centre(integrate(director_top(), "GGL-EM", 5e-7, T_ORDER))[-1]
     check = momentum_of_centre(integrate(director_top(), "mG", 1e-4, T_ORDER, k=3))[-1]
     away = float(np.linalg.norm(reference - check) / np.linalg.norm(check))
@@ -243,7 +248,7 @@ def _orders(result: Study) -> None:
     for colour, name in enumerate(SCHEMES):
         # The momentum of VI-S has a large second-order part: its order shows at smaller steps only.
         counts = [(128, 256, 512) if name == "VI-S" else (8, 16, 32, 64, 128)]
-        if name in ("VI-A", "VI-B"):  # they alternate from step to step
+        if name in ("VI-A", "VI-B"):  # their errors alternate from step to step
             counts.append((7, 15, 31, 63, 127))
         found = []
         for steps in counts:

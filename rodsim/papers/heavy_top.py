@@ -1,4 +1,4 @@
-"""Steady precession of a heavy top about its tip, in unit quaternions, by four schemes: 000 sec. 5.4."""
+"""Study of the steady precession of a heavy top about its tip, in unit quaternions, by four schemes: 000 sec. 5.4."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ H = 0.01
 T_END = 2.0
 RHO, HEIGHT, GRAVITY, THETA, PRECESSION = 2700.0, 0.1, 9.81, np.pi / 3, 10.0
 RADIUS = HEIGHT / 2
-LENGTH = 0.75 * HEIGHT  # from the tip to the centre of mass
+LENGTH = 0.75 * HEIGHT  # distance from the tip to the centre of mass
 MASS = RHO * np.pi * RADIUS**2 * HEIGHT / 3
 INERTIAS = {"EML": "singular", "MPL": "singular", "EMH": "alpha", "MPH": "alpha"}
 
 
 def moments() -> Floats:
-    """Principal moments about the tip: those of 000 (113), moved by the parallel axis theorem.
+    """Return the principal moments about the tip: 000 (113), moved by the parallel axis theorem.
 
     (114) prints m l^2 on the third axis; the distance lies along that axis and adds to the other two.
     """
@@ -37,7 +37,7 @@ def moments() -> Floats:
 
 
 def cone_moments() -> Floats:
-    """Principal moments about the tip, by integration over the height of the cone (polynomials, hence exact)."""
+    """Return the principal moments about the tip, by integration over the height of the cone (polynomials, hence exact)."""
     nodes, weights = gauss(3)
     z, slab = HEIGHT * nodes, RHO * np.pi * (RADIUS * nodes) ** 2 * HEIGHT * weights
     across = float(slab @ ((RADIUS * nodes) ** 2 / 4.0 + z**2))
@@ -45,7 +45,7 @@ def cone_moments() -> Floats:
 
 
 def spin_rate() -> float:
-    """omega_s of steady precession, 000 (118)."""
+    """Return the spin rate omega_s of steady precession, 000 (118)."""
     J1, _, J3 = moments()
     steady = MASS * GRAVITY * LENGTH / (J3 * PRECESSION) + (J1 - J3) / J3 * PRECESSION * np.cos(THETA)
     return float(steady)
@@ -53,7 +53,7 @@ def spin_rate() -> float:
 
 @cache
 def heavy_top(inertia: str = "singular") -> MechanicalSystem:
-    """000 (115)-(119): inclined by pi/3, precessing with 10 rad/s."""
+    """Return the top of 000 (115)-(119): inclined by pi/3, precessing with 10 rad/s."""
     Omega = PRECESSION * np.array([0.0, np.sin(THETA), np.cos(THETA)]) + [0.0, 0.0, spin_rate()]
     quat = (np.cos(THETA / 2), np.sin(THETA / 2), 0.0, 0.0)
     weight = (np.array([0.0, 0.0, LENGTH]), np.array([0.0, 0.0, -MASS * GRAVITY]))
@@ -62,17 +62,20 @@ def heavy_top(inertia: str = "singular") -> MechanicalSystem:
 
 @cache
 def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
-    """The example; Hamiltonian schemes with the mass of alpha = tr(J)/2, 000 (139), others with the singular."""
+    """Integrate the example by the scheme called `name`.
+
+    Hamiltonian schemes use the mass of alpha = tr(J)/2, 000 (139), others the singular mass.
+    """
     return integrate(heavy_top(INERTIAS.get(name, "singular")), name, h, t_end)
 
 
 def centre(q: Floats) -> Floats:
-    """Centre of mass (..., 3)."""
+    """Return the centre of mass (..., 3)."""
     return LENGTH * quaternions.rotate(q, [0.0, 0.0, 1.0])
 
 
 def exact(t: ArrayLike) -> Floats:
-    """The circle of the centre of mass (..., 3): 000 (120)."""
+    """Return the centre of mass (..., 3) of the exact motion, on a circle: 000 (120)."""
     angle = PRECESSION * np.asarray(t)
     height = np.full_like(angle, np.cos(THETA))
     return LENGTH * np.stack([np.sin(THETA) * np.sin(angle), -np.sin(THETA) * np.cos(angle), height], axis=-1)
@@ -80,12 +83,12 @@ def exact(t: ArrayLike) -> Floats:
 
 @cache
 def error(name: str, h: float) -> float:
-    """Relative error of the centre of mass at t = 0.1: 000 (121)."""
+    """Return the relative error of the centre of mass at t = 0.1: 000 (121)."""
     return float(np.linalg.norm(centre(run(name, h, 0.1).q[-1]) - exact(0.1))) / LENGTH
 
 
 def study() -> Study:
-    """Energy, vertical momentum, path and convergence of EML, EMH, MPL, MPH: 000 Figs. 10-13."""
+    """Check energy, vertical momentum, path and convergence of EML, EMH, MPL, MPH: 000 Figs. 10-13."""
     result = Study(NAME, "Steady precession of a heavy top", "000 sec. 5.4")
     J1, _, J3 = cone_moments()
     J0, arm = MASS * 0.3 * RADIUS**2, MASS * LENGTH**2
@@ -146,7 +149,7 @@ def study() -> Study:
 
 
 def _path(result: Study, runs: dict[str, Trajectory]) -> None:
-    """000 Fig. 12."""
+    """Compare the path of the centre of mass with 000 Fig. 12."""
     rms = {
         name: np.sqrt(np.mean((centre(runs[name].q) - exact(runs[name].t)) ** 2, axis=0))
         for name in ("EML", "EMH")
@@ -182,7 +185,7 @@ def _path(result: Study, runs: dict[str, Trajectory]) -> None:
 
 
 def _convergence(result: Study) -> None:
-    """000 Fig. 13, with EML-kappa beside the four."""
+    """Check convergence as in 000 Fig. 13, and compare EML-kappa with the four schemes."""
     steps = [0.1 / 2**k for k in range(5, 10)]
     lines, errors, orders = [], {}, {}
     for name in (*INERTIAS, "EML-kappa"):

@@ -1,7 +1,7 @@
-"""What every integrator conserves of joined bodies: a chain of three asymmetric ones with joints off their axes.
+"""Measure what every integrator conserves of joined bodies: a chain of three asymmetric bodies with joints off their axes.
 
-Hanging from the ground by a spherical joint, with a second one, a revolute joint, a spring and oblique gravity, it shows
-energies, constraints and the order; free in space, without gravity and ground, all momenta.
+The chain hangs from the ground by a spherical joint, with a second spherical joint, a revolute joint, a spring and oblique
+gravity. It shows energies, constraints and the order. Free in space, without gravity and ground, it shows all momenta.
 """
 
 from __future__ import annotations
@@ -78,16 +78,16 @@ class JoinedProperties(NamedTuple):
 
     integrator: str
     chart: str
-    order: float  # of the positions at t = 0.1
-    hamiltonian: float  # T*(q, p) + V, nan where the mass is singular
+    order: float  # observed order of the positions at t = 0.1
+    hamiltonian: float  # T*(q, p) + V, nan if the mass is singular
     generalised: float  # p . v - T(q, v) + V
-    linear: float  # P of the free chain
-    angular: float  # L of the free chain
+    linear: float  # linear momentum P of the free chain
+    angular: float  # angular momentum L of the free chain
     symplectic: float
-    position: float  # |g(q)|
-    momentum_constraint: float  # |G W p|, nan where the mass is singular
-    velocity_constraint: float  # |G v| of the scheme's own v
-    iterations: float  # of Newton's method in a step
+    position: float  # position residual |g(q)|
+    momentum_constraint: float  # |G W p|, nan if the mass is singular
+    velocity_constraint: float  # |G v| with the velocity v of the scheme
+    iterations: float  # mean number of Newton iterations per step, for compositions per substep
 
 
 # promise -> column
@@ -104,7 +104,11 @@ BEGIN, END = "<!-- joined: begin -->", "<!-- joined: end -->"
 
 
 def chain(free: bool = False) -> Model:
-    """The chain; where it is free its bodies fly, turn and are tied by the spring alone to each other."""
+    """Return the chain.
+
+    `free`: True for a chain that flies and rotates in space, without gravity and root joint; the spring then ties the first body,
+    instead of the ground, to the third.
+    """
     model = Model("free chain" if free else "chain", gravity=(0, 0, 0) if free else (1.5, -2.0, -9.0))
     shapes = (Box(1, 0.3, 0.2, density=20), Box(0.8, 0.2, 0.4, density=20), Box(0.6, 0.3, 0.15, density=30))
     turns = ((0.5, 1.0, 3.0), (1.0, -2.0, 0.5), (-1.0, 0.5, 2.0))
@@ -131,29 +135,29 @@ def chain(free: bool = False) -> Model:
 
 @cache
 def system(chart: str, free: bool = False) -> MechanicalSystem:
-    """The chain in a chart of the table: singular, alpha, gamma or director."""
+    """Return the chain in a chart of the table: singular, alpha, gamma or director."""
     return chain(free).mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
 
 
 def positions(run: Trajectory) -> Floats:
-    """Centres of mass at the end, (9,): the coordinates that all charts have."""
+    """Return the centres of mass at the end, (9,), the coordinates that all charts have."""
     at = run.system.info["places"].position
     return np.concatenate([run.q[-1, k : k + 3] for k in at[at >= 0]])
 
 
 @cache
 def exact_positions() -> Floats:
-    """At t = 0.1, to 1e-13, by a scheme of order 6."""
+    """Return the positions at t = 0.1, to 1e-13, by a scheme of order 6."""
     return positions(integrate(system("gamma"), "GL-SPARK(3)", 1 / 640, 0.1))
 
 
 def relative_drift(values: Floats, size: float) -> float:
-    """Largest departure from the first value, in units of `size`."""
+    """Return the largest departure from the first value, in units of `size`."""
     return float(np.abs(values - values[0]).max() / size)
 
 
 def momentum_drifts(integrator: str, chart: str) -> tuple[float, float]:
-    """Of P and of L of the free chain, relative to their values."""
+    """Return the drifts of P and of L of the free chain, relative to their values."""
     run = integrate(system(chart, free=True), parse(integrator), H, STEPS * H)
     drifts = []
     for letter in "PL":
@@ -163,22 +167,22 @@ def momentum_drifts(integrator: str, chart: str) -> tuple[float, float]:
 
 
 def order_of_positions(integrator: str, chart: str, steps: Sequence[float]) -> float:
-    """Observed at t = 0.1."""
+    """Return the order of the positions observed at t = 0.1."""
     hanging, scheme = system(chart), parse(integrator)
     errors = [np.abs(positions(integrate(hanging, scheme, h, 0.1)) - exact_positions()).max() for h in steps]
     return observed_order(steps, errors)
 
 
 def promised(scheme: Scheme, chart: str) -> frozenset[str]:
-    """What the scheme keeps of joined bodies in a chart of the table."""
+    """Return the names of the quantities that the scheme conserves for joined bodies in a chart of the table."""
     return scheme.joined.directors if chart == "director" else scheme.joined.quaternions
 
 
 def measure(integrator: str, chart: str, steps: Sequence[float] = ()) -> JoinedProperties:
-    """All properties of one integrator in one chart; the order where steps for it are given."""
+    """Measure all properties of one integrator in one chart; the order only if `steps` for it are given."""
     scheme, hanging = parse(integrator), system(chart)
     run = integrate(hanging, scheme, H, STEPS * H)
-    size = float(np.ptp(run.potential()))  # what potential and kinetic energy exchange
+    size = float(np.ptp(run.potential()))  # energy that potential and kinetic energy exchange
     regular = chart != "singular"
     hidden = [hanging.jacobian(q) @ v for q, v in zip(run.q[1:], run.v[1:], strict=True)]
     linear, angular = momentum_drifts(integrator, chart)
@@ -199,7 +203,7 @@ def measure(integrator: str, chart: str, steps: Sequence[float] = ()) -> JoinedP
 
 
 def table(rows: Sequence[JoinedProperties]) -> str:
-    """The rows as a markdown table; what a scheme promises stands in bold."""
+    """Format the rows as a Markdown table; quantities that a scheme promises to conserve are set in bold."""
     head = "| integrator | chart | order | T* + V | p . v - T + V | P | L | two-form | g | G W p | G v | iterations |"
     lines = [head, "|" + "---|" * 12]
     for row in rows:

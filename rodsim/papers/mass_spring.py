@@ -1,4 +1,4 @@
-"""Two masses on nonlinear springs, in redundant coordinates with a singular mass: 000 sec. 5.1."""
+"""Study of two masses on nonlinear springs, in redundant coordinates with a singular mass: 000 sec. 5.1."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NAME = "mass-spring"
 T_END = 10.0
 H = 0.1
 
-# The exact motion at t = 1, to all digits: (x1, q2, x2) and (x1', x2').
+# Exact motion at t = 1, to all digits: (x1, q2, x2) and (x1', q2', x2').
 EXACT_Q = np.array([0.669378507029757735, 1.76937850702975774, -0.216692348356659667])
 EXACT_V = np.array([0.134849788518730129, 0.134849788518730129, 0.945574999616230456])
 
 
 @cache
 def mass_spring() -> MechanicalSystem:
-    """000 (106)-(109): q = (x1, q2, x2), m = (2, 1), k = (1, 3), l10 = 1, w = 0.1.
+    """Return the system of 000 (106)-(109): q = (x1, q2, x2), m = (2, 1), k = (1, 3), l10 = 1, w = 0.1.
 
     (109) prints k/4 in both springs; the paper's program, whose trajectory this system reproduces, has k/2.
-    Each spring is a part in its elongation, so that its discrete derivative is the divided difference.
+    Each spring is a potential term in its elongation, so that its discrete derivative is the divided difference.
     """
     x1, q2, x2 = q = sp.symbols("x1 q2 x2")
     s = sp.Symbol("s")
@@ -45,19 +45,19 @@ def mass_spring() -> MechanicalSystem:
 
 @cache
 def run(h: float = H, t_end: float = T_END) -> Trajectory:
-    """The example with EML."""
+    """Integrate the example by EML."""
     return integrate(mass_spring(), "EML", h, t_end)
 
 
 @cache
 def errors_at_1(h: float) -> tuple[float, float]:
-    """Errors of q and v at t = 1."""
+    """Return the errors of q and v at t = 1."""
     end = run(h, 1.0)
     return float(np.abs(end.q[-1] - EXACT_Q).max()), float(np.abs(end.v[-1] - EXACT_V).max())
 
 
 def orders(steps: list[float]) -> tuple[Floats, tuple[float, float]]:
-    """Errors (steps, 2) of q and v at t = 1, and their observed orders."""
+    """Return the errors (steps, 2) of q and v at t = 1, and their observed orders."""
     errors = np.array([errors_at_1(h) for h in steps])
     return errors, (
         observed_order(steps, errors[:, 0].tolist()),
@@ -66,7 +66,7 @@ def orders(steps: list[float]) -> tuple[Floats, tuple[float, float]]:
 
 
 def study() -> Study:
-    """Energy, constraint and order with a mass that has no inverse: 000 Figs. 1, 2."""
+    """Check energy, constraint and order with a mass that has no inverse: 000 Figs. 1, 2."""
     result = Study(NAME, "Mass-spring system in redundant coordinates", "000 sec. 5.1")
     example = run()
     mass = example.system.mass(example.system.q0)

@@ -1,4 +1,4 @@
-"""Mathematical pendulum in three dimensions, a point mass on the unit sphere: 002 sec. 6.1."""
+"""Study of the mathematical pendulum in three dimensions, a point mass on the unit sphere: 002 sec. 6.1."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NAME = "pendulum"
 SCHEMES = ("VI-S", "VI-A", "VI-B", "GGL-EM")
 H, T_END = 0.05, 10.0
 
-# The exact motion at t = 2, by elliptic functions.
+# Exact motion at t = 2, by elliptic functions.
 EXACT_T = 2.0
 EXACT_Q = np.array([0.57925115720168228, 0.58824671673255091, -0.56429947468864967])
 EXACT_P = np.array([0.42625034023332965, 2.1592367103600091, 2.6884127602501748])
 
-# The authors' program (metis) at t = 0.5, 5, 10: q, p, v, lambda, gamma; v is that of the step that follows.
+# Results of the authors' program (metis) at t = 0.5, 5, 10: q, p, v, (lambda, gamma); v belongs to the step that follows.
 PUBLISHED = {
     0.5: (
         (0.188991915879, 0.274180493446, -0.942924765157),
@@ -85,9 +85,9 @@ HIGH_ORDER = (
 
 @cache
 def pendulum() -> MechanicalSystem:
-    """m = l = 1, g = 9.81: 002 (92)-(98)."""
+    """Return the pendulum with m = l = 1, g = 9.81: 002 (92)-(98)."""
     q = sp.symbols("q1:4")
-    spin = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])  # e3 x q
+    spin = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])  # spin @ q = e3 x q
     return symbolic_system(
         "pendulum",
         q,
@@ -101,18 +101,18 @@ def pendulum() -> MechanicalSystem:
 
 
 def scheme_velocity_residual(run: Trajectory) -> Floats:
-    """|G(q) v| with the velocity v of the scheme (N,), as 002 (82e) has it; `velocity_residual` takes M^-1 p."""
+    """Return |G(q) v| with the velocity v of the scheme (N,), as in 002 (82e); `velocity_residual` uses M^-1 p instead."""
     pairs = zip(run.q[1:], run.v[1:], strict=True)
     return np.array([np.abs(run.system.jacobian(q) @ v).max() for q, v in pairs])
 
 
 def oscillation(values: Floats) -> float:
-    """Size of what alternates from step to step: the fourth difference over 16, which a smooth curve has small."""
+    """Return the size of the part that alternates from step to step: the fourth difference over 16, small for a smooth curve."""
     return float(np.abs(np.diff(values, 4)).max() / 16.0)
 
 
 def distance_to_published(run: Trajectory) -> float:
-    """Largest difference to the authors' program in q, p, v and the multipliers."""
+    """Return the largest difference from the authors' program in q, p, v and the multipliers."""
     worst = 0.0
     for t, (q, p, v, multipliers) in PUBLISHED.items():
         k = round(t / run.h)
@@ -124,7 +124,7 @@ def distance_to_published(run: Trajectory) -> float:
 
 
 def exact_errors(method: Method) -> tuple[Floats, Floats, Floats]:
-    """Step sizes and the errors of q and of p at t = 2."""
+    """Return the step sizes and the errors of q and of p at t = 2."""
     return _exact_errors(method.name, tuple(method.parameters.items()), method.steps)
 
 
@@ -132,6 +132,7 @@ def exact_errors(method: Method) -> tuple[Floats, Floats, Floats]:
 def _exact_errors(
     name: str, parameters: tuple[tuple[str, Any], ...], counts: tuple[int, ...]
 ) -> tuple[Floats, Floats, Floats]:
+    """Compute the results of `exact_errors` from hashable arguments, so that they can be cached."""
     q, p = [], []
     for n in counts:
         run = integrate(pendulum(), name, EXACT_T / n, EXACT_T, **dict(parameters))
@@ -141,14 +142,14 @@ def _exact_errors(
 
 
 def violation_growth(theta: float) -> float:
-    """Factor a step by which VI-A(theta) enlarges a violation of g (theta < 1/2) or of G M^-1 p (theta > 1/2)."""
+    """Return the factor per step by which VI-A(theta) enlarges a violation of g (theta < 1/2) or of G M^-1 p (theta > 1/2)."""
     run = integrate(pendulum(), "VI-A", 1e-3, 0.012, theta=theta)
     residual = run.position_residual() if theta < 0.5 else run.velocity_residual()
     return float((residual[-1] / residual[4]) ** (1.0 / (len(residual) - 5)))
 
 
 def failure(integrator: str, h: float, **parameters: Any) -> str:
-    """Why a run to t = 10 ends early; "" where it does not."""
+    """Return why a run to t = 10 ends early; "" if it does not."""
     try:
         integrate(pendulum(), integrator, h, T_END, **parameters)
     except ConvergenceError as error:
@@ -157,7 +158,7 @@ def failure(integrator: str, h: float, **parameters: Any) -> str:
 
 
 def study() -> Study:
-    """Invariants, constraints and multipliers (002 Figs. 2-15), the authors' trajectory, orders."""
+    """Check invariants, constraints and multipliers (002 Figs. 2-15), the authors' trajectory, and orders."""
     result = Study(NAME, "Mathematical pendulum in 3D", "002 sec. 6.1")
     runs = {name: integrate(pendulum(), name, H, T_END) for name in SCHEMES}
     _invariants(result, runs)
@@ -177,7 +178,7 @@ def study() -> Study:
 
 
 def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
-    """002 Figs. 7-11."""
+    """Check energy and angular momentum: 002 Figs. 7-11."""
     system = pendulum()
     energies = {name: drift(run.energy()) for name, run in runs.items()}
     result.claim(
@@ -214,7 +215,7 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _constraints(result: Study, runs: Mapping[str, Trajectory]) -> None:
-    """002 Figs. 12-15."""
+    """Check position and velocity constraints: 002 Figs. 12-15."""
     position = {name: float(run.position_residual().max()) for name, run in runs.items()}
     result.claim(
         "002 Figs. 12, 13",
@@ -254,7 +255,7 @@ def _constraints(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _multipliers(result: Study, runs: Mapping[str, Trajectory]) -> None:
-    """002 Figs. 4, 5."""
+    """Check which multipliers oscillate: 002 Figs. 4, 5."""
     rough = {
         what: {name: oscillation(getattr(run, what)[1:, 0]) for name, run in runs.items()}
         for what in ("lam", "gam")
@@ -277,7 +278,7 @@ def _multipliers(result: Study, runs: Mapping[str, Trajectory]) -> None:
 
 
 def _parameters(result: Study) -> None:
-    """The ranges of theta and vartheta that 002 sec. 4.3 allows."""
+    """Check the ranges of theta and vartheta that 002 sec. 4.3 allows."""
     thetas = (0.3, 0.7)
     growth = {theta: violation_growth(theta) for theta in thetas}
     fails = {theta: failure("VI-A", H / 10, theta=theta) for theta in thetas}
@@ -301,12 +302,13 @@ def _parameters(result: Study) -> None:
 
 
 def _orders(result: Study, methods: tuple[Method, ...], source: str, title: str) -> None:
+    """Check the observed order of each method, and draw the errors of q."""
     lines: list[Line] = []
     families = list(dict.fromkeys(method.name for method in methods))
     for method in methods:
         h, q, p = exact_errors(method)
         orders = observed_order(h, q), observed_order(h, p)
-        # A colour for each method; markers tell families apart where their errors are the same.
+        # One colour per method; markers distinguish families if their errors are equal.
         style = f"C{len(lines) % 10}" + ("o-", "s--", "x:", "d-")[families.index(method.name)]
         lines.append(Line(f"{method.label} ({orders[0]:.2f})", h, q, style))
         result.claim(

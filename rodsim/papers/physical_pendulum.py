@@ -1,4 +1,4 @@
-"""A physical pendulum held at its end face by three constraints, by mG(k) and BG(k): 001 sec. 5.2."""
+"""Study of a physical pendulum fixed at its end face by three constraints, by mG(k) and BG(k): 001 sec. 5.2."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rodsim.papers.claims import Line, Panel, Study, drift, listed, observed_ord
 NAME = "physical-pendulum"
 H = 0.1
 T_END = 10.0
-T_ORDERS = 5.0  # of the study of convergence
-T_GLOBAL = 2.0  # and of that of BG(k)
+T_ORDERS = 5.0  # end time of the convergence study of mG(k)
+T_GLOBAL = 2.0  # end time of the convergence study of BG(k)
 CHARTS = ("quaternion", "director")
 DEGREES = (1, 2, 3)
 POINTS = (1, 2, 3, 4, 5)
-MASS, GRAVITY = 100.0, 9.81  # rho l b h
-EDGES = np.array([1.0, 10.0, 1.0])  # along the body axes: the length along the second
+MASS, GRAVITY = 100.0, 9.81  # mass rho l b h
+EDGES = np.array([1.0, 10.0, 1.0])  # edges along the body axes: the length along the second
 N_EXTERNAL = 3
 
-# Angle from the hanging position of the exact motion, by elliptic functions, to all digits.
+# Exact angle from the hanging position by time, by elliptic functions, to all digits.
 EXACT = {
     0.5: 1.3875230685084256,
     1.0: 0.84971439156516378,
@@ -38,7 +38,7 @@ EXACT = {
 
 @cache
 def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
-    """The box, released at rest with its length along the 2-axis, in r, and q with M4 of 001 (56), or directors.
+    """Return the box, released at rest with its length along the 2-axis, in r and q with M4 of 001 (56), or in directors.
 
     The middle of its face, X = (0, -l/2, 0), stays at the origin: 001 (67).
     """
@@ -77,38 +77,38 @@ def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
 def march(
     chart: str, k: int = 1, points: int | None = None, h: float = H, t_end: float = T_END
 ) -> Trajectory:
-    """mG(k), by default with 2k Gauss points."""
+    """Integrate the pendulum by mG(k) with `points` Gauss points per step (default 2k)."""
     return integrate(physical_pendulum(chart), "mG", h, t_end, k=k, gauss=2 * k if points is None else points)
 
 
 @cache
 def _guess(chart: str, h: float, t_end: float) -> tuple[Floats, Floats]:
-    """q, p of a motion by mG(2)."""
+    """Compute the initial guess (q, p) of BG(k), a motion integrated by mG(2)."""
     run = integrate(physical_pendulum(chart), "mG", h, t_end, k=2)
     return run.q, run.p
 
 
 @cache
 def solve(chart: str, k: int, elements: int, t_end: float) -> GlobalSolution:
-    """BG(k) with continuous multipliers, from a motion by mG(2)."""
+    """Solve for the whole motion by BG(k) with continuous multipliers, starting Newton's method from a motion by mG(2)."""
     system, h = physical_pendulum(chart), t_end / elements
     return solve_global(system, h, t_end, k=k, guess=_guess(chart, h / k, t_end))
 
 
 def angle(run: Trajectory) -> Floats:
-    """Angle from the hanging position (N + 1,)."""
+    """Return the angle from the hanging position (N + 1,)."""
     theta: Floats = np.arctan2(run.q[:, 1], -run.q[:, 2])
     return theta
 
 
 def angle_error(run: Trajectory, t: float) -> float:
-    """Error of the angle at t."""
+    """Return the error of the angle at time `t`, a key of `EXACT`."""
     return abs(float(angle(run)[int(np.argmin(np.abs(run.t - t)))]) - EXACT[t])
 
 
 @cache
 def angle_errors(name: str, chart: str, k: int, t: float) -> tuple[Floats, Floats]:
-    """Steps of mG(k) or lengths of the elements of BG(k), and the errors of the angle at t."""
+    """Return the steps of mG(k) or the element lengths of BG(k), and the errors of the angle at `t`."""
     lengths = (0.1, 0.05) if name == "BG" else (0.2, 0.1, 0.05) if k == 3 else (0.1, 0.05, 0.025)
     counts = [round(t / h) for h in lengths]
     runs = [solve(chart, k, n, t) if name == "BG" else march(chart, k, h=t / n, t_end=t) for n in counts]
@@ -116,18 +116,18 @@ def angle_errors(name: str, chart: str, k: int, t: float) -> tuple[Floats, Float
 
 
 def energy_drift(run: Trajectory) -> float:
-    """Drift of the Hamiltonian, which is zero at the start, relative to m g l/2."""
+    """Return the drift of the Hamiltonian, which is zero at the start, relative to m g l/2."""
     return drift(run.hamiltonian()) / (MASS * GRAVITY * EDGES[1] / 2.0)
 
 
 def constraints(run: Trajectory) -> tuple[Floats, Floats]:
-    """Internal (N + 1, m - 3) and external (N + 1, 3) constraints at the nodes."""
+    """Return the internal (N + 1, m - 3) and external (N + 1, 3) constraints at the nodes."""
     g = np.array([run.system.constraints(q) for q in run.q])
     return g[:, :-N_EXTERNAL], g[:, -N_EXTERNAL:]
 
 
 def rates(run: Trajectory) -> tuple[Floats, Floats]:
-    """The same of G W p."""
+    """Return the internal (N + 1, m - 3) and external (N + 1, 3) parts of the velocity constraints G W p at the nodes."""
     system = run.system
     psi = np.array(
         [system.jacobian(q) @ system.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)]
@@ -136,7 +136,7 @@ def rates(run: Trajectory) -> tuple[Floats, Floats]:
 
 
 def means(run: GlobalSolution) -> Floats:
-    """The largest integral of N_J g over the interior nodes J, over h, of BG(1): 001 (24)_2."""
+    """Return the largest integral of N_J g over the interior nodes J, over h, of BG(1) for each constraint (m,): 001 (24)_2."""
     nodes, weights = gauss(2)
     system, steps = run.system, len(run.q) - 1
     mean = np.zeros((steps + 1, system.m))
@@ -149,7 +149,7 @@ def means(run: GlobalSolution) -> Floats:
 
 
 def study() -> Study:
-    """Conservation of the Hamiltonian and of constraints, orders against the exact motion: 001 Figs. 10-12."""
+    """Check conservation of the Hamiltonian and of constraints, and orders against the exact motion: 001 Figs. 10-12."""
     result = Study(NAME, "Physical pendulum", "001 sec. 5.2")
     for chart, (n, m) in (("quaternion", (7, 4)), ("director", (12, 9))):
         system = physical_pendulum(chart)
@@ -167,7 +167,7 @@ def study() -> Study:
 
 
 def _conservation(result: Study) -> None:
-    """001 Fig. 10."""
+    """Check conservation of the Hamiltonian for different numbers of Gauss points: 001 Fig. 10."""
     example = march("quaternion", 1, 4)
     result.claim(
         "001 Fig. 10",
@@ -216,7 +216,7 @@ def _conservation(result: Study) -> None:
 
 
 def _constraints(result: Study) -> None:
-    """001 Fig. 11."""
+    """Check the position and velocity constraints of mG(1): 001 Fig. 11."""
     for chart in CHARTS:
         run = march(chart, 1, 4)
         found = [float(np.abs(x).max()) for x in (*constraints(run), *rates(run))]
@@ -255,7 +255,7 @@ def _constraints(result: Study) -> None:
 
 
 def _means(result: Study) -> None:
-    """001 Fig. 12."""
+    """Check the constraints of BG(1), pointwise and on average: 001 Fig. 12."""
     steps = np.array([0.1, 0.05, 0.025])
     elements = [round(T_ORDERS / h) for h in steps]
     runs = [solve("quaternion", 1, n, T_ORDERS) for n in elements]
@@ -303,7 +303,7 @@ def _means(result: Study) -> None:
 
 
 def _orders(result: Study) -> None:
-    """Against the exact angle."""
+    """Check the orders of mG(k) and BG(k) against the exact angle."""
     lines: dict[str, list[Line]] = {"mG": [], "BG": []}
     orders: dict[str, list[float]] = {}
     for chart in CHARTS:

@@ -1,7 +1,7 @@
-"""What every integrator conserves, its order and its cost, on a heavy top with nutation, joined bodies, and rods.
+"""Measure what every integrator conserves, its order and its cost, for a heavy top with nutation, joined bodies, and rods.
 
-The tables in docs/integrators.md are written by `python -m rodsim.papers.properties docs/integrators.md`, one of them
-with its name (top, joined, rods) after the page.
+`python -m rodsim.papers.properties docs/integrators.md` writes the tables in docs/integrators.md. The name of a table
+(top, joined, rods) after the page writes only that table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rodsim.papers import joined_bodies
 from rodsim.papers import rod_invariants as rods
 from rodsim.papers.claims import observed_order
 
-# Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, elliptic functions.
+# Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, by elliptic functions.
 AXIS = np.array([0.30736818246313608, -0.65020445518572365, 0.69480858289599775])
 _START = quaternions.from_axis_angle((1.0, 0.0, 0.0), np.pi / 4)
 
@@ -88,16 +88,16 @@ class Properties(NamedTuple):
     order: float
     energy: float
     momentum: float
-    symplectic: float  # change of the two-form, nan where it does not apply
-    position: float  # |g(q)|
-    momentum_constraint: float  # |G W p|, of the singular mass |G v|
-    velocity_constraint: float  # |G v| of the scheme's own v
-    singular: str  # whether the mass may be singular
-    cost: float  # microseconds a step
+    symplectic: float  # change of the two-form, nan if it does not apply
+    position: float  # position residual |g(q)|
+    momentum_constraint: float  # |G W p|; |G v| for the singular mass
+    velocity_constraint: float  # |G v| with the velocity v of the scheme
+    singular: str  # "yes" if the mass may be singular
+    cost: float  # microseconds per step
 
 
 def top(chart: str) -> MechanicalSystem:
-    """The heavy top in a chart: singular, alpha, gamma (quaternions), director, or axis (for BS99)."""
+    """Return the heavy top in a chart: singular, alpha, gamma (quaternions), director, or axis (for BS99)."""
     J, Omega = np.array([1.0, 1.0, 0.5]), np.array([0.0, 0.3, 5.0])
     if chart == "axis":
         axis = quaternions.rotate(_START, [0.0, 0.0, 1.0])
@@ -109,7 +109,7 @@ def top(chart: str) -> MechanicalSystem:
 
 
 def axis_of(run: Trajectory) -> Floats:
-    """The computed axis d3 at the end."""
+    """Return the computed axis d3 at the end."""
     q = run.q[-1]
     if run.system.n == 4:
         return quaternions.to_matrix(q)[:, 2]
@@ -117,12 +117,12 @@ def axis_of(run: Trajectory) -> Floats:
 
 
 def axis_error(chart: str, integrator: str) -> Callable[[float], float]:
-    """h -> error of the axis at t = 1."""
+    """Return the function h -> error of the axis at t = 1."""
     return lambda h: float(np.linalg.norm(axis_of(integrate(top(chart), parse(integrator), h, 1.0)) - AXIS))
 
 
 def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = True) -> Properties:
-    """All properties of one integrator in one chart."""
+    """Measure all properties of one integrator in one chart; the cost only if `timed`."""
     scheme, system = parse(integrator), top(chart)
     error = axis_error(chart, integrator)
     order = observed_order(steps, [error(h) for h in steps])
@@ -138,7 +138,7 @@ def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = T
     cost = np.nan
     if timed:
         seconds = np.full((2, 5), np.inf)
-        for which, steps_taken in enumerate((1, 101)):  # the difference leaves out what a run costs once
+        for which, steps_taken in enumerate((1, 101)):  # the difference excludes the cost of starting
             for k in range(5):
                 began = time.process_time()
                 integrate(system, scheme, 0.02, steps_taken * 0.02)
@@ -160,7 +160,7 @@ def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = T
 
 
 def measure_global(k: int, multipliers: str) -> Properties:
-    """BG(k): order and drifts; it has no step."""
+    """Measure order and drifts of BG(k), which has no steps, over [0, 1]."""
     system = top("alpha")
     errors, steps = [], [1 / 16, 1 / 24, 1 / 32]
     for h in steps:
@@ -184,11 +184,12 @@ def measure_global(k: int, multipliers: str) -> Properties:
 
 
 def table(rows: Sequence[Properties]) -> str:
-    """The rows as a markdown table; values at round-off in bold."""
+    """Format the rows as a Markdown table; values at round-off are set in bold."""
     head = "| integrator | chart | order | energy | momentum | two-form | g | G W p | G v | singular M | us/step |"
     lines = [head, "|" + "---|" * 11]
 
     def cell(value: float) -> str:
+        """Format a value, in bold at round-off; empty for nan."""
         if np.isnan(value):
             return ""
         return f"**{value:.0e}**" if value < 1e-12 else f"{value:.0e}"
@@ -206,7 +207,7 @@ BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 
 
 def write_between(path: str, begin: str, end: str, lines: str) -> None:
-    """Put lines between two marks of a page."""
+    """Replace the text between two marks of a page by `lines`."""
     page = Path(path)
     before, rest = page.read_text().split(begin)
     _, after = rest.split(end)
@@ -214,7 +215,7 @@ def write_between(path: str, begin: str, end: str, lines: str) -> None:
 
 
 def write_top(path: str) -> None:
-    """The table of the top."""
+    """Measure all integrators on the top, and write the table to a page."""
     rows = []
     for integrator, chart, steps in ROWS:
         rows.append(measure(integrator, chart, steps))
@@ -227,7 +228,7 @@ def write_top(path: str) -> None:
 
 
 def write_joined(path: str) -> None:
-    """The table of joined bodies."""
+    """Measure all integrators on joined bodies, and write the table to a page."""
     rows = []
     for row in joined_bodies.ROWS:
         rows.append(joined_bodies.measure(*row))
@@ -236,7 +237,7 @@ def write_joined(path: str) -> None:
 
 
 def write_rods(path: str) -> None:
-    """The tables of rods."""
+    """Measure all integrators on the rod models, and write the tables to a page."""
     rows = []
     for model in rods.MODELS:
         for row in rods.ROWS:
@@ -252,7 +253,7 @@ TABLES = {"top": write_top, "joined": write_joined, "rods": write_rods}
 
 
 def main(path: str, *names: str) -> None:
-    """Measure the tables of these names, or all, and write them between their marks in a page."""
+    """Measure the tables called `names` (default: all), and write them between their marks in a page."""
     for name in names or TABLES:
         TABLES[name](path)
 

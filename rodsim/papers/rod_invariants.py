@@ -1,7 +1,7 @@
-"""What every integrator keeps of rods: a flying one, one that hangs with a body at its end, one in a chain of bars.
+"""Measure what every integrator conserves of rods: one in free flight, one hanging with a body at its end, one in a chain.
 
-All three bend by large angles. The first and the last are free, so that P and L are constant; the second hangs on a
-spherical joint, and what it keeps of its momenta is that about the vertical through it.
+All three bend by large angles. The first and the last model are free, so that P and L are constant. The second hangs on a
+spherical joint and conserves the angular momentum about the vertical through that joint.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ TIMED_ELEMENTS = 32
 
 
 def spaghetti(n_elements: int = 4) -> Model:
-    """The material of the flying spaghetti (Simo, Vu-Quoc 1988) in free flight: let go bent, it tumbles, bends and twists.
+    """Return a rod in free flight, released bent, that tumbles, bends and twists; its material is that of the flying spaghetti.
 
-    The moments of inertia are not those of a flat section, which has a singular mass in directors.
+    Source: Simo, Vu-Quoc 1988. The moments of inertia differ from a flat section's, which has a singular mass in directors.
     """
     model = Model("spaghetti")
     section = Section.from_stiffness(
@@ -57,13 +57,14 @@ def spaghetti(n_elements: int = 4) -> Model:
 
 
 def _soft() -> Section:
+    """Return the soft section of `pendulum` and `chain`."""
     return Section.from_stiffness(
         EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
     )
 
 
 def pendulum(n_elements: int = 3) -> Model:
-    """A rod that swings about a spherical joint, bent, with a body welded to its end."""
+    """Return a bent rod that swings about a spherical joint, with a body welded to its end."""
     model = Model("pendulum", gravity=(0, 0, -9.81))
     rod = model.add_rod(
         "rod",
@@ -81,7 +82,7 @@ def pendulum(n_elements: int = 3) -> Model:
 
 
 def chain(n_elements: int = 3, mass: RodMass = "lumped") -> Model:
-    """A bar, a spherical joint, a bent rod, a revolute joint, a bar, free; a spring ties the bars to each other."""
+    """Return a free chain: bar, spherical joint, bent rod, revolute joint, bar; a spring ties the bars to each other."""
     model = Model("chain")
     ball = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(-0.3, 0.1, 0.2))
     rod = model.add_rod(
@@ -104,7 +105,7 @@ def chain(n_elements: int = 3, mass: RodMass = "lumped") -> Model:
 
 MODELS: dict[str, Callable[..., Model]] = {"spaghetti": spaghetti, "pendulum": pendulum, "chain": chain}
 
-# integrator, chart ("cayley" is that of em), steps for the observed order
+# integrator, chart ("cayley" is the chart of `em`), steps for the observed order
 _FIRST, _SECOND = (1 / 800, 1 / 1600, 1 / 3200), (1 / 200, 1 / 400, 1 / 800)
 _FOURTH, _SIXTH = (1 / 100, 1 / 150, 1 / 200), (1 / 75, 1 / 100, 1 / 150)
 _FOURTH_COMPOSED, _SIXTH_COMPOSED = (1 / 200, 1 / 300, 1 / 400), (1 / 250, 1 / 375, 1 / 500)
@@ -151,48 +152,48 @@ BEGIN, END = "<!-- rods: begin -->", "<!-- rods: end -->"
 
 
 class RodProperties(NamedTuple):
-    """One row of the table; energies relative to T at the start, momenta to their size, residuals absolute.
+    """One row of the table; energies relative to T at the start, momenta relative to their size, residuals absolute.
 
-    nan: there is no such thing.
+    nan: the quantity does not exist.
     """
 
     model: str
     integrator: str
     chart: str
-    order: float  # of the positions at `T_ORDER`
+    order: float  # observed order of the positions at `T_ORDER`
     hamiltonian: float  # T*(q, p) + V
     generalised: float  # p . v - T(q, v) + V
-    linear: float  # P
-    angular: float  # L, of the pendulum about the vertical
+    linear: float  # linear momentum P
+    angular: float  # angular momentum L, for the pendulum about the vertical
     symplectic: float
-    position: float  # |g(q)|
+    position: float  # position residual |g(q)|
     momentum_constraint: float  # |G W p|
-    velocity_constraint: float  # |G v| of the scheme's own v
-    iterations: float  # of Newton's method in a step, of compositions in a substep
-    cost: float  # microseconds an element and step, of 32 elements
+    velocity_constraint: float  # |G v| with the velocity v of the scheme
+    iterations: float  # Newton iterations per step, for compositions per substep
+    cost: float  # microseconds per element and step, with 32 elements
 
 
 def promised(integrator: str, chart: str) -> frozenset[str]:
-    """What the integrator keeps of bodies and rods that are joined."""
+    """Return the names of the quantities that the integrator conserves for joined bodies and rods."""
     if integrator.startswith("BG"):
         return frozenset({"linear momentum"})
     return promises_of(integrator, chart)
 
 
 def declared_order(integrator: str) -> int:
-    """Of the integrator."""
+    """Return the declared order of the integrator."""
     own = em_integrator(integrator)
     return parse(integrator).order if own is None else own.order
 
 
 @cache
 def system(name: str, chart: str) -> MechanicalSystem:
-    """One of the models in a chart of the table."""
+    """Return one of the models in a chart of the table."""
     return MODELS[name]().mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
 
 
 def positions(run: Trajectory | Result) -> Floats:
-    """All nodes and centres of mass at the end: what all charts have."""
+    """Return the positions (n,) of all nodes and centres of mass that move, at the end, m; all charts have them."""
     if isinstance(run, Trajectory):
         at = run.system.info["places"].position
         return np.concatenate([run.q[-1, k : k + 3] for k in at[at >= 0]])
@@ -202,7 +203,10 @@ def positions(run: Trajectory | Result) -> Floats:
 
 
 def velocities(run: Trajectory | Result) -> Floats:
-    """Of the same, m/s: of momenta where the mass is regular, else the scheme's own."""
+    """Return the velocities (n,) of all nodes and centres of mass that move, at the end, m/s.
+
+    They are computed from the momenta if the mass is regular; otherwise they are the velocities of the scheme.
+    """
     if isinstance(run, Trajectory):
         model, at = run.system, run.system.info["places"].position
         own = run.scheme.singular_mass or model.has(SINGULAR_MASS)
@@ -213,7 +217,7 @@ def velocities(run: Trajectory | Result) -> Floats:
 
 
 def run_of(name: str, integrator: str, chart: str, h: float, t_end: float) -> Trajectory | Result:
-    """One of the models under an integrator."""
+    """Run one of the models by an integrator: `simulate` for chart "cayley", else `integrate`."""
     if chart == "cayley":
         return simulate(MODELS[name](), t_end, h, integrator, output_every=1)
     return integrate(system(name, chart), parse(integrator), h, t_end)
@@ -221,13 +225,13 @@ def run_of(name: str, integrator: str, chart: str, h: float, t_end: float) -> Tr
 
 @cache
 def exact_end(name: str) -> tuple[Floats, Floats]:
-    """Positions, to 1e-13, and velocities at `T_ORDER`, by a scheme of order 6."""
+    """Return positions, to 1e-13, and velocities at `T_ORDER`, by a scheme of order 6."""
     run = run_of(name, "em6-ggl", "cayley", T_ORDER / 160, T_ORDER)
     return positions(run), velocities(run)
 
 
 def observed_orders(name: str, integrator: str, chart: str, steps: Sequence[float]) -> tuple[float, float]:
-    """Of positions and velocities, at `T_ORDER`."""
+    """Return the observed orders of positions and velocities at `T_ORDER`."""
     runs = [run_of(name, integrator, chart, h, T_ORDER) for h in steps]
     of_r, of_v = (
         observed_order(steps, [float(np.abs(end(run) - exact).max()) for run in runs])
@@ -237,17 +241,19 @@ def observed_orders(name: str, integrator: str, chart: str, steps: Sequence[floa
 
 
 def momentum_drifts(name: str, P: Floats, L: Floats) -> tuple[float, float]:
-    """Of P and L (N, 3), relative to their sizes; of the pendulum nan and that about the vertical."""
+    """Return the drifts of P and L (N, 3), relative to their sizes; for the pendulum nan and that of L_z."""
     if name == "pendulum":
         P, L = np.full_like(P, np.nan), L[:, 2:]
 
     def drift(J: Floats) -> float:
+        """Return the largest deviation of J (N, k) from its first row, relative to that row."""
         return float(np.abs(J - J[0]).max() / np.abs(J[0]).max())
 
     return drift(P), drift(L)
 
 
 def _drifts(name: str, run: Trajectory) -> dict[str, float]:
+    """Compute the drifts and residuals of a trajectory, by column of `RodProperties`."""
     model = run.system
     regular, size = not model.has(SINGULAR_MASS), float(run.kinetic()[0])
     P, L = (np.array([run.momentum(s) for s in model.symmetries if s.name[0] == letter]).T for letter in "PL")
@@ -265,6 +271,7 @@ def _drifts(name: str, run: Trajectory) -> dict[str, float]:
 
 
 def _of_trajectory(name: str, integrator: str, chart: str) -> dict[str, float]:
+    """Measure a model integrated by `integrate` in a chart, by column of `RodProperties`."""
     model, scheme = system(name, chart), parse(integrator)
     run = integrate(model, scheme, H, STEPS * H)
     return _drifts(name, run) | {
@@ -274,6 +281,7 @@ def _of_trajectory(name: str, integrator: str, chart: str) -> dict[str, float]:
 
 
 def _of_result(name: str, integrator: str) -> dict[str, float]:
+    """Measure a model simulated by an integrator of the `em` family, by column of `RodProperties`."""
     run = run_of(name, integrator, "cayley", H, STEPS * H)
     assert isinstance(run, Result)
     linear, angular = momentum_drifts(name, run.linear_momentum, run.angular_momentum)
@@ -293,7 +301,10 @@ def _of_result(name: str, integrator: str) -> dict[str, float]:
 
 
 def cost_of(name: str, integrator: str, chart: str) -> float:
-    """Microseconds an element and step with 32 elements; the difference of two runs leaves out what a run costs once."""
+    """Return microseconds per element and step with 32 elements.
+
+    The difference of two runs excludes the cost of starting a run.
+    """
     model, h = MODELS[name](TIMED_ELEMENTS), 0.1 * H
     more = 500 if chart == "cayley" else 10
     if chart == "cayley":
@@ -309,14 +320,14 @@ def cost_of(name: str, integrator: str, chart: str) -> float:
     seconds = np.full((2, 4), np.inf)
     for k in range(4):
         for which, steps in enumerate((1, 1 + more)):
-            began = time.process_time()  # of this process alone, whatever else runs
+            began = time.process_time()  # processor time of this process alone, whatever else runs
             run(steps)
             seconds[which, k] = time.process_time() - began
     return float(seconds[1].min() - seconds[0].min()) / (more * TIMED_ELEMENTS) * 1e6
 
 
 def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ()) -> RodProperties:
-    """All properties of one integrator in one chart; order and cost where steps for the order are given."""
+    """Measure all properties of one integrator in one chart; order and cost only if `steps` for the order are given."""
     if chart == "cayley":
         found = _of_result(name, integrator)
     else:
@@ -327,7 +338,7 @@ def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ())
 
 
 def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) -> RodProperties:
-    """BG(k) with continuous multipliers, which solves for all of [0, `T_ORDER`] at once; drifts at the smallest h."""
+    """Measure BG(k) with continuous multipliers, which solves for all of [0, `T_ORDER`] at once; drifts at the smallest h."""
     model = system(name, "alpha")
     runs = [solve_global(model, h, T_ORDER, k=k) for h in steps]
     errors = [np.abs(positions(run) - exact_end(name)[0]).max() for run in runs]
@@ -339,7 +350,7 @@ def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) ->
 
 
 def table(rows: Sequence[RodProperties]) -> str:
-    """The rows as markdown tables, one a model; what an integrator promises stands in bold."""
+    """Format the rows as Markdown tables, one per model; quantities that an integrator promises to conserve are set in bold."""
     head = "| integrator | chart | order | T* + V | p . v - T + V | P | L | two-form | g | G W p | G v | iterations | us |"
     lines = []
     for name in dict.fromkeys(row.model for row in rows):
@@ -350,7 +361,7 @@ def table(rows: Sequence[RodProperties]) -> str:
 
 
 def line(row: RodProperties) -> str:
-    """One row."""
+    """Format one row of a table."""
     kept = promised(row.integrator, row.chart)
     cells = []
     for promise, column in COLUMNS.items():

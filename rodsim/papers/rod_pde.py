@@ -1,7 +1,8 @@
-"""The rod as a Hamiltonian and a multisymplectic partial differential equation: the claims of 003 on random motions.
+"""Study of the rod as a Hamiltonian and multisymplectic partial differential equation: claims of 003 on random motions.
 
-What the paper states as an identity is evaluated for random fields that solve nothing, both sides apart; the difference is
-given relative to the larger side. Round-off passes, anything else differs.
+Each identity of the paper is evaluated for random fields that do not solve the equations. Both sides are computed
+separately, and their difference is reported relative to the second side, or to 1 if that is larger. Round-off passes,
+anything else differs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NAME = "rod-pde"
 
 
 def study() -> Study:
-    """Every sentence of 003 that claims something."""
+    """Check every claim of 003."""
     result = Study(NAME, "Rod in quaternions: Hamiltonian and multisymplectic form", "003")
     sample = Sample()
     _model(result, sample)
@@ -39,7 +40,7 @@ def study() -> Study:
 
 
 def _model(result: Study, x: Sample) -> None:
-    """Sec. 2.1."""
+    """Check strains and stresses of the rod model: sec. 2.1."""
     A = quat.E(x.q.value)
     A_S, A_t = (derivative(lambda s, t: quat.E(x.motion.q(s, t).value), x.S, x.T, axis) for axis in "St")
     identity(
@@ -53,6 +54,7 @@ def _model(result: Study, x: Sample) -> None:
     D_N, D_M = kinematics.rotated(x.q.value, ROD.C_N), kinematics.rotated(x.q.value, ROD.C_M)
 
     def psi(y: Array) -> Array:
+        """Return the energy function Psi of gamma and omega (..., 6)."""
         return 0.5 * (inner(y[..., :3], apply(D_N, y[..., :3])) + inner(y[..., 3:], apply(D_M, y[..., 3:])))
 
     found = gradient(psi, np.concatenate([gam, om], axis=-1))
@@ -66,7 +68,7 @@ def _model(result: Study, x: Sample) -> None:
 
 
 def _quaternions(result: Study, x: Sample) -> None:
-    """Sec. 2.2."""
+    """Check the identities of quaternion algebra and kinematics: sec. 2.2."""
     a, b, v, w = x.q.value, x.q.S, x.phi.value, x.phi.S
     identity(
         result,
@@ -121,13 +123,13 @@ def _quaternions(result: Study, x: Sample) -> None:
 
 
 def _tangent_map(q: Floats) -> Floats:
-    """Vector rows of 2 L(q^c) on the tangent space of |q| = 1."""
+    """Return the vector rows of 2 L(q^c) on the tangent space of |q| = 1 (..., 3, 4)."""
     onto = np.eye(4) - q[..., :, None] * q[..., None, :]
     return np.asarray((2 * quat.L(quat.conjugate(q)) @ onto)[..., 1:, :])
 
 
 def _rigid_body(result: Study, x: Sample) -> None:
-    """Sec. 2.3."""
+    """Check the equations of the rigid body in quaternions: sec. 2.3."""
     a, p = x.q.value, x.p
     other = ROD._replace(alpha=23.0)
     identity(
@@ -155,21 +157,23 @@ def _rigid_body(result: Study, x: Sample) -> None:
 
 
 def _kinetic(q: Array, p: Array) -> Array:
-    """Half of <L(q^c) p, J4^-1 L(q^c) p>/4."""
+    """Return half of <L(q^c) p, J4^-1 L(q^c) p>/4."""
     body = product(quat.conjugate(q), p)
     return inner(body, printed.solve(ROD.J4, body)) / 8
 
 
 def _rate(q: Array, p: Array) -> Array:
+    """Return J4^-1 L(q^c) p (..., 4)."""
     return printed.solve(ROD.J4, product(quat.conjugate(q), p))
 
 
 def _gap(a: Array, b: Array) -> float:
+    """Return the largest difference of a and b, relative to the largest entry of b."""
     return float(np.abs(a - b).max() / np.abs(b).max())
 
 
 def _legendre(result: Study, x: Sample) -> None:
-    """Sec. 3 to (32)."""
+    """Check densities, momenta and the Legendre transform: sec. 3 up to (32)."""
     q, phi = x.q, x.phi
     w, om = kinematics.omega(q.value, q.t), kinematics.omega(q.value, q.S)
     gam, inertia = kinematics.gamma(q.value, phi.S), kinematics.rotated(q.value, ROD.J_rho)
@@ -218,13 +222,13 @@ def _legendre(result: Study, x: Sample) -> None:
 
 
 def _rank_of_mass(q: Floats, alpha: float) -> int:
-    """Least rank of 4 L(q) J4 L(q^c)."""
+    """Return the least rank of 4 L(q) J4 L(q^c) over the points."""
     J4 = ROD._replace(alpha=alpha).J4
     return int(np.linalg.matrix_rank(4 * quat.L(q) @ J4 @ quat.L(quat.conjugate(q)), tol=1e-9).min())
 
 
 def _variational(result: Study, x: Sample) -> None:
-    """Appendix 5.1."""
+    """Check the variational derivatives of H: appendix 5.1."""
     q, phi, m = x.q, x.phi, x.motion
     n = balances.force(ROD, q.value, phi.S)
     identity(result, "003 (61)", "dh/dphi_S = n", (gradient(lambda y: x.density(phi_S=y), phi.S), n))
@@ -252,6 +256,7 @@ def _variational(result: Study, x: Sample) -> None:
     )
 
     def bend(y: Array) -> Array:
+        """Return <L(q^c) q_S, C4 L(q^c) q_S> with q = `y`."""
         w = product(quat.conjugate(y), q.S)
         return inner(w, apply(ROD.C4, w))
 
@@ -263,6 +268,7 @@ def _variational(result: Study, x: Sample) -> None:
     )
 
     def stretch(y: Array) -> Array:
+        """Return <Gamma, C_N Gamma> with q = `y`."""
         strain = kinematics.Gamma(y, phi.S)
         return inner(strain, apply(ROD.C_N, strain))
 
@@ -305,14 +311,14 @@ def _variational(result: Study, x: Sample) -> None:
 
 
 def _four(D: Array) -> Array:
-    """diag(0, D)."""
+    """Return diag(0, D) (..., 4, 4)."""
     out = np.zeros((*D.shape[:-2], 4, 4), D.dtype)
     out[..., 1:, 1:] = D
     return out
 
 
 def _motion(result: Study, x: Sample) -> None:
-    """(38), (39), (72), (73) and the balances of Simo and Reissner."""
+    """Check the equations of motion (38), (39), (72), (73) against the balances of Simo and Reissner."""
     q, phi = x.q, x.phi
     linear = balances.linear_balance(ROD, q.value, phi.S, q.S, phi.SS, phi.tt)
     angular = balances.angular_balance(ROD, q.value, phi.S, q.S, q.SS, q.t, q.tt)

@@ -1,4 +1,4 @@
-"""A random motion of a rod at random points, and how an identity of 003 is judged on it."""
+"""Sample a random motion of a rod at random points, and check an identity of 003 on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUND_OFF = 1e-12  # relative; the figures are of size 1 to 30
 
 
 class Sample:
-    """Fields, momenta and a free multiplier."""
+    """Fields, momenta and a free multiplier at random points."""
 
     def __init__(self, seed: int = 1):
         self.motion = random_motion(seed)
@@ -26,7 +26,7 @@ class Sample:
         self.lam: Floats = np.random.default_rng(seed).standard_normal(self.S.size)
 
     def lagrangian(self, **change: Array) -> Array:
-        """(24), with some of q, phi_t, q_t, phi_S, q_S, lam changed."""
+        """Return the Lagrangian (24), with some of q, phi_t, q_t, phi_S, q_S, lam replaced by `change`."""
         x = {
             "q": self.q.value,
             "phi_t": self.phi.t,
@@ -39,7 +39,7 @@ class Sample:
         return lagrangian.lagrangian(ROD, *x.values())
 
     def density(self, **change: Array) -> Array:
-        """(31), with some of q, p_phi, p, phi_S, q_S, lam changed."""
+        """Return the Hamiltonian density (31), with some of q, p_phi, p, phi_S, q_S, lam replaced by `change`."""
         x = {
             "q": self.q.value,
             "p_phi": self.p_phi,
@@ -52,7 +52,7 @@ class Sample:
         return hamiltonian.density(ROD, *x.values())
 
     def momentum_rate(self) -> Floats:
-        """p_t."""
+        """Return p_t (..., 4), the time derivative of the momentum p."""
 
         def p(s: Array, t: Array) -> Array:
             q = self.motion.q(s, t)
@@ -69,7 +69,10 @@ def identity(
     reason: str = "",
     note: str = "",
 ) -> None:
-    """Note a claim that the sides of each pair are equal: the largest difference, relative to sides of size 1 or more."""
+    """Add a claim that the sides of each pair are equal.
+
+    The largest difference is measured relative to the larger of 1 and the size of the second side.
+    """
     gaps = [float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) for a, b in pairs]
     points = len(pairs[0][0])
     result.claim(

@@ -1,4 +1,4 @@
-"""The claims of 003 sec. 4 and 5.3: the multisymplectic form of the rod and its local laws."""
+"""Check the claims of 003 sec. 4 and 5.3: the multisymplectic form of the rod and its local conservation laws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rodsim.papers.smooth_fields import Waves, derivative, gradient, z_of
 
 
 def multisymplectic_form(result: Study, x: Sample) -> None:
-    """(47)-(59), (74), (75)."""
+    """Check the multisymplectic form: (47)-(59), (74), (75)."""
     q, phi = x.q, x.phi
     v_phi, v = lagrangian.stresses(ROD, q.value, phi.S, q.S)
     z = z_of(ROD, x.motion, x.S, x.T)
@@ -89,7 +89,7 @@ def multisymplectic_form(result: Study, x: Sample) -> None:
 
 
 def _multiplier(result: Study, x: Sample, z: Floats) -> None:
-    """(75) with a multiplier that is not the right one, so that both sides are not zero."""
+    """Check (75) with an arbitrary multiplier, so that both sides differ from zero."""
     q, phi = x.q, x.phi
     free = z.copy()
     free[..., multisymplectic.LAM] = x.lam
@@ -137,12 +137,13 @@ BUMP_t, BUMP_S = -1.0, 0.6
 
 
 def _curved(x: Sample, rod: Material, axis: str, which: int) -> Floats:
-    """<q, p>_t (which = 0) or <q, v>_S (1) of a field that leaves |q| = 1 to second order at each point of the sample.
+    """Return <q, p>_t (`which` = 0) or <q, v>_S (1) of a field that leaves |q| = 1 to second order at each sample point.
 
     q is multiplied by 1 + (BUMP_S (S - S0)^2 + BUMP_t (t - t0)^2)/2, so that g_tt = 2 BUMP_t and g_SS = 2 BUMP_S there.
     """
 
     def pairing(s: Array, t: Array) -> Array:
+        """Return <q, p> or <q, v> of the field at (s, t)."""
         phi, q = x.motion.phi(s, t), x.motion.q(s, t)
         ds, dt = (s - x.S)[..., None], (t - x.T)[..., None]
         bump = 1 + (BUMP_S * ds * ds + BUMP_t * dt * dt) / 2
@@ -157,13 +158,13 @@ def _curved(x: Sample, rod: Material, axis: str, which: int) -> Floats:
 
 
 def laws(result: Study, x: Sample) -> None:
-    """(42)-(46)."""
+    """Check the local and global conservation laws: (42)-(46)."""
     _local(result, x)
     _global(result)
 
 
 def _local(result: Study, x: Sample) -> None:
-    """On any fields, with what the equations leave."""
+    """Check the local laws on arbitrary fields, with the residual that these leave in the equations."""
 
     fields = Waves(1)
     S, T = x.S, x.T
@@ -189,6 +190,7 @@ def _local(result: Study, x: Sample) -> None:
     second = multisymplectic.hessian_S(ROD, z0)
 
     def left(W: Waves) -> Array:
+        """Return the residual of the linearised equations for the variation `W`."""
         return (
             apply(multisymplectic.M, W.z_t(S, T))
             + apply(multisymplectic.K, W.z_S(S, T))
@@ -207,7 +209,7 @@ def _local(result: Study, x: Sample) -> None:
 
 
 def _global(result: Study) -> None:
-    """(46) on an exact solution: a standing wave of stretch, its ends held or free."""
+    """Check (46) on an exact solution: a standing wave of stretch, its ends fixed or free."""
     rod = material(1.3, [0.4, 0.2, 0.2], [2.0, 1.5, 1.5], [0.8, 1.0, 1.0])
     times = np.linspace(0.0, 4.0, 33)
     found = {ends: np.array([_energies(rod, ends, t) for t in times]) for ends in ("free", "held")}
@@ -255,7 +257,10 @@ def _global(result: Study) -> None:
 
 
 def standing_wave(rod: Material, ends: str, s: Floats, t: float) -> tuple[Floats, Floats, Floats]:
-    """z, z_t, z_S (n, 22) of phi = (S + A c(S) cos(w t)) e1, an exact solution: c = cos (free) or sin (held) of 2 pi S."""
+    """Return z, z_t, z_S (n, 22) of the exact solution phi = (S + A c(S) cos(w t)) e1.
+
+    c = cos (`ends` "free") or sin ("held") of 2 pi S.
+    """
     k = 2 * np.pi
     w, A = k * np.sqrt(rod.C_N[0, 0] / rod.rho_A), 0.05
     shape, slope = (np.cos(k * s), -np.sin(k * s)) if ends == "free" else (np.sin(k * s), np.cos(k * s))
@@ -271,7 +276,7 @@ def standing_wave(rod: Material, ends: str, s: Floats, t: float) -> tuple[Floats
 
 
 def _energies(rod: Material, ends: str, t: float) -> tuple[float, float]:
-    """Integrals of e and of h."""
+    """Return the integrals of e and of h over the rod."""
     s = np.linspace(0.0, 1.0, 401)
     z, _, z_S = standing_wave(rod, ends, s, t)
     both = conservation.energy(rod, z, z_S), conservation.physical_energy(rod, z, z_S)
@@ -280,7 +285,7 @@ def _energies(rod: Material, ends: str, t: float) -> tuple[float, float]:
 
 
 def _flux_and_momentum(rod: Material, t: float) -> tuple[float, float]:
-    """Integrals of f and i."""
+    """Return the integrals of f and i over the rod."""
     s = np.linspace(0.0, 1.0, 401)
     z, z_t, z_S = standing_wave(rod, "free", s, t)
     both = conservation.energy_flux(z, z_t), conservation.material_momentum(z, z_S)

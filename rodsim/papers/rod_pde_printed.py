@@ -1,4 +1,4 @@
-"""Formulas of 003 as they are printed, where they are not those of `discretization.continuum`: what the study compares."""
+"""Formulas of 003 as printed, if they differ in form from `discretization.continuum`; the study compares both."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from discretization.continuum.quaternions import (
 
 
 def solve(A: Array, x: Array) -> Array:
-    """A^-1 x."""
+    """Return A^-1 x."""
     return apply(np.linalg.inv(A), x)
 
 
 def body_momentum_rate(rod: Material, q: Array, q_t: Array, p: Array) -> Array:
-    """Sec. 2.3: p_t = L(p) J4 L(q^c) q_t/4 of the free rigid body."""
+    """Return p_t = L(p) J4 L(q^c) q_t/4 of the free rigid body, sec. 2.3."""
     return apply(L(p), apply(rod.J4, product(conjugate(q), q_t))) / 4
 
 
 def omega_of_matrix(q: Array, q_S: Array) -> Array:
-    """Below (38): omega = 2 (-q, q0 1 - hat(q)) q_S."""
+    """Return omega = 2 (-q, q0 1 - hat(q)) q_S, below (38)."""
     block = q[..., :1, None] * np.eye(3) - hat(q[..., 1:])
     return 2 * (-q[..., 1:] * q_S[..., :1] + apply(block, q_S[..., 1:]))
 
 
 def p_phi_rate(rod: Material, q: Array, phi_S: Array, q_S: Array, phi_SS: Array) -> Array:
-    """(38): [D_N, hat(omega)] gamma - D_N gamma_S, which is -dn/dS (62)."""
+    """Return [D_N, hat(omega)] gamma - D_N gamma_S of (38), which is -dn/dS of (62)."""
     return -force_S(rod, q, phi_S, q_S, phi_SS)
 
 
 def kinetic_gradient(rod: Material, q: Array, p: Array) -> Array:
-    """(64): -2 R(q) L(p) L(q^c) I4^-1 R(q^c) p."""
+    """Return the gradient (64) of the kinetic term: -2 R(q) L(p) L(q^c) I4^-1 R(q^c) p."""
     A = apply(
         L(q) @ R(conjugate(q)), solve(rod.J4, product(conjugate(q), product(product(p, conjugate(q)), q)))
     )
@@ -53,26 +53,26 @@ def kinetic_gradient(rod: Material, q: Array, p: Array) -> Array:
 
 
 def bending_gradient(rod: Material, q: Array, q_S: Array) -> Array:
-    """(65): -R(q) L(omega) D_M omega/2."""
+    """Return the gradient (65) of the bending term: -R(q) L(omega) D_M omega/2."""
     w = pure(omega(q, q_S))
     turned = E(q) @ rod.C_M @ E(q).swapaxes(-1, -2)
     return -product(product(w, pure(apply(turned, w[..., 1:]))), q) / 2
 
 
 def shear_gradient(q: Array, phi_S: Array, n: Array) -> Array:
-    """(67): 2 R(q)(R(phi_S) - L(phi_S))(0, n) + 4 <(1 - E(q)) phi_S, n> q."""
+    """Return the gradient (67) of the shear term: 2 R(q)(R(phi_S) - L(phi_S))(0, n) + 4 <(1 - E(q)) phi_S, n> q."""
     x = pure(phi_S)
     normal = 4 * inner(phi_S - apply(E(q), phi_S), n)
     return 2 * apply(R(q), apply(R(x) - L(x), pure(n))) + normal[..., None] * q
 
 
 def hidden_constraint(q: Array, p: Array) -> Array:
-    """(72): <q, p>/2."""
+    """Return <q, p>/2, the hidden constraint (72)."""
     return inner(q, p) / 2
 
 
 def lagrangian_of_z(rod: Material, z: Array, stiffness: Array) -> Array:
-    """(52) with the stiffness in the term of v_phi: C_M as printed, C_N as it should be."""
+    """Return the Lagrangian (52) of z; `stiffness` in the term of v_phi: C_M as printed, C_N as it should be."""
     x = parts(z)
     body, bend = product(conjugate(x.q), x.p), product(conjugate(x.q), x.v)
     N = apply(E(x.q).swapaxes(-1, -2), x.v_phi)
@@ -82,7 +82,7 @@ def lagrangian_of_z(rod: Material, z: Array, stiffness: Array) -> Array:
 
 
 def dS_dq(rod: Material, z: Array) -> Array:
-    """(59)."""
+    """Return dS/dq, (59)."""
     x = parts(z)
     A = E(x.q)
     rate, curvature = solve(rod.J4, product(conjugate(x.q), x.p)), solve(rod.C4, product(conjugate(x.q), x.v))
@@ -98,7 +98,7 @@ def dS_dq(rod: Material, z: Array) -> Array:
 
 
 def second_rate(rod: Material, z: Array) -> Array:
-    """(75), right-hand side: <(E(q) - 1) v_phi, D_N^-1 v_phi - E(q) e1> + lam."""
+    """Return the right-hand side of (75): <(E(q) - 1) v_phi, D_N^-1 v_phi - E(q) e1> + lam."""
     x = parts(z)
     A = E(x.q)
     strain = apply(A, solve(rod.C_N, apply(A.swapaxes(-1, -2), x.v_phi))) - A[..., 0]

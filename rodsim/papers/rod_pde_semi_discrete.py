@@ -1,4 +1,4 @@
-"""003 sec. 1: straightforward discretisations of the Hamiltonian in space lead to canonical constrained systems."""
+"""Check that straightforward discretisations of the Hamiltonian in space give canonical constrained systems: 003 sec. 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAWS = ("energy", "momentum", "angular_momentum", "material_momentum")
 
 
 def semi_discretisation(result: Study) -> None:
-    """Consistency, constraints and symplecticity of the discrete Hamiltonian; the local laws on a grid."""
+    """Check consistency, constraints and symplecticity of the discrete Hamiltonian, and the local laws on a grid."""
     spacing = [1 / n for n in SIZES]
     errors = [_rate_error(n) for n in SIZES]
     order = observed_order(spacing, errors)
@@ -76,7 +76,7 @@ def semi_discretisation(result: Study) -> None:
 
 
 def _state(n: int, seed: int = 1) -> tuple[float, Floats, Floats]:
-    """Spacing, u and P of a random motion at n + 1 nodes of [0, 1], t = 0."""
+    """Return the spacing, u and P of a random motion at n + 1 nodes of [0, 1], t = 0."""
     s = np.linspace(0.0, 1.0, n + 1)
     motion = random_motion(seed)
     phi, q = motion.phi(s, 0 * s), motion.q(s, 0 * s)
@@ -86,7 +86,7 @@ def _state(n: int, seed: int = 1) -> tuple[float, Floats, Floats]:
 
 
 def _rate_error(n: int) -> float:
-    """Largest difference of the discrete from the variational derivative at the inner nodes."""
+    """Return the largest difference of the discrete from the variational derivative at the inner nodes."""
     d, u, P = _state(n)
     s = np.linspace(0.0, 1.0, n + 1)
     motion = random_motion(1)
@@ -105,7 +105,7 @@ def _rate_error(n: int) -> float:
 
 
 def _two_form(n: int = 4) -> tuple[float, float]:
-    """|d/dt of the two-form| for variations that keep the constraints, and for any; both of size 1."""
+    """Return |d/dt of the two-form| for variations, of size 1, that satisfy the constraints, and for arbitrary ones."""
     d, u, P = _state(n)
     a, b = np.random.default_rng(0).standard_normal((2, 2, n + 1, 7))
     bound = [semi.tangent(u, P, x) for x in (a, b)]
@@ -113,7 +113,7 @@ def _two_form(n: int = 4) -> tuple[float, float]:
 
 
 def _hidden(n: int = 8) -> float:
-    """Largest rates of |q|^2 and <q, P>, relative to P."""
+    """Return the largest of |<q, q_t>| and |d<q, P>/dt| over the nodes, along the flow."""
     d, u, P = _state(n)
     u_t, P_t = semi.flow(ROD, d, u, P)
     rates = inner(u[:, 3:], u_t[:, 3:]), inner(u_t[:, 3:], P[:, 3:]) + inner(u[:, 3:], P_t[:, 3:])
@@ -121,14 +121,14 @@ def _hidden(n: int = 8) -> float:
 
 
 def _waves(n: int) -> LocalLaws:
-    """Local laws of a rod in which a wave of stretch and one of twist travel, both exact, on a grid of n by 2 n boxes."""
+    """Return the local laws of a rod with two exact travelling waves, of stretch and of twist, on a grid of n by 2 n boxes."""
     rod = material(1.7, [0.4, 0.2, 0.2], [3.0, 2.0, 2.0], [0.9, 1.0, 1.0])
     t, s = np.linspace(0.0, 0.4, n + 1), np.linspace(0.0, 1.0, 2 * n + 1)
     S, T = np.meshgrid(s, t)
     zero, k = np.zeros_like(S), 5.0
     c_N, c_M = np.sqrt(3.0 / 1.7), np.sqrt(0.9 / 0.4)
     stretch, twist = 0.1 * np.cos(k * (S - c_N * T)), 0.4 * np.sin(k * (S + c_M * T))
-    tilt = np.array([np.cos(0.3), 0.0, np.sin(0.3), 0.0])  # the rod leans: angular momentum has a lever
+    tilt = np.array([np.cos(0.3), 0.0, np.sin(0.3), 0.0])  # inclined: angular momentum has a lever
     quat = np.stack([np.cos(twist / 2), np.sin(twist / 2), zero, zero], axis=-1)
     r = apply(E(tilt), np.stack([S + stretch, zero, zero], axis=-1)) + np.array([0.0, 0.3, 0.1])
     v = apply(E(tilt), np.stack([0.1 * k * c_N * np.sin(k * (S - c_N * T)), zero, zero], axis=-1))
@@ -138,4 +138,5 @@ def _waves(n: int) -> LocalLaws:
 
 
 def _norm(x: Floats) -> float:
+    """Return the root mean square of x."""
     return float(np.sqrt(np.mean(x**2)))

@@ -1,4 +1,4 @@
-"""Random smooth motions of a rod with exact derivatives: what identities between formulas are checked on.
+"""Random smooth motions of a rod with exact derivatives, on which identities between formulas are checked.
 
 phi(S, t) and a(S, t) in R^4 are sums of cosines, q = a/|a|; none of them solves the equations. S and t may be complex.
 """
@@ -28,7 +28,7 @@ class Jet(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Coefficients of the cosines: amplitudes (waves, 7), wave numbers, frequencies and phases (waves, 7)."""
+    """Coefficients of the cosines: amplitudes, wave numbers, frequencies and phases, each (waves, 7)."""
 
     amplitude: Floats
     k: Floats
@@ -36,14 +36,14 @@ class Motion(NamedTuple):
     phase: Floats
 
     def phi(self, S: Array, t: Array) -> Jet:
-        """Line of centroids (..., 3), stretched along e1."""
+        """Return the line of centroids (..., 3), stretched along e1, with its derivatives."""
         waves = self._waves(S, t, slice(0, 3))
         along = np.array([1.0, 0.0, 0.0])
         straight = np.multiply.outer(S, along)
         return waves._replace(value=waves.value + straight, S=waves.S + along)
 
     def q(self, S: Array, t: Array) -> Jet:
-        """Unit quaternion (..., 4)."""
+        """Return the unit quaternion (..., 4) with its derivatives."""
         a = self._waves(S, t, slice(3, 7))
         n = np.sqrt(inner(a.value, a.value))[..., None]
         q = a.value / n
@@ -51,6 +51,7 @@ class Motion(NamedTuple):
         q_S, q_t = (a.S - q * n_S) / n, (a.t - q * n_t) / n
 
         def second(a_xy: Array, a_x: Array, q_x: Array, q_y: Array, n_x: Array, n_y: Array) -> Array:
+            """Return a second derivative of a/|a|."""
             n_xy = (inner(q_y, a_x) + inner(q, a_xy))[..., None]
             return (a_xy - q_y * n_x - q * n_xy - q_x * n_y) / n
 
@@ -64,6 +65,7 @@ class Motion(NamedTuple):
         )
 
     def _waves(self, S: Array, t: Array, columns: slice) -> Jet:
+        """Return the sums of cosines of some columns with their derivatives."""
         A, k, w, phase = (x[:, columns] for x in (self.amplitude, self.k, self.w, self.phase))
         S, t = np.broadcast_arrays(S, t)
         angle = S[..., None, None] * k + t[..., None, None] * w + phase
@@ -73,7 +75,7 @@ class Motion(NamedTuple):
 
 
 def random_motion(seed: int = 0, waves: int = 3) -> Motion:
-    """Bends and turns by large angles; the last wave is constant and keeps |a| away from zero."""
+    """Return a motion that bends and rotates by large angles; the last wave is constant and keeps |a| away from zero."""
     rng = np.random.default_rng(seed)
     shape = (waves + 1, 7)
     amplitude = rng.uniform(0.1, 0.35, shape)
@@ -85,16 +87,17 @@ def random_motion(seed: int = 0, waves: int = 3) -> Motion:
 
 
 def random_points(seed: int = 0, count: int = 40) -> tuple[Floats, Floats]:
-    """Places S and times t (count,)."""
+    """Return random positions S along the rod and times t (count,)."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.0, 3.0, count), rng.uniform(0.0, 3.0, count)
 
 
 def random_material(seed: int = 0, alpha: float = 0.7) -> Material:
-    """A section with full matrices: nothing vanishes by symmetry; alpha is not 1."""
+    """Return a section with full matrices, so that nothing vanishes by symmetry; alpha is not 1."""
     rng = np.random.default_rng(seed)
 
     def definite(low: float) -> Floats:
+        """Return a random symmetric positive definite matrix (3, 3)."""
         A = rng.uniform(-0.4, 0.4, (3, 3))
         return A @ A.T + np.diag(rng.uniform(low, 2 * low, 3))
 
@@ -102,20 +105,20 @@ def random_material(seed: int = 0, alpha: float = 0.7) -> Material:
 
 
 def derivative(of, S: Array, t: Array, axis: str, step: float = COMPLEX_STEP) -> Floats:
-    """d of(S, t)/dS or /dt by a complex step: to round-off."""
+    """Return d of(S, t)/dS (`axis` "S") or /dt by a complex step, to round-off."""
     S, t = np.asarray(S, complex), np.asarray(t, complex)
     moved = of(S + 1j * step, t) if axis == "S" else of(S, t + 1j * step)
     return np.asarray(moved.imag / step)
 
 
 def gradient(of, x: Array, step: float = COMPLEX_STEP) -> Floats:
-    """Gradient of of(x) in the last axis of x (..., n), by complex steps."""
+    """Return the gradient of of(x) in the last axis of x (..., n), by complex steps."""
     moved = x[..., None, :] + 1j * step * np.eye(x.shape[-1])
     return np.asarray(np.stack([of(moved[..., k, :]).imag for k in range(x.shape[-1])], -1) / step)
 
 
 def z_of(rod: Material, motion: Motion, S: Array, t: Array) -> Array:
-    """z (..., 22) of a motion, by the Legendre transforms (28), (29), (48), (49), with the multiplier (75)."""
+    """Return z (..., 22) of a motion, by the Legendre transforms (28), (29), (48), (49), with the multiplier (75)."""
     phi, q = motion.phi(S, t), motion.q(S, t)
     p_phi, p = lagrangian.momenta(rod, q.value, phi.t, q.t)
     v_phi, v = lagrangian.stresses(rod, q.value, phi.S, q.S)
@@ -127,22 +130,22 @@ def z_of(rod: Material, motion: Motion, S: Array, t: Array) -> Array:
 
 
 class Waves:
-    """z(S, t) of cosines, no solution, with exact derivatives."""
+    """z(S, t) made of cosines, not a solution of the equations, with exact derivatives."""
 
     def __init__(self, seed: int):
         rng = np.random.default_rng(seed)
         self.A, self.k, self.w, self.b = rng.uniform(0.3, 1.5, (4, multisymplectic.SIZE))
 
     def z(self, s: Array, t: Array) -> Array:
-        """(..., 22)."""
+        """Return z (..., 22)."""
         return self.A * np.cos(self._angle(s, t))
 
     def z_S(self, s: Array, t: Array) -> Array:
-        """dz/dS."""
+        """Return dz/dS (..., 22)."""
         return -self.k * self.A * np.sin(self._angle(s, t))
 
     def z_t(self, s: Array, t: Array) -> Array:
-        """dz/dt."""
+        """Return dz/dt (..., 22)."""
         return -self.w * self.A * np.sin(self._angle(s, t))
 
     def _angle(self, s: Array, t: Array) -> Array:

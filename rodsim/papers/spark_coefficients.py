@@ -1,4 +1,4 @@
-"""The coefficients of SPARK methods against the conditions and the tables printed in the appendix of 004."""
+"""Check the coefficients of SPARK methods against the conditions and the tables printed in the appendix of 004."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from rigid.system import Floats
 
 
 def quadrature_residual(b: Floats, c: Floats, to: int) -> float:
-    """B: largest |sum b_i c_i^(k-1) - 1/k|, k = 1..to."""
+    """Return the residual of condition B: largest |sum b_i c_i^(k-1) - 1/k|, k = 1..to."""
     return max(abs(float(b @ c ** (k - 1)) - 1.0 / k) for k in range(1, to + 1))
 
 
 def stage_residual(A: Floats, nodes: Floats, at: Floats, to: int) -> float:
-    """C: largest |sum_j a_ij c_j^(k-1) - at_i^k/k|, k = 1..to."""
+    """Return the residual of condition C: largest |sum_j a_ij c_j^(k-1) - at_i^k/k|, k = 1..to."""
     rows = [float(np.abs(A @ nodes ** (k - 1) - at**k / k).max()) for k in range(1, to + 1)]
     return max(rows, default=0.0)
 
 
 def gauss_lobatto_residual(s: int) -> float:
-    """Largest residual of 004 (A.15), (A.16), with k = 1..s - 1 in Ctilde."""
+    """Return the largest residual of 004 (A.15), (A.16), with k = 1..s - 1 in Ctilde."""
     table, ct = tableaux.gauss_lobatto(s), lobatto(s + 1)[0]
     return max(
         quadrature_residual(table.b, table.c, 2 * s),
@@ -35,7 +35,7 @@ def gauss_lobatto_residual(s: int) -> float:
 
 
 def lobatto_residual(s: int) -> float:
-    """Largest residual of 004 (A.13), (A.14); B holds to k = 2s - 2, the degree of Lobatto's rule."""
+    """Return the largest residual of 004 (A.13), (A.14); B holds to k = 2s - 2, the degree of Lobatto's rule."""
     table = tableaux.lobatto_3a_3b(s)
     c = table.c
     return max(
@@ -48,7 +48,7 @@ def lobatto_residual(s: int) -> float:
 
 
 def printed_tables() -> dict[str, tuple[tableaux.Tableau, tableaux.Tableau]]:
-    """004 A.2: the printed coefficients, and those of `discretization.time.tableaux`."""
+    """Return the coefficients printed in 004 A.2, each with the tableau of `discretization.time.tableaux`."""
     r = np.sqrt(3.0)
     half = np.array([0.5, 0.5])
     a2, hat2 = np.array([[0, 0], [0.5, 0.5]]), np.array([[0.5, 0], [0.5, 0]])
@@ -84,5 +84,5 @@ def printed_tables() -> dict[str, tuple[tableaux.Tableau, tableaux.Tableau]]:
 
 
 def table_difference(ours: tableaux.Tableau, printed: tableaux.Tableau) -> float:
-    """Largest difference of two sets of coefficients."""
+    """Return the largest difference of two sets of coefficients."""
     return max(float(np.abs(a - b).max()) for a, b in zip(ours, printed, strict=True))

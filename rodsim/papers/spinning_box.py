@@ -1,4 +1,4 @@
-"""A box spinning freely in space, by mG(k) and BG(k) in unit quaternions and in directors: the claims of 001 sec. 5.1."""
+"""Study of a box spinning freely in space, by mG(k) and BG(k) in unit quaternions and in directors: claims of 001 sec. 5.1."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from rodsim.papers.box import (
 from rodsim.papers.claims import Line, Panel, Study, listed, observed_order
 
 NAME = "spinning-box"
-T_ORDERS = T_END  # of the study of convergence
+T_ORDERS = T_END  # end time of the convergence study
 
 
 def study() -> Study:
-    """Conservation, convergence, condition and an inverse problem: 001 Figs. 3-8."""
+    """Check conservation, convergence, condition and an inverse problem: 001 Figs. 3-8."""
     result = Study(NAME, "Spinning box", "001 sec. 5.1")
     _conservation(result)
     _conservation_of_degrees(result)
@@ -52,7 +52,7 @@ def study() -> Study:
 
 
 def _conservation(result: Study) -> None:
-    """mG(1) and the number of Gauss points: 001 Figs. 3, 4."""
+    """Check how conservation by mG(1) depends on the number of Gauss points: 001 Figs. 3, 4."""
     L = {chart: [momentum_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
     E = {chart: [energy_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
     result.claim(
@@ -111,7 +111,7 @@ def _conservation(result: Study) -> None:
 
 
 def _conservation_of_degrees(result: Study) -> None:
-    """mG(2), mG(3): k and 2k Gauss points."""
+    """Check conservation by mG(2) and mG(3) with k and 2k Gauss points."""
     few = {c: [march(c, k, k, H, 2.0) for k in DEGREES] for c in CHARTS}
     many = {c: [march(c, k, 2 * k, H, 2.0) for k in DEGREES] for c in CHARTS}
     L, E = ([f(run) for run in few["director"]] for f in (momentum_drift, energy_drift))
@@ -144,7 +144,7 @@ def _conservation_of_degrees(result: Study) -> None:
 
 
 def _global_conservation(result: Study) -> None:
-    """BG(3): 001 Fig. 5."""
+    """Check conservation by BG(3): 001 Fig. 5."""
     elements = (20, 40, 80)
     runs = [solve("quaternion", 3, n, 2.0, "discontinuous") for n in elements]
     steps = [2.0 / n for n in elements]
@@ -165,7 +165,7 @@ def _global_conservation(result: Study) -> None:
 
 
 def _convergence(result: Study) -> None:
-    """mG(k): 001 Fig. 6, and the exact orientations."""
+    """Check convergence of mG(k), 001 Fig. 6, and compare with the exact orientations."""
     lines = []
     for chart in CHARTS:
         orders = []
@@ -200,7 +200,7 @@ def _convergence(result: Study) -> None:
 
 
 def _global_convergence(result: Study) -> None:
-    """BG(k): 001 Fig. 7."""
+    """Check convergence of BG(k): 001 Fig. 7."""
     ends: dict[tuple[str, int], Floats] = {}
     largest: dict[tuple[str, int], Floats] = {}
     orders: dict[tuple[str, int], float] = {}
@@ -219,7 +219,7 @@ def _global_convergence(result: Study) -> None:
     shown = "; ".join(
         f"{what} {', '.join(f'{orders[what, k]:.2f}' for k in DEGREES)}" for what in MULTIPLIERS
     )
-    # the same h = 0.025 in all of them
+    # compared at h = 0.025, which occurs for every k
     gain = min(
         ends[what, 1][LENGTHS_BG[1].index(0.025)] / ends[what, 3][LENGTHS_BG[3].index(0.025)]
         for what in MULTIPLIERS
@@ -264,7 +264,7 @@ def _global_convergence(result: Study) -> None:
 
 
 def _charts(result: Study) -> None:
-    """BG(k) in both charts, to t = 1."""
+    """Compare BG(k) in both charts, to t = 1."""
     elements = (20, 40)
     orders: dict[tuple[str, int], float] = {}
     factors = []
@@ -285,7 +285,7 @@ def _charts(result: Study) -> None:
 
 
 def _condition(result: Study) -> None:
-    """Condition of Newton's matrix: 001 Fig. 8."""
+    """Check the condition of Newton's matrix: 001 Fig. 8."""
     lines = []
     found = {}
     for what in MULTIPLIERS:
@@ -327,7 +327,7 @@ def _condition(result: Study) -> None:
 
 
 def _inverse(result: Study) -> None:
-    """Orientations given at both ends: 001 sec. 6."""
+    """Solve for the motion between orientations given at both ends: 001 sec. 6."""
     elements = (16, 32)
     steps = 0.5 / np.array(elements)
     lines = []

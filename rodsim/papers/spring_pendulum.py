@@ -1,4 +1,4 @@
-"""A mass on a nonlinear spring through the origin, in spherical coordinates with M(q): 000 sec. 5.2."""
+"""Study of a mass on a nonlinear spring through the origin, in spherical coordinates with M(q): 000 sec. 5.2."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Q0, V0 = (1.05, np.pi / 2, 0.0), (0.0, 1.0, 1.0)
 
 @cache
 def spring_pendulum() -> MechanicalSystem:
-    """000 (110)-(112): q = (r, theta, phi), m = 1, l0 = 1, V = EA (r^2 - 1)^2/8, no gravity.
+    """Return the system of 000 (110)-(112): q = (r, theta, phi), m = 1, l0 = 1, V = EA (r^2 - 1)^2/8, no gravity.
 
-    The potential is given whole, hence with Gonzalez' derivative in q, 000 (71), as in the paper.
+    The potential is passed as one function of q, and therefore has Gonzalez' derivative in q, 000 (71), as in the paper.
     """
     r, theta, phi = sp.symbols("r theta phi")
     return symbolic_system(
@@ -41,21 +41,22 @@ def spring_pendulum() -> MechanicalSystem:
 
 @cache
 def run(integrator: str = "EML", h: float = H) -> Trajectory:
-    """The example to t = 1."""
+    """Integrate the example to t = 1."""
     return integrate(spring_pendulum(), integrator, h, T_END)
 
 
 def cartesian(q: Floats) -> Floats:
-    """Position of the mass."""
+    """Return the Cartesian position (3,) of the mass."""
     r, theta, phi = q
     return r * np.array([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)])
 
 
 @cache
 def reference() -> Floats:
-    """Position at t = 1 of x'' = -EA (|x|^2 - 1)/2 x, in Cartesian coordinates, by a method of order 8."""
+    """Return the position (3,) at t = 1 of x'' = -EA (|x|^2 - 1)/2 x, in Cartesian coordinates, by a method of order 8."""
 
     def rate(t: float, y: Floats) -> Floats:
+        """Return the time derivative of y = (x, x')."""
         x = y[:3]
         return np.concatenate([y[3:], -EA / 2 * (x @ x - 1.0) * x])
 
@@ -65,12 +66,12 @@ def reference() -> Floats:
 
 
 def magnitude(value: float) -> int:
-    """The nearest power of ten."""
+    """Return the exponent of the nearest power of ten."""
     return round(float(np.log10(value)))
 
 
 def study() -> Study:
-    """What EML keeps where the mass depends on the coordinates: 000 Figs. 3, 4."""
+    """Check what EML conserves if the mass depends on the coordinates: 000 Figs. 3, 4."""
     result = Study(NAME, "Spring pendulum in spherical coordinates", "000 sec. 5.2")
     example = run()
     kinetic, potential = example.kinetic(), example.potential()
@@ -134,7 +135,7 @@ def study() -> Study:
 
 
 def _momentum(result: Study, example: Trajectory) -> None:
-    """000 remark 4.5, for the cyclic coordinate phi."""
+    """Check remark 4.5 of 000 for the cyclic coordinate phi."""
     (symmetry,) = example.system.symmetries
     kept = {"EML": drift(example.momentum(symmetry)), "MPL": drift(run("MPL").momentum(symmetry))}
     finer = drift(run("EML", H / 4).momentum(symmetry))

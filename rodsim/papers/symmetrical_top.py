@@ -1,7 +1,7 @@
-"""Spinning symmetrical tops with alpha- and gamma-type inertia under IMS, EMS and SPARK methods: 004.
+"""Study of spinning symmetrical tops with alpha- and gamma-type inertia under IMS, EMS and SPARK methods: 004.
 
-Of 004 only the abstract and the appendix are open; its claims are put to the two tops of `rodsim.papers.top_measures`.
-That the mean of the moments is a good gamma is reported of Xu and Zhong (2016), whose text was not at hand.
+Only the abstract and the appendix of 004 are open; its claims are tested on the two tops of `rodsim.papers.top_measures`.
+Xu and Zhong (2016) are reported to say that the mean of the moments is a good gamma; their text was not at hand.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NAME = "symmetrical-top"
 
 
 def study() -> Study:
-    """The claims of the abstract of 004, and its coefficients."""
+    """Check the claims of the abstract of 004, and its coefficients."""
     result = Study(NAME, "Symmetrical tops, alpha and gamma", "004")
     _tableaux(result)
     _orders(result)
@@ -65,7 +65,7 @@ def study() -> Study:
 
 
 def _tableaux(result: Study) -> None:
-    """004 appendix A."""
+    """Check the coefficients of 004 appendix A."""
     differences = {
         what: table_difference(ours, printed) for what, (printed, ours) in printed_tables().items()
     }
@@ -85,7 +85,7 @@ def _tableaux(result: Study) -> None:
 
 
 def _orders(result: Study) -> None:
-    """Orders of 004 sec. 4 against the exact nutation at t = 2."""
+    """Check the orders of 004 sec. 4 against the exact nutation at t = 2."""
     exact = exact_quaternion(*EXACT[1][1:])
     lines = []
     for method in METHODS:
@@ -111,7 +111,7 @@ def _orders(result: Study) -> None:
 
 
 def _energy(result: Study) -> None:
-    """What EMS is named for."""
+    """Check that EMS conserves the energy, which its name promises."""
     found = []
     for top in (NUTATING, FAST):
         for inertia in TYPES:
@@ -128,7 +128,7 @@ def _energy(result: Study) -> None:
 
 
 def _equivalence(result: Study) -> None:
-    """The premise: the added energy vanishes on |q| = 1."""
+    """Check the premise of 004, that the added energy vanishes on |q| = 1."""
     energies = []
     for inertia in TYPES:
         for factor in (0.1, 1.0, 10.0):
@@ -154,7 +154,7 @@ def _equivalence(result: Study) -> None:
 
 
 def by_type(labels: Sequence[str], x: Floats, found: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
-    """Curves of a panel: a colour for each method, dashed with alpha, drawn with gamma."""
+    """Return the curves of a panel: one colour per method, dashed for alpha, solid for gamma."""
     return [
         Line(f"{label}, {inertia}", x, found[inertia, label], f"C{k}{style}")
         for k, label in enumerate(labels)
@@ -163,9 +163,10 @@ def by_type(labels: Sequence[str], x: Floats, found: Mapping[tuple[str, str], Ar
 
 
 def _features(result: Study, scans: Mapping[str, Scan]) -> None:
-    """The scans themselves."""
+    """Measure how the errors depend on alpha and gamma, and draw the scans."""
 
     def spread(top: Top, inertia: str, label: str) -> float:
+        """Return the ratio of the largest to the smallest error of a scan."""
         errors = scans[top.name][inertia, label]
         return float(errors.max() / errors.min())
 
@@ -207,10 +208,10 @@ def _features(result: Study, scans: Mapping[str, Scan]) -> None:
 
 
 def _superior(result: Study, scans: Mapping[str, Scan]) -> None:
-    """Best gamma against best alpha."""
+    """Compare the smallest error over gamma with the smallest over alpha."""
 
     def gains(labels: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Smallest error with alpha over smallest with gamma, for both tops."""
+        """Return the smallest error with alpha over the smallest with gamma, for both tops, by method."""
         return {
             label: (
                 float(
@@ -244,7 +245,7 @@ def _superior(result: Study, scans: Mapping[str, Scan]) -> None:
 
 
 def _good_gamma(result: Study, scans: Mapping[str, Scan]) -> None:
-    """Whether an optimal gamma exists, and where."""
+    """Check whether an optimal gamma exists, and where it lies."""
     with_optimum = (*BY_GAUSS, "Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(4)")
     middle = len(SCAN) // 2
     inside, where, gains, beside = [], [], [], []
@@ -309,7 +310,7 @@ def _good_gamma(result: Study, scans: Mapping[str, Scan]) -> None:
 
 
 def _convergence(result: Study) -> None:
-    """Newton iterations."""
+    """Compare the numbers of Newton iterations with alpha and gamma."""
     counts = {
         inertia: {
             method.label: [mean_iterations(method, inertia, x) for x in COARSE_SCAN] for method in METHODS
@@ -335,7 +336,7 @@ def _convergence(result: Study) -> None:
 
 
 def _stability(result: Study) -> None:
-    """Largest stable steps."""
+    """Compare the largest stable steps with alpha and gamma."""
     found = {
         inertia: {
             method.label: [largest_stable_step(method, inertia, x) for x in COARSE_SCAN] for method in METHODS

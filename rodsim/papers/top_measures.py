@@ -1,7 +1,7 @@
-"""Two heavy tops with exact solutions and what is measured of them: errors, Newton iterations and the largest stable
-steps over scans of alpha and gamma.
+"""Two heavy tops with exact solutions, and measurements on them over scans of alpha and gamma.
 
-One nutates (A = 1, C = 1/2, m g l = 1), a fast one is in steady precession (C/A = 0.118).
+Measured are errors, Newton iterations and the largest stable steps. One top nutates (A = 1, C = 1/2, m g l = 1); the other,
+a fast one, is in steady precession (C/A = 0.118).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rigid.system import Floats
 from rodsim.papers.claims import drift
 
 TYPES = ("alpha", "gamma")
-VERTICAL = 2  # of the symmetries: angular momentum about e3
+VERTICAL = 2  # index of the angular momentum about e3 among the symmetries
 
 
 class Method(NamedTuple):
-    """An integrator of 004 with its order."""
+    """An integrator of 004 with its parameters and its order."""
 
     label: str
     name: str
@@ -43,17 +43,17 @@ METHODS = (
     Method("Lobatto-IIIA-B(3)", "Lobatto-IIIA-B", (("s", 3),), 4),
     Method("Lobatto-IIIA-B(4)", "Lobatto-IIIA-B", (("s", 4),), 6),
 )
-BY_GAUSS = ("IMS", "GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)")  # midpoint and Gauss nodes
+BY_GAUSS = ("IMS", "GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)")  # midpoint rule and Gauss nodes
 BY_LOBATTO = ("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(3)", "Lobatto-IIIA-B(4)")
 
 
 class Top(NamedTuple):
-    """A heavy top on its tip: moments about the tip, its start, and how a scan runs it."""
+    """A heavy top on its tip: moments of inertia about the tip, initial state, and step and end time of a scan."""
 
     name: str
     J: tuple[float, float, float]
     tilt: float
-    Omega: tuple[float, float, float]  # at the start, body-fixed
+    Omega: tuple[float, float, float]  # initial angular velocity, body-fixed
     l: float
     weight: float
     h: float
@@ -65,13 +65,13 @@ class Top(NamedTuple):
         return sum(self.J) / 3.0
 
     def system(self, inertia: str, parameter: float) -> MechanicalSystem:
-        """In quaternions, with alpha or gamma = `parameter` (kg m^2)."""
+        """Return the top in quaternions, with alpha or gamma = `parameter` (kg m^2)."""
         return _system(self, inertia, parameter)
 
 
 @cache
 def _system(top: Top, inertia: str, parameter: float) -> MechanicalSystem:
-    """Scans run one system many times."""
+    """Build the system of a top; it is cached, since scans run one system many times."""
     return rotating_body(
         top.name,
         np.array(top.J),
@@ -99,34 +99,34 @@ EXACT = (
     (1.0, 0.69480858289599775, 0.44159085841886367, 4.6898567962717980),
     (2.0, 0.69018080256771737, 0.92790474962603016, 9.3542838609193610),
 )
-SCAN = np.geomspace(0.1, 10.0, 13)  # alpha, gamma over the mean of the moments
+SCAN = np.geomspace(0.1, 10.0, 13)  # alpha or gamma over the mean of the moments
 COARSE_SCAN = np.array([0.25, 0.5, 0.75, 1.0, 2.0])
-AT_MEAN = 3  # its place
-FIRST_STEP, GROWTH, STEPS = 0.5, 1.2, 50  # of the scan of stability, which goes on until a run ends early
-MANY_TURNS = 1000.0  # or h is 800 turns of the spin: no ceiling, every method ends long before
-ITERATION_STEPS = 0.2 / 1.17 ** np.arange(12)  # to a sixth of it
+AT_MEAN = 3  # index of 1.0 in `COARSE_SCAN`
+FIRST_STEP, GROWTH, STEPS = 0.5, 1.2, 50  # stability scan, up to the first run that ends early
+MANY_TURNS = 1000.0  # largest h, 800 turns of the spin: no restriction, every method fails long before
+ITERATION_STEPS = 0.2 / 1.17 ** np.arange(12)  # steps from 0.2 down to about a sixth of it
 
 
 def about(axis: int, angle: float) -> Floats:
-    """Quaternion of a turn about a coordinate axis."""
+    """Return the quaternion of a rotation about a coordinate axis."""
     quat = np.array([np.cos(angle / 2), 0.0, 0.0, 0.0])
     quat[1 + axis] = np.sin(angle / 2)
     return quat
 
 
 def exact_quaternion(cos_theta: float, phi: float, psi: float) -> Floats:
-    """q of Euler angles."""
+    """Return the quaternion of Euler angles."""
     tilt = about(0, float(np.arccos(cos_theta)))
     return quaternions.multiply(quaternions.multiply(about(2, phi), tilt), about(2, psi))
 
 
 def precessing_quaternion(t: float) -> Floats:
-    """q of the fast top: precession 10 rad/s, spin 135.6 rad/s."""
+    """Return the quaternion of the fast top at time t: precession 10 rad/s, spin 135.6 rad/s."""
     return exact_quaternion(np.cos(FAST.tilt), 10.0 * t, 135.6 * t)
 
 
 def angle_between(a: Floats, b: Floats) -> Floats:
-    """Angle (n,) of the rotation from one orientation (n, 4) to another; |a| = 1 is not needed."""
+    """Return the angle (n,) of the rotation from orientation a to b (n, 4); |a| = 1 is not required."""
     a = a / np.linalg.norm(a, axis=-1, keepdims=True)
     chord = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
@@ -135,7 +135,7 @@ def angle_between(a: Floats, b: Floats) -> Floats:
 def run_of(
     top: Top, method: Method, inertia: str, factor: float, h: float, t_end: float, **more: Any
 ) -> Trajectory:
-    """A run with alpha or gamma = factor times the mean moment."""
+    """Integrate a top with alpha or gamma = `factor` times the mean moment."""
     return integrate(
         top.system(inertia, factor * top.mean), method.name, h, t_end, **more, **dict(method.parameters)
     )
@@ -143,13 +143,13 @@ def run_of(
 
 @cache
 def reference_of(top: Top) -> Floats:
-    """Orientations (N + 1, 4) at the steps of a scan, by GL-SPARK(3) with a tenth of the step."""
+    """Return orientations (N + 1, 4) at the steps of a scan, by GL-SPARK(3) with a tenth of the step."""
     fine = run_of(top, METHODS[4], "gamma", 1.0, top.h / 10.0, top.t_end)
     return fine.q[::10] / np.linalg.norm(fine.q[::10], axis=1, keepdims=True)
 
 
 def scan_errors(top: Top, method: Method, inertia: str) -> Floats:
-    """Largest angle to the reference over the run, for each factor of the scan; infinite where Newton fails."""
+    """Return the largest angle to the reference over the run, for each factor of the scan; infinite if Newton's method fails."""
     errors = np.full(len(SCAN), np.inf)
     for k, factor in enumerate(SCAN):
         try:
@@ -165,20 +165,20 @@ Scan = Mapping[tuple[str, str], Floats]
 
 @cache
 def scan_of(top: Top) -> Scan:
-    """Errors over the scan by type and method."""
+    """Return the errors over the scan by (type, method)."""
     return {
         (inertia, method.label): scan_errors(top, method, inertia) for inertia in TYPES for method in METHODS
     }
 
 
 def best_factor(errors: Floats) -> float:
-    """The factor of the scan with the smallest error."""
+    """Return the factor of the scan with the smallest error."""
     return float(SCAN[int(np.argmin(errors))])
 
 
 @cache
 def mean_iterations(method: Method, inertia: str, factor: float) -> float:
-    """Newton iterations a step of the nutating top, to |r| < 1e-9, over six steps of each size."""
+    """Return the mean Newton iterations per step of the nutating top, to |r| < 1e-9, over six steps of each size."""
     counts = []
     for h in ITERATION_STEPS:
         try:
@@ -190,8 +190,9 @@ def mean_iterations(method: Method, inertia: str, factor: float) -> float:
 
 
 def outcome(method: Method, inertia: str, factor: float, h: float) -> str:
-    """How 50 steps of the nutating top end: "stable", "fails" (Newton's method), or "blows up", where the energy
-    changes by its own size.
+    """Return how 50 steps of the nutating top end.
+
+    "stable", "fails" (Newton's method fails), or "blows up" (the energy changes by its own size).
     """
     try:
         run, failed = run_of(NUTATING, method, inertia, factor, h, STEPS * h), False
@@ -204,7 +205,7 @@ def outcome(method: Method, inertia: str, factor: float, h: float) -> str:
 
 
 class Stability(NamedTuple):
-    """The largest h up to which all are stable (0: none), and how the next one ends."""
+    """The largest h up to which all steps are stable (0: none), and how the next one ends."""
 
     h: float
     end: str
@@ -212,7 +213,7 @@ class Stability(NamedTuple):
 
 @cache
 def largest_stable_step(method: Method, inertia: str, factor: float) -> Stability:
-    """By steps that grow by a fifth, from below, until one is not stable."""
+    """Find the largest stable step by increasing the step by a fifth until one is not stable."""
     before, h = 0.0, FIRST_STEP
     while (end := outcome(method, inertia, factor, h)) == "stable" and h < MANY_TURNS:
         before, h = h, GROWTH * h

@@ -1,4 +1,4 @@
-"""Results: what a run leaves behind, on disk or in memory, and the pictures and files made of it."""
+"""Results of a run, on disk or in memory, and the audits, pictures and exported files made from them."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ else:
             "rodsim.results.steady_rotation": "SteadyRotation",
             "rodsim.results.writer": "MemoryWriter ResultWriter",
         },
-        hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # of the package itself
+        hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # private to the package
     )

@@ -1,8 +1,9 @@
-"""Strains and stresses of a rod anywhere on it, from the points where its elements know them.
+"""Interpolate strains and stresses along a rod from the points at which its elements have them.
 
-Elements of order 1 know them at their middles, elements of order p at p Gauss points. Between two points they lie on a straight
-line, before the first and behind the last on that through the two next to it: of second order in the distance of points, at the
-ends as well. What jumps at a node is drawn out from point to point. A closed rod has no ends.
+Elements of order 1 have them at their middles, elements of order p at p Gauss points. Between two points the values are
+interpolated linearly. Before the first and behind the last point they are extrapolated along the line through the two nearest
+points. The error is of second order in the distance of the points, at the ends as well. A jump at a node is spread over the
+distance from one point to the next. A closed rod has no ends.
 """
 
 from __future__ import annotations
@@ -18,21 +19,24 @@ from rodsim.results.layout import Layout, RodLayout
 
 
 class Lines(NamedTuple):
-    """k places on straight lines between m points: (1 - part) value[before] + part value[after]."""
+    """Linear interpolation at k positions between m points: (1 - part) value[before] + part value[after]."""
 
-    before: Ints  # (k,)
-    after: Ints  # (k,)
-    part: Floats  # (k,) below 0 before the first point, above 1 behind the last
+    before: Ints  # (k,) index of the first of the two points
+    after: Ints  # (k,) index of the second of the two points
+    part: Floats  # (k,) weight of the second point; below 0 before the first point of all, above 1 behind the last
 
     def of(self, values: Floats) -> Floats:
-        """(..., k, c) of values at the points (..., m, c)."""
+        """Return the interpolated values (..., k, c) of values (..., m, c) at the points."""
         part = self.part[:, None]
-        with np.errstate(invalid="ignore"):  # a run that has diverged
+        with np.errstate(invalid="ignore"):  # a diverged run has infinite values
             return (1.0 - part) * values[..., self.before, :] + part * values[..., self.after, :]
 
 
 def lines(x: Floats, at: Floats, around: float | None = None) -> Lines:
-    """From points x (m,), increasing, to places `at` (k,), in m; around: length of a closed rod."""
+    """Return the interpolation from points x (m,), increasing, to positions `at` (k,), all in m.
+
+    `around`: length of a closed rod, m; None for an open one.
+    """
     m = len(x)
     number = np.arange(m)
     if around is not None:
@@ -40,7 +44,7 @@ def lines(x: Floats, at: Floats, around: float | None = None) -> Lines:
             np.concatenate([x[-1:] - around, x, x[:1] + around]),
             np.concatenate([[m - 1], number, [0]]),
         )
-    if len(x) < 2:  # the same everywhere
+    if len(x) < 2:  # one point: its value everywhere
         alone = np.zeros(len(at), np.int64)
         return Lines(alone, alone, np.full(len(at), 0.5))
     k = np.clip(np.searchsorted(x, at, "right") - 1, 0, len(x) - 2)
@@ -50,14 +54,14 @@ def lines(x: Floats, at: Floats, around: float | None = None) -> Lines:
 
 
 def order_of(system: System, rod: RodLayout) -> int:
-    """Of the elements of a rod."""
+    """Return the order of the elements of a rod."""
     return int(system.rods.order_at[rod.elements[0]])
 
 
 def length_of(layout: Layout, rod: RodLayout) -> float:
-    """Of a rod, m, stress-free; of a closed one once round.
+    """Return the stress-free length of a rod, m; that of a closed rod is its length once around.
 
-    Where a file has no system, its last interval is as long as the one before.
+    If a file has no system, the last interval of a closed rod is taken to be as long as the one before it.
     """
     s = rod.arclength
     if not rod.closed:
@@ -69,7 +73,7 @@ def length_of(layout: Layout, rod: RodLayout) -> float:
 
 
 def node_lengths(layout: Layout, rod: RodLayout) -> Floats:
-    """(n_nodes,) m that a node stands for: half of both intervals beside it."""
+    """Return the tributary lengths (n_nodes,) of the nodes, m: half of both adjacent intervals."""
     s, around = rod.arclength, length_of(layout, rod)
     ends = [s[-1] - around, around] if rod.closed else [s[0], s[-1]]
     found: Floats = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
@@ -77,7 +81,7 @@ def node_lengths(layout: Layout, rod: RodLayout) -> Floats:
 
 
 def places_of_elements(layout: Layout, rod: RodLayout) -> Floats:
-    """(n_elements,) m of the stress-free length, where strains and stresses are known."""
+    """Return the arc lengths (n_elements,), m, stress-free, at which strains and stresses are known."""
     if len(rod.elements) == 0:
         return np.zeros(0)
     p = 1 if layout.system is None else order_of(layout.system, rod)
@@ -87,6 +91,6 @@ def places_of_elements(layout: Layout, rod: RodLayout) -> Floats:
 
 
 def lines_to(layout: Layout, rod: RodLayout, at: Floats) -> Lines:
-    """From the elements of a rod to places `at` (k,), m of its stress-free length."""
+    """Return the interpolation from the elements of a rod to the arc lengths `at` (k,), m, stress-free."""
     around = length_of(layout, rod) if rod.closed else None
     return lines(places_of_elements(layout, rod), at, around)

@@ -1,4 +1,4 @@
-"""The motion of a result as a figure of plotly: rods as lines, bodies as their surfaces, with play and a slider."""
+"""Show the motion of a result in a plotly figure with a play button and a slider: rods as lines, bodies as surfaces."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rodsim.results.errors import ResultError
 from rodsim.results.sources import Source
 from rodsim.results.still import still
 
-MOST_NODES = 2000  # of all rods together; more are thinned
+MOST_NODES = 2000  # largest number of nodes drawn, all rods together; if there are more, only some are drawn
 MOST_FRAMES = 2000
-SEEN = 1.8  # the box's diagonal, in plotly's units: it fills the picture
+SEEN = 1.8  # diagonal of the box in plotly's units; with this value it fills the picture
 _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
 PNG = "image/png"
 ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
 
 
 def figure(source: Source, frames: int, height: int) -> Any:
-    """The figure; ResultError where there is nothing to draw."""
+    """Return the figure with `frames` outputs, `height` pixels high. Raise ResultError if there is nothing to draw."""
     frames = count("animate", "frames", frames, at_most=MOST_FRAMES)
     height = count("animate", "height", height, at_least=100, at_most=10_000)
     go = extra("plotly.graph_objects", "notebook", "animate")
@@ -69,7 +69,10 @@ def figure(source: Source, frames: int, height: int) -> Any:
 
 @cache
 def _with_picture(go: Any) -> Any:
-    """plotly's figure that is a picture, too: notebooks on a web site, or as a document, know no other."""
+    """Return a subclass of plotly's figure that also contains a PNG image.
+
+    Notebooks shown on a web site or converted to a document can only show the image.
+    """
 
     class Figure(go.Figure):
         _picture: Callable[[], bytes]
@@ -85,7 +88,7 @@ def _with_picture(go: Any) -> Any:
             bundle = self._repr_mimebundle_()
             if len(bundle) > 1 and pio.renderers.render_on_display:
                 display(bundle, raw=True)
-            else:  # it is shown in a window of a browser
+            else:  # the figure is shown in a browser window
                 super()._ipython_display_()
 
     return Figure
@@ -96,7 +99,7 @@ def _state(source: Source, i: int) -> State:
 
 
 def _lines(drawing: Drawing) -> NDArray[np.int64]:
-    """Numbers of the points of all rods as one line; -1: a gap. Both ends of a rod are always among them."""
+    """Return the point indices of all rods as one line; -1 is a gap. Both ends of each rod are always included."""
     nodes = sum(len(line) for line in drawing.lines)
     step = max(1, -(-nodes // MOST_NODES))
     parts = [np.append(line[:-1:step], [line[-1], -1]) for line in drawing.lines]
@@ -104,7 +107,10 @@ def _lines(drawing: Drawing) -> NDArray[np.int64]:
 
 
 def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, height: int) -> dict[str, Any]:
-    """Axes with one scale that hold all of the motion, and what plays it in its own time, if that takes 2 to 20 s."""
+    """Return plotly's layout: axes with one scale that contain the whole motion, play and stop buttons, and a slider.
+
+    The motion is played in real time if it lasts 2 to 20 s, otherwise in the nearest of these times.
+    """
     low, high = np.nanmin(points, axis=(0, 1)).astype(float), np.nanmax(points, axis=(0, 1)).astype(float)
     size = float((high - low).max()) or 1.0
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) * 1.05

@@ -1,21 +1,22 @@
-"""What a result says about its own quality: balances, momenta, constraints, Newton; in numbers and in words.
+"""Audit a result: energy balance, momenta, constraints and Newton's iterations, in numbers and in words.
 
-Everything is measured at the outputs, on what their states say (`rodsim.results.recomputed`): the books that the
-run kept of itself are only compared with it. Energy balance: E - E0 = W - D, with the work W of the loads and the
-dissipation D, in which what `em-d` takes out is. After the last output at which W changed the model is left to
-itself: there E + D should stay, and so should the momenta that neither gravity nor the ground change.
+All quantities are recomputed from the stored states at the outputs (`rodsim.results.recomputed`). The run's own energy record
+is only compared with them. The energy balance is E - E0 = W - D, with the work W of the loads and the dissipation D, which
+includes the energy that `em-d` removes. After the last output at which W changed no load does work: from there on E + D should
+be conserved, and so should the momenta that neither gravity nor the ground change.
 
-Errors are judged against the natural size of what they are errors of. Of energies: what was turned over, and the
-rounding with which the forces are known. Of momenta: by Cauchy's inequality a model of mass M and moment of inertia
-I about the origin has, with all its energy E in motion, |P| <= sqrt(2 M E) and |L| <= sqrt(2 I E). That is their
-size also where they happen to be zero.
+Errors are judged relative to the natural size of the quantity. For energies this is the energy turned over, and the rounding
+with which the forces are known. For momenta it follows from Cauchy's inequality: a model of mass M and moment of inertia I
+about the origin, with all its energy E in motion, has |P| <= sqrt(2 M E) and |L| <= sqrt(2 I E). These sizes are used also if
+the momenta happen to be zero.
 
-A run with a tolerance may miss that part of each of these in every step, and of the joints' places at once.
+A run with a tolerance may miss each of these by that relative part in every step, and the positions of the joints by that part
+once, not once per step.
 
-What an integrator promises to keep (`discretization.time.promises`, docs/integrators.md) is judged, the rest is told. Schemes in
-charts keep it of their own coordinates and momenta: energies and momenta are then formed from these
-(`rodsim.results.of_scheme`). Whatever else a state holds is what the steps from the output before lead to: they are taken
-again (`rodsim.results.retaking`). What cannot be judged says so.
+Quantities that the integrator guarantees to conserve (`discretization.time.promises`, docs/integrators.md) are judged; all
+others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that energies and
+momenta are then formed from these (`rodsim.results.of_scheme`). All other contents of a state must follow from the steps after
+the previous output, which are therefore repeated (`rodsim.results.retaking`). The audit names what it cannot judge.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from rodsim.results.retaking import Retaken, take_again
 from rodsim.results.static_audit import lines as static_lines
 from rodsim.results.verdicts import of_equilibria, of_run
 
-SAMPLES = 64  # outputs looked at for the size and speed of the model
+SAMPLES = 64  # number of outputs from which the size and the speed of the model are estimated
 _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
 
 
 def audit(result: ResultLike) -> Audit:
-    """Audit a result: recompute energies, momenta and constraints from its states, and take steps again.
+    """Audit a result: recompute energies, momenta and constraints from its states, and repeat some of its steps.
 
     Parameters
     ----------
@@ -55,14 +56,15 @@ def audit(result: ResultLike) -> Audit:
     Returns
     -------
     Audit
-        `ok` says whether all that the integrator promises to keep was kept, `text` says what was found.
+        `ok` is True if all quantities that the integrator guarantees to conserve were conserved; `text()` returns the
+        findings as text.
 
     Raises
     ------
     ResultError
-        If it is no result, or holds no output.
+        If `result` is not a result, or has no output.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def audit(result: ResultLike) -> Audit:
     True
     """
     result = opened("audit", result)
-    with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
+    with result.held(), np.errstate(all="ignore"):  # a diverged run is audited as well
         changed = result.changed()
         measured = replace(
             _measure(result),
@@ -83,7 +85,7 @@ def audit(result: ResultLike) -> Audit:
         if "statics" in result.description:
             return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)
-        # what a changed model would make of frames that it does not have
+        # do not repeat steps with a changed model: it may lack frames that the states refer to
         retaken = (
             Retaken(reason="the model is not the one of the run")
             if fits is False or measured.other_code
@@ -94,15 +96,16 @@ def audit(result: ResultLike) -> Audit:
 
 
 class _Laws(NamedTuple):
-    """Of one way to form energies and momenta."""
+    """Relative errors of the conservation laws, for one definition of energy and momenta."""
 
-    balance: float
-    drift: float | None
-    linear: float | None
-    angular: float | None
+    balance: float  # energy balance
+    drift: float | None  # drift of the energy
+    linear: float | None  # drift of the linear momentum
+    angular: float | None  # drift of the angular momentum
 
 
 def _measure(result: Result) -> Audit:
+    """Return the measured quantities of a result, without verdicts and without repeated steps."""
     found = recompute(result)
     recomputed = "total" in found.columns
 
@@ -110,7 +113,7 @@ def _measure(result: Result) -> Audit:
         return found.columns[name] if name in found.columns else result.audit_column(name)
 
     W, D = column("work"), column("dissipation")
-    gravity = column("gravity") - column("gravity")[0]  # its zero is anywhere
+    gravity = column("gravity") - column("gravity")[0]  # the zero of the potential is arbitrary
     turned_over = sum((np.abs(column(name)) for name in ("kinetic", "elastic", "spring")), np.abs(gravity))
     scale = float(np.max(np.maximum.reduce([turned_over, np.abs(W), np.abs(D)])))
     A = result.algorithmic
@@ -121,7 +124,7 @@ def _measure(result: Result) -> Audit:
         energy = scale + found.energy_rounding
         P_scale, L_scale = (float(np.sqrt(2 * x * energy)) for x in (found.mass, found.inertia))
     else:
-        # m v of something with this kinetic energy and speed: momenta may be zero, their parts are not
+        # m v of a mass with this kinetic energy and speed: the sum of all momenta may be zero, a single one is not
         P_scale = max(_largest(P), 2 * float(column("kinetic").max()) / speed if speed > 0 else 0.0)
         L_scale = max(_largest(L), P_scale * size)
     keep_P, keep_L, note = _kept_components(result, column("gravity"))
@@ -174,7 +177,7 @@ def _measure(result: Result) -> Audit:
         quat_norm=float(column("quat_norm").max()),
         constraint=constraint,
         constraint_relative=_relative(constraint, size),
-        # what a run begins with was fitted, its steps have to keep it
+        # the initial velocities were made consistent; only the states after the first output are judged
         velocity_constraint=float(rates[min(1, len(rates) - 1) :].max()),
         newton_mean=float(np.average(newton, weights=steps)) if steps.sum() > 0 else 0.0,
         newton_max=_count(result.audit_column("newton_max").max()),
@@ -205,26 +208,26 @@ def _measure(result: Result) -> Audit:
 
 
 def _promises(result: Result) -> frozenset[str]:
-    """Of the integrator, in its chart; of `em` where the result does not say."""
+    """Return the invariants that the integrator guarantees in its chart; those of `em` if the result names no integrator."""
     run, system = result.description.get("run", {}), result.layout.system
     joined = system is None or not all(map(is_load, groups_of(system)))
-    # rows that are no polynomials of the coordinates alone
+    # constraint rows that are not polynomials of the coordinates alone
     held = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
     curved = bool(result.drives) or any(map(is_curved, held))
     try:
         return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
-    except ModelError:  # of a newer version
+    except ModelError:  # the file is from a newer version
         return frozenset()
 
 
 def _model_fits(result: Result) -> bool | None:
-    """Whether the system that is stored is the one that was built."""
+    """Return whether the stored system is the one that was built, by its fingerprint; None if that is not known."""
     system, built = result.layout.system, result.description.get("fingerprint")
     return None if system is None or built is None else fingerprint(system) == built
 
 
 def _first_free(work: Floats) -> int | None:
-    """The first output after which no work is done; None where the last interval has some."""
+    """Return the first output after which no work is done; None if work is done in the last interval."""
     changes = np.flatnonzero(np.diff(work) != 0)
     if len(changes) == 0:
         return 0
@@ -233,7 +236,7 @@ def _first_free(work: Floats) -> int | None:
 
 
 def _size_and_speed(result: Result) -> tuple[float, float]:
-    """Largest distance of a point from the model's middle (m), largest speed (m/s), at some outputs."""
+    """Return the largest distance of a point from the middle of the model (m) and the largest speed (m/s), at some outputs."""
     from rodsim.results.drawing import Drawing
 
     drawing = Drawing(result.layout)
@@ -250,7 +253,7 @@ def _size_and_speed(result: Result) -> tuple[float, float]:
 
 
 def _kept_components(result: Result, gravity: Floats) -> tuple[Floats | None, Floats | None, str]:
-    """Projections on the components of P and L that should be kept (None: none), and why."""
+    """Return the projections (3, 3) on the conserved components of P and L (None: no component), and the reason as text."""
     layout = result.layout
     grounded, g = layout.grounded, layout.gravity
     if grounded is None:
@@ -266,6 +269,7 @@ def _kept_components(result: Result, gravity: Floats) -> tuple[Floats | None, Fl
 
 
 def _drift(values: Floats, keep: Floats | None, first: int | None, scale: float) -> float | None:
+    """Return the largest relative change of the conserved components after output `first`; None if there is none to judge."""
     if keep is None or first is None:
         return None
     kept = values[first:] @ keep

@@ -1,4 +1,4 @@
-"""What an audit found: numbers, and verdicts on laws, as text, JSON and HTML."""
+"""Report of an audit: measured quantities and verdicts on conservation laws, as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim.results.retaking import Retaken
 
 @dataclass(frozen=True)
 class Verdict:
-    """One law, what was measured of it, and whether it was kept (None: nothing to judge)."""
+    """Verdict on one law: its name, the measured value as text, and whether the law was kept (None: nothing to judge)."""
 
     law: str
     measured: str
@@ -23,75 +23,75 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Audit:
-    """Measured over all outputs; None: not measurable in this run (the text says why)."""
+    """Findings of an audit over all outputs. None means: not measurable in this run (`text()` gives the reason)."""
 
     model: str
     n_outputs: int
     t_start: float  # s
     t_end: float  # s
     n_steps: int
-    energy_scale: float  # J, largest energy turned over: what errors of energy are divided by
-    energy_rounding: float  # J, what rounding alone may do; 0 where it is not known
+    energy_scale: float  # J, largest energy turned over; errors of energy are divided by it
+    energy_rounding: float  # J, error of energy that rounding alone may cause; 0 if it is not known
     energy_balance: float  # max |E - E0 - W + D| / energy_scale
-    free_from: float | None  # s, no work is done after; None: until the last output
+    free_from: float | None  # s, time after which no work is done; None: work is done until the last output
     energy_drift: float | None  # max change of E + D after free_from / energy_scale
     linear_momentum_scale: float  # kg m/s
     angular_momentum_scale: float  # kg m^2/s
-    linear_momentum_drift: float | None  # of the components that should be kept after free_from, relative
-    angular_momentum_drift: float | None
-    momentum_note: str  # which components those are, and why
+    linear_momentum_drift: float | None  # relative change of the conserved components after free_from
+    angular_momentum_drift: float | None  # relative change of the conserved components after free_from
+    momentum_note: str  # which components of the momenta are conserved, and why
     quat_norm: float  # max ||q| - 1|
     constraint: float  # max |g|
-    constraint_relative: float  # the same over the size of the model
-    velocity_constraint: float  # max |G v|, of schemes |G W p|
-    newton_mean: float  # iterations a step
-    newton_max: int
-    halvings: int  # steps that had to be cut in two
-    work: float  # J
-    dissipation: float  # J
-    integrator: str  # "" where the result does not say
-    tolerance: float  # of the equations of a step, relative; 0: round-off
-    recomputed: bool  # energies and momenta are those of the states, not those of the run's table
-    drawing_compared: bool  # there are points for the eye, and they were compared with the states
-    differences: tuple[Difference, ...] = field(default=())  # numbers of the file that its states contradict
-    # by part, (m/s, rad/s): how far its initial velocities were moved to fit the joints
+    constraint_relative: float  # max |g| over the size of the model
+    velocity_constraint: float  # max |G v|; for schemes in charts max |G W p|
+    newton_mean: float  # mean number of iterations per solve
+    newton_max: int  # largest number of iterations of a solve
+    halvings: int  # number of step halvings
+    work: float  # J, done by the loads
+    dissipation: float  # J, lost in dampers and viscous rods
+    integrator: str  # "" if the result does not name it
+    tolerance: float  # relative tolerance of the equations of a step; 0: round-off
+    recomputed: bool  # energies and momenta were recomputed from the states, not read from the table
+    drawing_compared: bool  # the file has points for pictures, and they were compared with the states
+    differences: tuple[Difference, ...] = field(default=())  # numbers of the file that contradict its states
+    # by name of the part: change of its initial velocities that makes them fit the joints, (m/s, rad/s)
     initial_velocity_change: dict[str, tuple[float, float]] = field(default_factory=dict)
-    algorithmic: float = 0.0  # J, taken out by the integrator
-    chart: str = ""
-    promises: tuple[str, ...] = ()  # of the integrator in this chart, see `discretization.time.promises`
+    algorithmic: float = 0.0  # J, energy removed by the integrator
+    chart: str = ""  # chart of the integrator; "" if there is none
+    promises: tuple[str, ...] = ()  # guaranteed invariants, see `discretization.time.promises`
     of_scheme: bool = False  # energies and momenta are formed from the scheme's own q and p
-    unread: str = ""  # why they are not, where they should be
-    rate: str = "G v"  # what of the joints' velocities was measured
-    energy: str = ""  # of what the energies are, where that is not T + V
-    other_energy_balance: float | None = None  # of the generalised energy, where the scheme keeps both
-    # the same of T + V, P, L of the velocities: energy balance, drifts of the momenta; None: they are the above
+    unread: str = ""  # why energies and momenta are not formed from q and p, if they should be
+    rate: str = "G v"  # measure of the velocity residual of the joints
+    energy: str = ""  # definition of the energy, if it is not T + V
+    other_energy_balance: float | None = None  # balance of the generalised energy, if conserved
+    # energy balance of T + V, and drifts of P and L, formed from the velocities; None: identical to the values above
     of_velocities: tuple[float, float | None, float | None] | None = None
-    velocity_scale: float = 0.0  # m/s, of what the velocities of joints are errors of
-    velocity_rounding: float = 0.0  # m/s
-    retaken: Retaken = field(default_factory=Retaken)
-    model_fits: bool | None = None  # its numbers are those it was built with; None: not known
-    changed: tuple[str, ...] | None = None  # what is not what was written; None: there are no digests
-    in_file: bool = False  # it was read from one
-    # of kinds that scripts register, by name an interaction whose code is not what it was
+    velocity_scale: float = 0.0  # m/s, size to which velocity residuals of the joints are compared
+    velocity_rounding: float = 0.0  # m/s, velocity residual that rounding alone may cause
+    retaken: Retaken = field(default_factory=Retaken)  # outcome of the repeated steps
+    model_fits: bool | None = None  # the stored numbers are those of the built model; None: not known
+    changed: tuple[str, ...] | None = None  # contents not as written; None: the file has no checksums
+    in_file: bool = False  # the result was read from a file
+    # kinds registered by scripts whose code has changed: by name of the kind an interaction of that kind
     other_code: dict[str, str] = field(default_factory=dict)
     bends: tuple[
         str, ...
-    ] = ()  # rods that touch themselves, bent so tight that they may have gone through themselves
-    verdicts: tuple[Verdict, ...] = field(default=())
+    ] = ()  # rods with self-contact bent so tightly that they may have passed through themselves
+    verdicts: tuple[Verdict, ...] = field(default=())  # one verdict for each law
 
     @property
     def ok(self) -> bool:
-        """No law that can be judged was broken."""
+        """True if no law that can be judged was broken."""
         return all(verdict.kept is not False for verdict in self.verdicts)
 
     def to_json(self) -> str:
-        """All numbers and verdicts as JSON; numbers that are not finite become null."""
+        """Return all numbers and verdicts as JSON; numbers that are not finite become null."""
         data = {**asdict(self), "ok": self.ok}
         finite = {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in data.items()}
         return json.dumps(finite, indent=2)
 
     def text(self) -> str:
-        """The audit for reading, one line a law."""
+        """Return the audit as text, with one line for each law."""
         words = {True: "kept", False: "NOT KEPT", None: "-"}
         width = max(len(verdict.law) for verdict in self.verdicts)
         lines = [
@@ -112,5 +112,5 @@ class Audit:
         return f"<Audit of '{self.model}': {told}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same."""
+        """Return the audit as HTML, for notebooks."""
         return audit_html(self)

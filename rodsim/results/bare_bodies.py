@@ -10,14 +10,14 @@ from rodsim.results.layout import Layout
 from rodsim.results.marks import box
 from rodsim.results.scene import Surface
 
-LENGTH, THICK = 0.05, 0.008  # of the scene: of a bar
+LENGTH, THICK = 0.05, 0.008  # length and thickness of a bar, as parts of the size of the scene
 
 
 class BareBodies:
-    """Surfaces of the markers at any state; a marker says where a body is, not how large."""
+    """Surfaces of the markers at any state. A marker shows the position and the axes of a body, not its size."""
 
     def __init__(self, layout: Layout, size: float, first_owner: int) -> None:
-        """size (m): of the scene; first_owner: number of the colour of the first of them."""
+        """Prepare the markers; `size`: size of the scene, m; `first_owner`: colour index of the first marker."""
         self.numbers = [k for k, body in enumerate(layout.bodies) if not len(body.faces)]
         self.frames: Ints = np.array([layout.bodies[k].frame for k in self.numbers], dtype=np.int64)
         half = 0.5 * size * np.where(np.eye(3) > 0.0, LENGTH, THICK)
@@ -27,12 +27,12 @@ class BareBodies:
         self._faces: Ints = np.arange(3 * n * triangles, dtype=np.int64).reshape(-1, 3)
 
     def points(self, state: State) -> Floats:
-        """(n, 3) m, centres of mass."""
+        """Return the centres of mass (n, 3) of the marked bodies, m."""
         found: Floats = state.r[self.frames]
         return found
 
     def surface(self, state: State) -> Surface:
-        """Triangles of all markers, each with its own corners: edges stay sharp."""
+        """Return the triangles of all markers; no two triangles share vertices, so that edges are drawn sharp."""
         R = to_matrix(state.quat[self.frames])
         corners = np.einsum("nij,tcj->ntci", R, self._shape) + state.r[self.frames][:, None, None]
         triangles = corners.reshape(-1, 3, 3)

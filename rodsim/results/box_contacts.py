@@ -1,6 +1,7 @@
-"""Contacts of boxes in stored states, pair by pair: what all corners, edges and stations do together, from their kinds.
+"""Forces of contacts of boxes in stored states: for each pair the resultant of all corners, edges and stations.
 
-The force goes through one point of its line of action: where the plane across it, that touches the box, cuts that line.
+The resultant is evaluated by the interaction kind of the pair. It is applied at one point of its line of action: the point at
+which the plane perpendicular to the line that touches the box cuts the line.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from rigid.interactions.contact.boxes import BOXES, A, B
 from rigid.interactions.kinds import group
 from rigid.system import Floats, Ints, State
 
-# of a row the frames of the kind in its order, which of these is the box, and places of its numbers, and of the other one
+# for each kind: which frames of a row are those of the kind, in its order; which of these is the box; offset of the numbers
+# of the box; offset of the numbers of the other surface
 _PARTS = {
     SPHERE_BOX.name: ([0, 2], 1, CORE, CORE - 3),
     BOXES.name: ([0, 2], 1, B, A),
@@ -28,18 +30,21 @@ _PARTS = {
 
 
 class Together(NamedTuple):
-    """What k pairs do in states (...)."""
+    """Resultants of k contact pairs in states (...)."""
 
-    energy: Floats  # (..., k)
-    rate: Floats  # (..., k) of the energy
-    force: Floats  # (..., k, 4, 3) on the frames of rows
-    n: Floats  # (..., k, 3) normal, from the partner
-    on_line: Floats  # (..., k, 3) a point of the line of action
+    energy: Floats  # (..., k) J
+    rate: Floats  # (..., k) W, rate of the energy
+    force: Floats  # (..., k, 4, 3) N, on the four frames of each row
+    n: Floats  # (..., k, 3) unit normal, pointing away from the partner
+    on_line: Floats  # (..., k, 3) m, a point of the line of action
     poses: tuple[Floats, Floats]  # r (..., k, arity, 3) and quat (..., k, arity, 4) of the frames of the kind
 
 
 def together(kind: int, frames: Ints, numbers: Floats, which: list[int], at: int, state: State) -> Together:
-    """Of k rows of a kind, their frames (k, 4), of which the kind has these; `at` of them is the partner's."""
+    """Return the resultants of k rows of one kind, with the frames (k, 4) and the numbers (k, :) of the rows.
+
+    `which`: the frames of a row that the kind uses, in its order. `at`: index of the partner in `which`.
+    """
     use = frames[:, which]
     own = group(INTERACTIONS[kind], use, numbers)._replace(row=np.arange(len(frames)))
     V = evaluation.values([own], state.r, state.quat)
@@ -50,7 +55,8 @@ def together(kind: int, frames: Ints, numbers: Floats, which: list[int], at: int
     rate = np.sum(f[..., :3] * v + f[..., 3:] * omega, axis=(-2, -1))
     force = np.zeros((*V.shape, 4, 3))
     force[..., which, :] = -f[..., :3]
-    F, moment = f[..., at, :3], f[..., at, 3:]  # on the partner, about the origin of its frame
+    # gradient with respect to the pose of the partner; the moment is about the origin of its frame
+    F, moment = f[..., at, :3], f[..., at, 3:]
     Q = np.linalg.norm(F, axis=-1, keepdims=True)
     n = F / np.where(Q > 0.0, Q, 1.0)
     on_line = r[..., at, :] + np.cross(n, moment) / np.where(Q > 0.0, Q, 1.0)
@@ -58,10 +64,11 @@ def together(kind: int, frames: Ints, numbers: Floats, which: list[int], at: int
 
 
 def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
-    """Of k rows of a kind, their frames (k, 4), in states (...): energy, rate of the energy, force on these frames
-    (..., k, 4, 3), its place, gap.
+    """Evaluate k contact rows with boxes, all of one kind, in states (...).
 
-    share (k,): of the sum of the radii, from the core of the first to where both touch.
+    Return the energy (..., k), J, its rate (..., k), W, the forces on the frames (..., k, 4, 3), N, the point of application
+    (..., k, 3), m, and the gap (..., k), m. `frames` (k, 4): frames of the rows. `share` (k,): part of the sum of the radii
+    that lies between the core of the first surface and the contact point.
     """
     which, at, core, other_core = _PARTS[INTERACTIONS[kind].name]
     V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
@@ -84,7 +91,7 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
 
 
 def of_edges(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
-    """As `of_boxes`, of edges: the force acts between their nearest points."""
+    """Evaluate k contact rows of two edges as `of_boxes` does for boxes; the force acts between their nearest points."""
     V, rate, force, _, _, (r, quat) = together(kind, frames, numbers, [0, 2], 1, state)
     X = numbers[:, A : A + 12].reshape(-1, 2, 2, 3)
     ends = r[..., None, :] + quaternions.rotate(quat[..., None, :], X)  # (..., k, 2, 2, 3)
@@ -100,7 +107,10 @@ def of_edges(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
 
 
 def _points(r: Floats, quat: Floats, numbers: Floats, at: int) -> Floats:
-    """(..., k, 4, 3) of a box: its centre, and the middles of its sides along its axes."""
+    """Return the points (..., k, 4, 3) of a box, m: its centre, and the middles of its sides along its axes.
+
+    `at`: offset of the centre in the numbers of a row. If no half sides follow it (a sphere), all points are the centre.
+    """
     X = numbers[:, None, at : at + 3] + np.zeros((4, 1))
     if at + 6 <= numbers.shape[1]:
         X[:, 1:] += numbers[:, None, at + 3 : at + 6] * np.eye(3)

@@ -1,4 +1,4 @@
-"""A camera that sees everything: chosen from the points of a scene, shared by both ways to draw it."""
+"""Choose a camera that sees all points of a scene; both renderers use it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rigid.quaternions import conjugate, multiply
 from rigid.system import Floats
 from rodsim.results.errors import ResultError
 
-ANGLE = np.radians(28.0)  # of view, over the height of the picture
-MARGIN = 1.12  # room around the scene
-FLAT = 0.08  # a scene thinner than this part of its size is looked at from straight ahead
-THICK = 0.6  # a scene that is thicker, across the plane in which it moves, has more to show than this plane
-IN_PLANE = 1e-3  # of motions in a plane, what leaves it
-ON_LINE = 0.02  # of motions along a line, what leaves it
+ANGLE = np.radians(28.0)  # angle of view over the height of the picture, rad
+MARGIN = 1.12  # factor by which the visible region is larger than the scene
+FLAT = 0.08  # if the thickness of a scene over its size is below this, it is seen from straight ahead
+THICK = 0.6  # if the extent across the plane of motion over that in it is above this, the plane is ignored
+IN_PLANE = 1e-3  # a motion is planar if its relative part out of the plane is below this
+ON_LINE = 0.02  # a motion is along a line if its relative part off the line is below this
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A perspective camera; columns of `axes` are right, up and towards the viewer."""
+    """Perspective camera; the columns of `axes` point right, up and towards the viewer."""
 
     position: Floats  # (3,) m
     axes: Floats  # (3, 3)
@@ -29,15 +29,15 @@ class Camera:
 
     @property
     def focus(self) -> Floats:
-        """(3,) m, the point in the middle of the picture."""
+        """Point (3,) in the middle of the picture, m."""
         return self.position - self.distance * self.axes[:, 2]
 
     def pixel(self, height: int) -> float:
-        """How much (m) of the middle of the scene a pixel shows in a picture of this height."""
+        """Return the size (m) of a pixel at the middle of the scene, in a picture of `height` pixels."""
         return float(2 * np.tan(ANGLE / 2) * self.distance / height)
 
     def project(self, points: Floats, width: int, height: int) -> tuple[Floats, Floats]:
-        """Pixels (n, 2), from the top left, and distances (n,) from the picture plane of points (n, 3)."""
+        """Project points (n, 3): return pixels (n, 2), from the top left, and distances (n,) along the view direction, m."""
         seen = (points - self.position) @ self.axes
         depth = -seen[:, 2]
         scale = height / 2 / np.tan(ANGLE / 2) / np.maximum(depth, 1e-9 * self.distance)
@@ -46,16 +46,16 @@ class Camera:
 
 
 def upward(gravity: Floats | None) -> Floats:
-    """The direction that is up in a picture: against gravity, else z."""
+    """Return the direction (3,) that is up in a picture: opposite to gravity, or z without gravity."""
     if gravity is None or not np.any(gravity):
         return np.array([0.0, 0.0, 1.0])
     return -gravity / np.linalg.norm(gravity)
 
 
 def view_direction(points: Floats, up: Floats, normal: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return where to look from, and up, for points (n, 3): across a flat scene, else from above at an angle.
+    """Return the direction towards the viewer, and up, for points (n, 3): normal to a flat scene, else obliquely from above.
 
-    normal (3,): of the plane in which the scene moves (`plane_of_motion`); it is looked along unless the scene is thick.
+    `normal` (3,): normal of the plane of motion (`plane_of_motion`); the view is along it unless the scene is thick.
     """
     if normal is not None and _is_thick(points, normal):
         normal = None
@@ -80,18 +80,18 @@ def view_direction(points: Floats, up: Floats, normal: Floats | None = None) -> 
 
 
 def _is_thick(points: Floats, normal: Floats) -> bool:
-    """Whether a scene is large along the normal, compared with its extent across it."""
+    """Return whether the extent of a scene along the normal is large compared with its extent across it."""
     along = points @ normal
     across = points - np.outer(along, normal)
     return bool(np.ptp(along) > THICK * np.ptp(across, axis=0).max())
 
 
 def plane_of_motion(r: Floats, quat: Floats) -> Floats | None:
-    """Return the unit normal (3,) of the plane in which frames move; None if they move in none, or along a line.
+    """Return the unit normal (3,) of the plane in which frames move; None if the motion is not planar or along a line.
 
-    r (t, n, 3) m and quat (t, n, 4): poses of n frames at t times. With displacements d and vector parts w of the rotations
-    since the first time, the normal n is perpendicular to all d and parallel to all w: it has the least sum of
-    (d . n)^2/L^2 + |w x n|^2, which is to be zero for one direction alone.
+    `r` (t, n, 3), m, and `quat` (t, n, 4) are the poses of n frames at t times. With displacements d and vector parts w of the
+    rotations since the first time, the normal n is perpendicular to all d and parallel to all w. It minimises the sum of
+    (d . n)^2/L^2 + |w x n|^2, which must be zero for one direction only.
     """
     if len(r) < 2:
         return None
@@ -106,15 +106,15 @@ def plane_of_motion(r: Floats, quat: Floats) -> Floats | None:
     return axes[:, 0] if planar else None
 
 
-# degrees of azimuth and elevation
+# azimuth and elevation of the named views, degrees
 VIEWS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0), "iso": (45.0, 35.26438968)}
 
 
 def named_view(name: str, up: Floats) -> tuple[Floats, Floats]:
-    """Where to look from, and up in the picture, for 'iso', 'front', 'side', 'top' or 'azimuth/elevation'.
+    """Return the direction towards the viewer, and up in the picture, for 'iso', 'front', 'side', 'top' or 'azimuth/elevation'.
 
-    Degrees: azimuth 0 is the front, with x (else y) to the right, 90 the side that x points to; elevation 90
-    is from above.
+    Angles are in degrees. Azimuth 0 is the front, with x (else y) to the right; azimuth 90 is the side that x points to;
+    elevation 90 is from above.
     """
     try:
         azimuth, elevation = VIEWS[name] if name in VIEWS else (float(x) for x in name.split("/"))
@@ -132,7 +132,7 @@ def named_view(name: str, up: Floats) -> tuple[Floats, Floats]:
 
 
 def _side_front(up: Floats) -> tuple[Floats, Floats]:
-    """The horizontal direction that is to the right in a view from the front, and that towards the viewer."""
+    """Return the horizontal directions to the right and towards the viewer in a view from the front."""
     side = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     side = side - (side @ up) * up
     side /= np.linalg.norm(side)
@@ -140,7 +140,7 @@ def _side_front(up: Floats) -> tuple[Floats, Floats]:
 
 
 def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> Camera:
-    """The nearest camera in `direction` from the scene that sees all points (n, 3); aspect: width/height."""
+    """Return the nearest camera, in `direction` from the scene, that sees all points (n, 3); `aspect`: width/height."""
     back = np.asarray(direction, float)
     back = back / np.linalg.norm(back)
     right = np.cross(np.asarray(up, float), back)

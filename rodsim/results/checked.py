@@ -1,7 +1,8 @@
-"""What a file says of a model, checked where it is read: kernels do not check their indices, and words are looked up as they are.
+"""Validate the tables and the description of a model that are read from a file.
 
-Numbers may be any but for masses and lengths, which are numbers and not negative; whether they are those of the run is for
-digests and the audit.
+The check is needed because kernels do not check their indices, and keys and names of the description are used as they are.
+Floating-point values are not restricted, except masses and lengths, which must be finite and not negative. Whether the values
+are those of the run is checked by checksums (`rodsim.results.digests`) and by the audit.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.system import FORCE, MOMENT, Constraints
 
-_WHOLE = "iu"  # numbers of things, and flags
-SMALLEST = 1e-300  # m
-# Shape behind the number of rows, and kind, of the columns that are not vectors or numbers by their name
+_WHOLE = "iu"  # kinds of the dtypes of indices, counts and flags
+SMALLEST = 1e-300  # m, smallest length of an element
+# shape of a row and kind of the dtype, by name of the column; a column not listed has one floating-point number per row
 _SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
     "inertia": ((3, 3), "f"),
     "fixed": ((), _WHOLE),
@@ -40,22 +41,25 @@ _SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
     "following": ((), _WHOLE),
     **dict.fromkeys(("Xa", "Xb", "Ua", "Ub", "Wa", "Wb", "X"), ((3,), "f")),
 }
+# shape of a row and kind of the dtype of the columns of rod elements
 _OF_RODS: dict[str, tuple[tuple[int, ...], str]] = {
     **dict.fromkeys(("stiffness", "damping", "branch"), ((6, 6), "f")),
     "strain0": ((6,), "f"),
     "ends": ((2,), _WHOLE),
     "law": ((), _WHOLE),
 }
-_ELSEWHERE = {"elements": _OF_RODS}
+_ELSEWHERE = {"elements": _OF_RODS}  # by table: columns that have other shapes than in `_SHAPES`
+# by table and column: indices must be below this count
 _COUNTS = {
     ("frames", "fixed"): 3,
     ("loads", "kind"): 1 + max(FORCE, MOMENT),
 }
+# by table and column: smallest value
 _LEAST = {("frames", "mass"): 0.0, ("elements", "length"): SMALLEST}
 
 
 def check_tables(tables: Mapping[str, Any]) -> None:
-    """ValueError where a table has other shapes than it must, or names a frame, a kind or a law that is not there."""
+    """Raise ValueError if a table of a system has wrong shapes, or refers to a frame, a kind or a law that does not exist."""
     n = len(tables["frames"].mass)
     for name, table in tables.items():
         if isinstance(table, tuple):
@@ -64,13 +68,13 @@ def check_tables(tables: Mapping[str, Any]) -> None:
 
 
 def check_constraints(name: str, constraints: Constraints, n: int) -> None:
-    """The same of constraints between n frames."""
+    """Raise ValueError if the table of constraints between n frames has wrong shapes or indices out of range."""
     _check_table(name, constraints, n)
     _within(name, "joint", constraints.joint, max(1, len(constraints.kind)))
 
 
 def _check_table(name: str, table: Any, n: int) -> None:
-    """Every column has as many rows as the first; of those that may be left out, none."""
+    """Raise ValueError unless every column has as many rows as the first; optional columns may also have none."""
     rows, counts = len(table[0]), _COUNTS | {("constraints", "kind"): len(CONSTRAINTS)}
     for column, values in table._asdict().items():
         tail, kind = _ELSEWHERE.get(name, {}).get(column) or _SHAPES.get(column, ((), "f"))
@@ -85,6 +89,7 @@ def _check_table(name: str, table: Any, n: int) -> None:
 
 
 def _check_spans(name: str, spans: Spans, n: int) -> None:
+    """Raise ValueError if the table of higher-order beam elements has wrong shapes, indices, lengths or laws."""
     m, g = len(spans.kind), len(spans.weight)
     _within(name, "kind", spans.kind, len(BY_NUMBER))
     of_spans = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
@@ -118,6 +123,7 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
 
 
 def _check_others(name: str, others: InteractionTable, n: int) -> None:
+    """Raise ValueError if the table of generic interactions has wrong shapes or indices."""
     e = len(others.kind)
     width = min(max(FRAMES, *others.frames.shape[1:2], 0), MOST_FRAMES)
     _within(name, "kind", others.kind, len(INTERACTIONS))
@@ -137,6 +143,7 @@ def _check_others(name: str, others: InteractionTable, n: int) -> None:
 
 
 def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
+    """Raise ValueError if the contact tables have wrong shapes, indices, radii or lengths."""
     s, k, p = len(contacts.kind), len(contacts.frames), len(contacts.pairs)
     v, t = len(contacts.vertices), len(contacts.triangles)
     whole, shapes = (
@@ -178,6 +185,7 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
 
 
 def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
+    """Raise ValueError unless a column has this shape and kind of dtype."""
     if values.size == 0 and 0 in shape:
         return
     fits = values.dtype == np.float64 if kind == "f" else values.dtype in (np.int64, np.uint8)
@@ -186,6 +194,7 @@ def _shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...],
 
 
 def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
+    """Raise ValueError unless all numbers of a column are indices from 0 to count - 1."""
     if numbers.size and (numbers.dtype.kind not in _WHOLE or not 0 <= numbers.min() <= numbers.max() < count):
         raise ValueError(
             f"'{name}/{column}' has numbers from {numbers.min()} to {numbers.max()}, there are {count}"
@@ -193,6 +202,7 @@ def _within(name: str, column: str, numbers: NDArray[Any], count: int) -> None:
 
 
 def _at_least(name: str, column: str, values: NDArray[Any], least: float = 0.0) -> None:
+    """Raise ValueError unless all values of a column lie between `least` and `LARGEST`."""
     if values.size and not least <= values.min() <= values.max() <= LARGEST:
         raise ValueError(f"'{name}/{column}' has numbers from {values.min()} to {values.max()}")
 
@@ -267,7 +277,7 @@ _STATICS: dict[str, Callable[[Any], bool]] = {
     "motions": _maps,
     "events": _list,
 }
-_NEEDED = ("method", "load_factor", "residual", "monitors")  # of statics
+_NEEDED = ("method", "load_factor", "residual", "monitors")  # required keys of "statics"
 _DESCRIPTION: dict[str, Callable[[Any], bool]] = {
     "name": _text,
     "fingerprint": _text,
@@ -289,7 +299,7 @@ _DESCRIPTION: dict[str, Callable[[Any], bool]] = {
 
 
 def check_description(description: Any) -> None:
-    """ValueError where the description of a model or of its run has not the form that readers rely on."""
+    """Raise ValueError if the description of a model or of its run does not have the form that readers rely on."""
     if not isinstance(description, dict):
         raise ValueError(f"its description is a {type(description).__name__}")
     _form("", description, _DESCRIPTION)
@@ -303,6 +313,7 @@ def check_description(description: Any) -> None:
 
 
 def _form(head: str, found: Mapping[str, Any], forms: Mapping[str, Callable[[Any], bool]]) -> None:
+    """Raise ValueError if an entry of `found` does not pass the check of its name; `head`: prefix of the names in the message."""
     for name, fits in forms.items():
         if name in found and not fits(found[name]):
             raise ValueError(f"its description has '{head}{name}' = {found[name]!r:.60}")

@@ -1,11 +1,11 @@
 """Warn about bodies that rotate far in one step.
 
-`em`, `em-ggl` and `em-d` rotate a body that turns with omega, in a step of length h, by
+In a step of length h, `em`, `em-ggl` and `em-d` rotate a body with the angular velocity omega by
 
     2 atan(theta/2),   theta = h omega,                                                                  (1)
 
-which lags behind theta by a part of about theta^2/12: 0.75 % at 0.3 rad, 3 % at 0.6 rad. Energy and momenta are exact all the
-same, so that nothing else shows it. Compositions err by less, and steps that choose themselves see it.
+which lags behind theta by a relative part of about theta^2/12: 0.75 % at 0.3 rad, 3 % at 0.6 rad. Energy and momenta are
+exact nevertheless, so that no other check detects the error. Compositions have a smaller error, and adaptive steps control it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from discretization.time.em_names import em_integrator
 if TYPE_CHECKING:
     from rodsim.results.result import Result
 
-LARGEST = 0.3  # rad in a step
-_OUTPUTS = 1000  # that are looked at, evenly chosen
+LARGEST = 0.3  # rad per step
+_OUTPUTS = 1000  # largest number of outputs that are read, evenly spaced
 
 
 def describe_coarse_rotation(result: Result) -> str:
-    """Return a sentence about the body that rotates furthest in a step, "" if that is no more than `LARGEST`."""
+    """Return a sentence about the body that rotates furthest in a step; "" if its rotation is at most `LARGEST`."""
     layout, run = result.layout, result.description.get("run", {})
     own = em_integrator(str(run.get("integrator", "")))
     if own is None or own.order > 2 or "error" in run or not layout.bodies or not result.n_outputs:

@@ -1,4 +1,4 @@
-"""The columns of the audit table: what every output says about its own quality, in this order."""
+"""Names and order of the columns of the audit table: energies, momenta, residuals and Newton statistics of each output."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ COLUMNS = (
     "constraint",  # max |g|
     "velocity_constraint",  # max |G v|
     "quat_norm",  # max ||q| - 1|
-    "newton_mean",  # Newton iterations a solve (of a substep, failed attempts too), mean since the last output
-    "newton_max",  # the same, largest
+    # a solve is that of a step or substep; failed attempts are counted, too
+    "newton_mean",  # mean number of Newton iterations per solve since the last output
+    "newton_max",  # largest number of Newton iterations of a solve since the last output
     "halvings",  # step halvings since the last output
 )
 
-ALGORITHMIC = "algorithmic"  # J, beside the table, from the states: what the integrator took out, see `Result.algorithmic`
+# J, energy removed by the integrator; computed from the states, no column of the table, see `Result.algorithmic`
+ALGORITHMIC = "algorithmic"

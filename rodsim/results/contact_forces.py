@@ -1,14 +1,14 @@
-"""What touches in stored states: forces on frames, and their sums over patches, with what friction and losses add.
+"""Compute contact forces in stored states: forces on frames, and their sums over patches, with friction and dissipation.
 
-A row is a part with its stations, a sphere or an element of a rod, against a plane, a sphere or a segment; a patch is what
-has one normal and one bristle (`rigid.interactions.contact.friction`): a row with a plane, a window of the partner else. The
-formulas are those of `rigid.interactions.contact` at one state and its rates, instead of over a step:
+A row is a part with its stations, that is a sphere or an element of a rod, against a plane, a sphere or a segment. A patch has
+one normal and one bristle (`rigid.interactions.contact.friction`): it is a row with a plane, or otherwise a window (contact
+patch) of the partner. The formulas are those of `rigid.interactions.contact` at one state and its rates, instead of over a step:
 
-    normal       that of the law, times 1 + phi, phi of the rate at which the depth grows
-    tangential   what the bristle holds in that state and the damper beside it by the rate of slip, k zeta + d slip, at most mu N
+    normal       force of the law, times 1 + phi, where phi depends on the rate at which the depth grows
+    tangential   force of the bristle in the state and of its parallel damper at the rate of slip, k zeta + d slip, at most mu N
 
-so that forces of sliding are those at the end of the last step, and those of a stop or a reversal are between two outputs.
-Arrays have axes of states in front, or none.
+Forces of sliding are therefore those at the end of the last step; the force of a stop or a reversal lies between two outputs.
+Arrays have leading axes of states, or none.
 """
 
 from __future__ import annotations
@@ -43,80 +43,81 @@ from rodsim.results.box_contacts import of_boxes, of_edges
 from rodsim.results.core_contacts import has_cores, of_cores
 from rodsim.results.mesh_contacts import of_meshes
 
-TINY = 1e-200  # N: below it one does not divide by it
-ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
-AT_ONCE = 100_000  # stations of states that are worked out together
-ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: of the part with the stations, of its partner
+TINY = 1e-200  # N, forces below this are never used as divisors
+ENDS, MIDDLE = 1, 2  # rows of two capsules: at both ends, and at the crossing point
+AT_ONCE = 100_000  # largest number of stations, over all states, that are computed together
+ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: the part with the stations, its partner
 
 
 class Rows(NamedTuple):
-    """m parts and what they meet."""
+    """m rows: parts with stations and their partners."""
 
-    frames: Ints  # (m, 4) of the part, and of its partner; a sphere or a plane has one twice
-    X: Floats  # (m, 4, 3) m, from their frames: of a sphere, a plane one point twice, of a capsule both ends; of nodes zero
-    normal: Floats  # (m, 3) of planes, frame axes; else zero
-    law: Floats  # (m, 4)
+    frames: Ints  # (m, 4) two frames of the part, two of its partner; twice the same for a sphere or a plane
+    # (m, 4, 3) m, points relative to these frames: a sphere or a plane has one point twice, a capsule both ends; zero for nodes
+    X: Floats
+    normal: Floats  # (m, 3) normal of a plane, frame axes; zero without a plane
+    law: Floats  # (m, 4) numbers of the contact law, see `Contacts.law`
     rho: Floats  # (m,) m, sum of the radii
-    share: Floats  # (m,) of rho, from the axis of the part to where both touch; of planes 1
-    stations: Ints  # (m,) intervals between the stations of an element; of spheres 0
-    length: Floats  # (m,) m, of an element
-    of_nodes: Floats  # (m, 2) for which the first and the last station stand, over that between two
-    minus: Floats  # (m,) 1: the last point of the partner is taken off
-    patch: Ints  # (m,)
+    share: Floats  # (m,) part of rho between the axis of the part and the contact point; 1 for planes
+    stations: Ints  # (m,) number of intervals between the stations of an element; 0 for spheres
+    length: Floats  # (m,) m, length of the element
+    of_nodes: Floats  # (m, 2) tributary length of the first and the last station, over the station distance
+    minus: Floats  # (m,) 1: the contact with the last point of the partner is subtracted
+    patch: Ints  # (m,) patch of each row
     circle: (
-        Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
+        Floats  # (m, 4) axis in the frame of the part, radius (negative: highest point); zero if no circle
     )
-    crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
-    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a core or a mesh; 0: it is none
-    numbers: Floats  # (m, :) of that kind, zeros behind them; of a mesh none
+    crossing: Ints  # (m,) ENDS or MIDDLE for two capsules, else 0
+    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row for a whole pair with a core or a mesh; 0: another row
+    numbers: Floats  # (m, :) numbers of that kind, padded with zeros; all zero for a mesh
     meshed: NDArray[
         np.object_
-    ]  # (m,) numbers of a row that is all of a part and a mesh, whose kind is in `boxed`; None: it is not
+    ]  # (m,) numbers of a row for a whole part and a mesh, whose kind is in `boxed`; None: not with a mesh
 
 
 class Patches(NamedTuple):
-    """w patches, and what they lose."""
+    """w patches with their internal variables and parameters of friction and dissipation."""
 
-    loss: Floats  # (w, 11)
-    stiffness: Floats  # (..., w) N/m, of bristles
-    zeta: Floats  # (..., w, 3) m, in the first frame
-    sliding: Floats  # (..., w) 1: it slides
-    first: Ints  # (w,) frame of the bristle
+    loss: Floats  # (w, 11) numbers of friction and dissipation, see `Contacts.loss`
+    stiffness: Floats  # (..., w) N/m, stiffness of the bristles
+    zeta: Floats  # (..., w, 3) m, bristles, in the axes of the frame `first`
+    sliding: Floats  # (..., w) 1: the patch slides
+    first: Ints  # (w,) frame in whose axes the bristle is
     part: Ints  # (w, 2) frames of the part with the stations
 
 
 class Pushed(NamedTuple):
-    """What the law alone does, row by row."""
+    """Forces of the contact law alone, without friction and dissipation, row by row."""
 
-    weight: Floats  # (..., m, 4) N, on frames, negative on the partner
-    force: Floats  # (..., m, 4, 3) N
-    Q: Floats  # (..., m) N
-    place: Floats  # (..., m, 3) N m, Q times the place
-    power: Floats  # (..., m) W, rate of the energy
-    energy: Floats  # (..., m) J
-    gap: Floats  # (..., m) m, the least
+    weight: Floats  # (..., m, 4) N, normal force distributed to the frames, negative on the partner
+    force: Floats  # (..., m, 4, 3) N, on the frames
+    Q: Floats  # (..., m) N, normal force
+    place: Floats  # (..., m, 3) N m, Q times the contact point
+    power: Floats  # (..., m) W, rate of the contact energy
+    energy: Floats  # (..., m) J, contact energy
+    gap: Floats  # (..., m) m, least gap of the stations
 
 
 class Touching(NamedTuple):
-    """All of it, forces row by row, the others patch by patch."""
+    """Contact forces with friction and dissipation: `force` and `gap` for each row, all others for each patch."""
 
     force: Floats  # (..., m, 4, 3) N, on the frames
-    energy: Floats  # (..., w) J, with that of bristles
-    normal: Floats  # (..., w) N, negative of what is taken off
-    tangential: Floats  # (..., w, 3) N, against the slip of the part with the stations
-    slip: Floats  # (..., w, 3) m/s, of that part
-    place: Floats  # (..., w, 3) m; of what does not touch zero
-    lost: Floats  # (..., w) W
-    gap: Floats  # (..., m) m
+    energy: Floats  # (..., w) J, of the law and of the bristles
+    normal: Floats  # (..., w) N, negative for subtracted contacts
+    tangential: Floats  # (..., w, 3) N, friction in the direction of the slip; the part with the stations gets its opposite
+    slip: Floats  # (..., w, 3) m/s, slip velocity of the part with the stations
+    place: Floats  # (..., w, 3) m, contact point; zero without contact
+    lost: Floats  # (..., w) W, dissipated power
+    gap: Floats  # (..., m) m, least gap of the stations
 
 
 def states_at_once(rows: Rows) -> int:
-    """How many states are worked out together."""
+    """Return the number of states that are computed together."""
     return max(1, AT_ONCE // max(1, int(np.sum(rows.stations + 1))))
 
 
 def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
-    """Q = -dV/dg and V of laws (m, 4) at gaps (..., m, p)."""
+    """Return the normal force Q = -dV/dg and the energy V (..., m, p) of laws (m, 4) at gaps (..., m, p), in N, J and m."""
     barrier, polynomial = law[:, :1] == BARRIER, law[:, :1] == POLYNOMIAL
     k, n, reach = (law[:, i, None] for i in (1, 2, 3))
     depth = np.maximum(-g, 0.0)
@@ -140,7 +141,7 @@ def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
 
 
 def pushed(rows: Rows, state: State) -> Pushed:
-    """What the law does in a state."""
+    """Return the forces of the contact law in a state, or in many."""
     Q, V, n, c, rate, of_part, t, gap = _pieces(rows, state)
     of_partner = np.stack([1.0 - t, t], axis=-1)
     signed = np.concatenate([of_part * Q[..., None], -of_partner * Q[..., None]], axis=-1)  # (..., m, p, 4)
@@ -159,7 +160,7 @@ def pushed(rows: Rows, state: State) -> Pushed:
 
 
 def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
-    """Into the rows of pairs with cores, or of parts and meshes."""
+    """Write the forces of all rows of one kind with cores or meshes to `found`."""
     use = np.flatnonzero(rows.boxed == kind)
     own, share = rows.frames[use], rows.share[use]
     if rows.meshed[use[0]] is None:
@@ -176,8 +177,10 @@ def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
 
 
 def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
-    """Of p stations, and once more of what is taken off (..., m, p): Q, V, normal, place, rate of the depth, on which node of
-    the part and where on the segment; and the gap (..., m).
+    """Evaluate the contact law at p stations of each row, and again for the subtracted points of the partners.
+
+    Return Q, V, normal, contact point, rate of the depth, weights of both nodes of the part, position on the segment of the
+    partner (0 to 1), all (..., m, p) with subtracted points appended along p; and the gap (..., m), m.
     """
     r, v, quat, omega = _moving(rows, state)
     arms = quaternions.rotate(quat, rows.X)  # (..., m, 4, 3)
@@ -200,7 +203,7 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
     w = x - ends[..., 2:3, :]
     ee = np.sum(e * e, axis=-1)
     t = np.clip(np.sum(w * e, axis=-1) / np.where(ee > 0.0, ee, 1.0), 0.0, 1.0)
-    both = (t < 1.0) | (rows.minus[:, None] == 0.0)  # else the segment and its last point take each other off
+    both = (t < 1.0) | (rows.minus[:, None] == 0.0)  # else the segment and its last point cancel
     found: list[tuple[Floats, ...]] = []
     gap = np.zeros(0)
     for at, sign in ((t, 1.0), (np.ones_like(t), -1.0)):
@@ -228,8 +231,10 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
 
 
 def _crossing(rows: Rows, ends: Floats, s: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Places and weights (..., m, p) of stations: of two capsules by the angle between them, of their middle rows half of what is
-    nearest; `rigid.interactions.contact.capsules` (1).
+    """Return positions `s` and weights (..., m, p) of stations, changed for rows of two capsules.
+
+    The weights depend on the angle between the capsules, `rigid.interactions.contact.capsules` (1). A middle row has its
+    stations at the nearest point, with half of the weight of that point.
     """
     s, weight = (np.broadcast_to(x, (*ends.shape[:-2], s.shape[1])).copy() for x in (s, weight))
     use = np.flatnonzero(rows.crossing)
@@ -247,7 +252,7 @@ def _crossing(rows: Rows, ends: Floats, s: Floats, weight: Floats) -> tuple[Floa
 
 
 def _to_rim(rows: Rows, quat: Floats) -> Floats:
-    """(..., m, 1, 3) m, from the centre of a circle to its lowest point above a plane, or the highest; of others zero."""
+    """Return vectors (..., m, 1, 3), m, from the centre of a circle to its lowest or highest point above a plane; else zero."""
     axis = quaternions.rotate(quat[..., 0, :], rows.circle[:, :3])
     across = _across(quaternions.rotate(quat[..., 2, :], rows.normal), axis)
     size = np.linalg.norm(across, axis=-1, keepdims=True)
@@ -255,7 +260,7 @@ def _to_rim(rows: Rows, quat: Floats) -> Floats:
 
 
 def touching(rows: Rows, patches: Patches, state: State) -> Touching:
-    """What acts in a state, or in many."""
+    """Return the contact forces, with friction and dissipation, in a state, or in many."""
     law, of, w = pushed(rows, state), rows.patch, len(patches.loss)
     r, v, _, omega = _moving(rows, state)
     Q, power = _summed(law.Q, of, w), _summed(law.power, of, w)
@@ -263,7 +268,7 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
     size = np.linalg.norm(force, axis=-1)
     touches = (np.abs(Q) > TINY) & (
         size > TINY
-    )  # of what is taken off, as corners next to corners, Q is negative
+    )  # Q is negative for subtracted contacts, such as corners next to corners
     per_Q, per_size = (np.where(touches, 1.0 / np.where(touches, x, 1.0), 0.0) for x in (Q, size))
     n, place = per_size[..., None] * force, per_Q[..., None] * _summed(law.place, of, w, 1)
     b, c, rest = (patches.loss[:, i] for i in (B, C, REST))
@@ -271,7 +276,7 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
     speed = np.sqrt(rate**2 + rest**2)
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
     N = np.copysign(size, Q) * (1.0 + phi) * touches
-    parts = law.weight * per_Q[..., of, None]  # (..., m, 4) of the sum of Q, by frames
+    parts = law.weight * per_Q[..., of, None]  # (..., m, 4) part of each frame in the sum of Q
     moves = v + np.cross(omega, _arms(parts, place, of, r))
     slip = _across(_summed(np.sum(parts[..., None] * moves, axis=-2), of, w, 1), n)
     turn = _summed(np.sum(parts[..., None] * omega, axis=-2), of, w, 1)
@@ -287,7 +292,11 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
 
 
 def _arms(parts: Floats, place: Floats, of: Ints, r: Floats) -> Floats:
-    """(..., m, 4, 3) m, from frames to what they carry: both sides of a patch carry its place at the mean of theirs."""
+    """Return the lever arms (..., m, 4, 3) of the frames, m.
+
+    Each side of a patch carries the contact point `place` by one lever arm, from the weighted mean of the positions of its
+    frames.
+    """
     arms, w = np.zeros_like(r), place.shape[-2]
     for side in (ON_A, ON_B):
         weights = parts[..., side, None]
@@ -299,7 +308,7 @@ def _arms(parts: Floats, place: Floats, of: Ints, r: Floats) -> Floats:
 
 
 def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) -> tuple[Floats, Floats]:
-    """T of the bristles and of their dampers (..., w, 3), and the part of it whose work is kept."""
+    """Return the force T (..., w, 3) of the bristles and their dampers, N, and the part of it whose work the bristles store."""
     u = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
     kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, u))
     u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
@@ -316,7 +325,11 @@ def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) ->
 
 
 def _ways(patches: Patches, state: State, n: Floats) -> tuple[Floats, Floats]:
-    """Directions of rods across n (..., w, 3), zero for what is none; factors (..., w, 3): forth, back, aside."""
+    """Return the directions of rod elements, projected across n, and the factors of friction.
+
+    Directions (..., w, 3) are unit vectors, zero if the part is not a rod element. Factors (..., w, 3) are those of sliding
+    forwards, backwards and sideways.
+    """
     along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
     e = _across(along, n)
     long, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
@@ -327,7 +340,7 @@ def _ways(patches: Patches, state: State, n: Floats) -> tuple[Floats, Floats]:
 
 
 def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
-    """F^power x, F of the way that the vectors `of` have."""
+    """Return F^power x, with the matrix F of the factors of friction for the direction of sliding of the vectors `of`."""
     e, factors = way
     forth, back, side = np.moveaxis(factors**power, -1, 0)
     p = np.where(np.sum(of * e, axis=-1) > 0.0, forth, back)
@@ -335,7 +348,7 @@ def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> 
 
 
 def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:
-    """r, v, quat and omega (..., m, 4, .) of the frames."""
+    """Return r, v, quat and omega (..., m, 4, .) of the frames of the rows; omega in inertial axes."""
     quat = state.quat[..., rows.frames, :]
     return (
         state.r[..., rows.frames, :],
@@ -346,12 +359,12 @@ def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _across(x: Floats, n: Floats) -> Floats:
-    """Without its part along n."""
+    """Return x without its component along n."""
     return x - np.sum(x * n, axis=-1, keepdims=True) * n
 
 
 def _summed(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
-    """Of rows, patch by patch; behind: axes behind that of the rows."""
+    """Sum values of rows over each of the w patches; `of`: patch of each row; `behind`: number of axes after that of the rows."""
     axis = values.ndim - 1 - behind
     found = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
     np.add.at(np.moveaxis(found, axis, 0), of, np.moveaxis(values, axis, 0))

@@ -1,4 +1,4 @@
-"""Which rows of a system a contact has, and how near its surfaces are in any state."""
+"""Find the rows of a system that belong to a contact, and compute the gap between its surfaces in any state."""
 
 from __future__ import annotations
 
@@ -17,59 +17,61 @@ from rodsim.results.contact_forces import pushed, states_at_once
 from rodsim.results.contact_rows import WithPlanes, plane_rows, with_planes
 from rodsim.results.layout import Layout
 
-CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"  # keys of the description
-_WIDER = 4.0  # how much further one looks for what is near
-_FEW, _ALL = 100, 1e150  # parts: of so many all pairs are looked at; m, further than anything is
+# keys of the description: all contacts; for each contact the number of its interactions with planes, and of its pairs
+CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"
+_WIDER = 4.0  # factor by which the search distance grows until a pair is found
+# number of parts up to which all pairs are examined; search distance that includes all pairs, m
+_FEW, _ALL = 100, 1e150
 
 
 class Gaps:
-    """Of the contact called `name`."""
+    """Gaps of the contact called `name`."""
 
     def __init__(self, layout: Layout, name: str) -> None:
         self._layout, self.name = layout, name
-        self._reference: tuple[Floats, float] | None = None  # points, and the gap there
-        self._all: Candidates | None = None  # pairs of parts, where there are few
-        self._wider = 0  # how often one looked further the last time
+        self._reference: tuple[Floats, float] | None = None  # points at the last search, and the gap there
+        self._all: Candidates | None = None  # all pairs of parts, if there are few
+        self._wider = 0  # number of times the last search enlarged its distance
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the description says of it."""
+        """Entry of this contact in the description."""
         told: dict[str, Any] = self._layout.description[CONTACTS][self.name]
         return told
 
     def _before(self, what: str) -> int:
-        """How many rows of a table the contacts before this one have."""
+        """Return the number of rows of a table that belong to the contacts before this one; `what`: key of their counts."""
         every = self._layout.description[CONTACTS]
         names = list(every)
         return sum(int(every[name][what]) for name in names[: names.index(self.name)])
 
     @cached_property
     def pairs(self) -> slice:
-        """Of `Contacts`, its own."""
+        """Pairs of `Contacts` that belong to this contact."""
         first = self._before(PAIRS)
         return slice(first, first + int(self.told[PAIRS]))
 
     @cached_property
     def first_plane(self) -> int:
-        """Number of the first of its interactions with planes."""
-        every = self._layout.description[CONTACTS]  # those with planes are the last of all
+        """Index of the first interaction with a plane of this contact in `System.others`."""
+        every = self._layout.description[CONTACTS]  # interactions with planes are the last of all
         first = len(self._system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
         return first + self._before(WITH_PLANES)
 
     @cached_property
     def plane_use(self) -> Ints:
-        """Numbers of its energies with planes among the interactions."""
+        """Indices of the energies with planes of this contact in `System.others`."""
         first, use = self.first_plane, plane_rows(self._system)
         return use[(use >= first) & (use < first + self.told[WITH_PLANES])]
 
     @cached_property
     def planes(self) -> WithPlanes:
-        """Its rows with planes."""
+        """Rows with planes of this contact."""
         return with_planes(self._system, self.plane_use)
 
     @property
     def batch(self) -> int:
-        """States of its rows with planes that are worked out together."""
+        """Number of states whose rows with planes are computed together."""
         return states_at_once(self.planes.rows)
 
     @property
@@ -80,7 +82,7 @@ class Gaps:
 
     @cached_property
     def _table(self) -> Contacts:
-        """Its pairs alone, without planes."""
+        """Contact tables with the pairs of this contact only; planes are not among them."""
         contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
         return contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names})
 
@@ -89,7 +91,7 @@ class Gaps:
         return searched(self._table)
 
     def of_planes(self, states: State) -> Floats:
-        """(k,) m, the least gap to a plane in k states, infinite without one."""
+        """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
         found = np.full(len(states.r), np.inf)
         if self.told[WITH_PLANES]:
             for k in range(0, len(found), self.batch):
@@ -99,7 +101,7 @@ class Gaps:
         return found
 
     def of_pairs(self, states: State) -> Floats:
-        """(k,) m, the least gap of what meets without planes in k states, infinite where nothing does."""
+        """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
         if not self.told[PAIRS]:
             return np.full(len(states.r), np.inf)
         return np.array([self._least(np.ascontiguousarray(points)) for points in self._points(states)])
@@ -108,7 +110,10 @@ class Gaps:
         return points_of(self._table, state.r, state.quat)
 
     def beyond(self, states: State) -> Floats:
-        """(k,) m, below 0 where it acts in a state, else at most how far it is from that."""
+        """Return a number (k,), m, for each of k states: below 0 if and only if the contact acts.
+
+        A positive number is a lower bound of the distance by which the gap exceeds the activation distance of the law.
+        """
         found = self.of_planes(states)
         if self.told[PAIRS]:
             for k, points in enumerate(self._points(states)):
@@ -116,7 +121,11 @@ class Gaps:
         return found - float(self.told.get("reach") or 0.0)
 
     def _at_least(self, points: Floats) -> float:
-        """m, of pairs: by how far points have moved since the gap was looked for, where that will do."""
+        """Return a lower bound of the gap of the pairs, m.
+
+        It is the gap of the last search less twice the largest displacement of a point since then. If that is not above the
+        activation distance, the gap is computed again.
+        """
         reach = float(self.told.get("reach") or 0.0)
         if self._reference is not None:
             before, gap = self._reference
@@ -127,11 +136,11 @@ class Gaps:
         return self._reference[1]
 
     def _least(self, points: Floats) -> float:
-        """m, of all pairs: of those that are found first where one looks further and further."""
+        """Return the least gap of all pairs, m, from the pairs that are found first while the search distance is enlarged."""
         whole = float(np.linalg.norm(np.ptp(points, axis=0)))
         skin, looks = 1e-3 * whole, 0
         listed = self._found(points, skin, whole)
-        if listed.meshed.any():  # a list has of meshes what is near alone
+        if listed.meshed.any():  # a list contains only the near triangles of meshes
             return float(np.min(gaps(self._table, listed, points)))
         apart = np.empty(len(listed.pair))
         distances(np.ascontiguousarray(completed(self._table, points)), listed.ends, apart)
@@ -150,12 +159,14 @@ class Gaps:
 
     @cached_property
     def _meshed(self) -> bool:
-        """Whether a mesh is among what meets."""
+        """True if one of the surfaces of the contact is a mesh."""
         return bool(np.any(self._table.kind[self._table.pairs] == MESH))
 
     def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
-        """Some pairs, with all of those that are found first: few are looked at one and all, of many one begins where one
-        ended the last time.
+        """Return pairs that include all of the nearest ones.
+
+        If there are few parts, all pairs are returned. If there are many, the search starts from the distance at which the
+        last one ended. `skin` and `whole`: first search distance and size of all points, m.
         """
         if self._all is None and len(self._searched.parts.surface) <= _FEW and not self._meshed:
             self._all = candidates(self._table, points, _ALL, self._searched)

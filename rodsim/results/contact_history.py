@@ -1,4 +1,4 @@
-"""The history of a contact: gap, forces, slip and energy of the stored states."""
+"""History of a contact: gap, forces, slip and energy in the stored states."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from rodsim.results.contact_rows import Lists, add_on_frames
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.sources import Source
 
-OF_A = "planes_of_a"  # how many of those with planes come first, whose planes are of `a`
+OF_A = "planes_of_a"  # key: number of first interactions with planes whose plane is on side `a`
 
 
 class _Each(NamedTuple):
-    """What a contact does at some outputs, for sums over them."""
+    """Contact forces of a contact at some outputs, to be summed."""
 
     outputs: slice
-    found: Touching
+    found: Touching  # forces
     patches: Patches
-    frames: Ints  # (m, 4)
-    side: Ints  # (m,) 0: the part with the stations is of `a`, 1: its partner, -1: both are
-    touches: Floats  # (T,) how many pairs of parts touch
+    frames: Ints  # (m, 4) frames of the rows
+    # (m,) 0: the part with the stations is on side `a`, 1: its partner is, -1: both are
+    side: Ints
+    touches: Floats  # (T,) number of pairs of parts in contact
 
 
 class _Own(NamedTuple):
-    """What a contact does at the outputs."""
+    """Sums over all rows and patches of a contact, at the outputs."""
 
-    force: Floats  # (T, 3) N
-    normal: Floats  # (T,) N
-    tangential: Floats  # (T,) N
-    slip: Floats  # (T,) N m/s, times the normal forces
-    place: Floats  # (T, 3) N m, times the normal forces
-    energy: Floats  # (T,) J
-    lost: Floats  # (T,) W
-    touching: Floats  # (T,)
-    sliding: Floats  # (T,)
+    force: Floats  # (T, 3) N, force on side `a`
+    normal: Floats  # (T,) N, sum of the magnitudes of the normal forces
+    tangential: Floats  # (T,) N, sum of the magnitudes of the friction forces
+    slip: Floats  # (T,) N m/s, slip rates weighted with the normal forces
+    place: Floats  # (T, 3) N m, contact points weighted with the normal forces
+    energy: Floats  # (T,) J, stored in the law and in bristles
+    lost: Floats  # (T,) W, dissipated power
+    touching: Floats  # (T,) number of pairs of parts in contact
+    sliding: Floats  # (T,) number of sliding patches
 
 
 class ContactHistory:
-    """Hold what surfaces do to each other at the outputs, and how near they are.
+    """Hold the history of a contact at the outputs: forces between its surfaces, and the gap between them.
 
-    `Result.contact` returns it. Forces of a step are means over it; here they are those of the stored states and their rates: of
-    the law, with what a restitution and damping add to it, and what a bristle holds in that state; sliding surfaces have the
-    friction of the end of the last step. Moments of rolling and drilling are not among them.
+    `Result.contact` returns it. During a run the forces of a step are means over the step. Here they are computed from the
+    stored states and their rates: the force of the law with restitution and damping, and the force of the bristle in that
+    state. Sliding surfaces have the friction at the end of the last step. Moments of rolling and drilling are not included.
 
     Examples
     --------
@@ -66,9 +67,9 @@ class ContactHistory:
 
     @property
     def force(self) -> Floats:
-        """(T, 3) N, normal and tangential, on the surfaces `a` together, inertial axes; on `b` it is the opposite
+        """(T, 3) N, total force (normal and tangential) on the surfaces of side `a`, inertial axes; `b` receives the opposite.
 
-        ResultError where surfaces meet each other without such sides.
+        Raises ResultError if the contact has no sides `a` and `b`.
         """
         if "b" not in self._told:
             raise ResultError(
@@ -79,48 +80,48 @@ class ContactHistory:
 
     @property
     def normal_force(self) -> Floats:
-        """(T,) N, the sizes of the normal forces of all places that touch, added up"""
+        """(T,) N, sum of the magnitudes of the normal forces of all contact patches."""
         return self._own.normal
 
     @property
     def tangential_force(self) -> Floats:
-        """(T,) N, the sizes of the forces of friction, added up"""
+        """(T,) N, sum of the magnitudes of the friction forces."""
         return self._own.tangential
 
     @property
     def slip_rate(self) -> Floats:
-        """(T,) m/s, at which surfaces move along each other where they touch, mean by the normal forces; 0 without a touch"""
+        """(T,) m/s, slip rate: mean over the contact patches, weighted with the normal forces; 0 without contact."""
         return self._own.slip / np.where(self._own.normal > 0.0, self._own.normal, 1.0)
 
     @property
     def touching(self) -> Ints:
-        """(T,) how many pairs of parts touch: of spheres, elements of rods, planes"""
+        """(T,) number of pairs of parts (spheres, rod elements, planes) in contact."""
         return self._own.touching.astype(np.int64)
 
     @property
     def sliding(self) -> Ints:
-        """(T,) how many places of friction slide; the others that touch stick"""
+        """(T,) number of sliding contact patches; the other patches in contact stick."""
         return self._own.sliding.astype(np.int64)
 
     @property
     def point(self) -> Floats:
-        """(T, 3) m, where surfaces touch, mean by the normal forces; nan without a touch"""
+        """(T, 3) m, contact point: mean over the contact patches, weighted with the normal forces; nan without contact."""
         normal = self._own.normal[:, None]
         return np.where(normal > 0.0, self._own.place / np.where(normal > 0.0, normal, 1.0), np.nan)
 
     @property
     def energy(self) -> Floats:
-        """(T,) J, stored in the law and in bristles"""
+        """(T,) J, energy stored in the contact law and in bristles."""
         return self._own.energy
 
     @property
     def loss_rate(self) -> Floats:
-        """(T,) W, dissipated along the normal, by sliding, rolling and drilling"""
+        """(T,) W, power dissipated along the normal, and by sliding, rolling and drilling."""
         return self._own.lost
 
     @cached_property
     def gap(self) -> Floats:
-        """(T,) m, the least distance of two surfaces, below 0: minus the greatest depth; to planes that of nodes"""
+        """(T,) m, least distance of two surfaces; below 0: minus the maximum penetration. To planes it is that of nodes."""
         T = self._source.n_outputs
         if self._source.layout.system is None:
             return np.full(T, np.inf)
@@ -136,7 +137,7 @@ class ContactHistory:
 
     @property
     def first_touch(self) -> float | None:
-        """s, when it first acts, by a straight line of the gap between two outputs; None: it never does."""
+        """Time at which the contact first acts, s, by linear interpolation of the gap between two outputs; None: never."""
         gap = self.gap - float(self._told.get("reach") or 0.0)
         acts = np.flatnonzero(gap < 0.0)
         if not len(acts):
@@ -146,14 +147,29 @@ class ContactHistory:
 
     @property
     def depth(self) -> Floats:
-        """(T,) m, the greatest one, 0 where nothing touches"""
+        """(T,) m, maximum penetration, 0 without contact."""
         return np.maximum(-self.gap, 0.0)
 
     def along(self, rod: str) -> Floats:
-        """(T, n_nodes, 3) N/m, on the rod of that name, inertial axes: the force on each node over the length it stands for.
+        """Return the contact force per length (T, n_nodes, 3) on a rod, N/m, inertial axes.
 
-        Times these lengths, half of both intervals beside a node, it adds up to the force on the rod; spheres on the rod press
-        on the nodes they belong to. UnknownName where there is no such rod.
+        It is the force on each node over the tributary length of the node, half of both adjacent intervals. Multiplied by these
+        lengths and summed, it gives the force on the rod. Spheres on the rod press on the nodes to which they belong.
+
+        Parameters
+        ----------
+        rod : str
+            Name of the rod.
+
+        Returns
+        -------
+        (T, n_nodes, 3) array
+            Force per length, N/m.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such rod.
         """
         layouts = {own.name: own for own in self._source.layout.rods}
         if rod not in layouts:
@@ -167,7 +183,7 @@ class ContactHistory:
         return whole[:, own.frames] / node_lengths(self._source.layout, own)[:, None]
 
     def table(self) -> dict[str, Floats]:
-        """Columns (T,) by name; of friction where there is some, of the force where it has sides."""
+        """Return columns (T,) by name; with columns of friction and of the force only if the contact has friction, or sides."""
         columns = {
             "gap": self.gap,
             "normal_force": self.normal_force,
@@ -190,7 +206,7 @@ class ContactHistory:
         return self._gaps.told
 
     def _each(self) -> Iterator[_Each]:
-        """What acts, batch by batch of the outputs: with planes, then without."""
+        """Yield the contact forces of batches of outputs: first those with planes, then those of pairs."""
         system, T = self._source.layout.system, self._source.n_outputs
         if system is None:
             return
@@ -222,6 +238,7 @@ class ContactHistory:
 
     @cached_property
     def _own(self) -> _Own:
+        """Sums of the contact forces over all rows and patches."""
         T = self._source.n_outputs
         sums = _Own(
             *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Own._fields)
@@ -242,5 +259,5 @@ class ContactHistory:
 
 
 def contact_names(source: Source) -> list[str]:
-    """Of the contacts of a result."""
+    """Return the names of the contacts of a result."""
     return list(source.layout.description.get(CONTACTS, {}))

@@ -1,4 +1,7 @@
-"""Which rows and patches of `rodsim.results.contact_forces` a stored state has: with planes, and of the list it remembers."""
+"""Build the rows and patches of `rodsim.results.contact_forces` for stored states.
+
+There are two sources: the interactions with planes of the system, and the list of pairs stored in the state.
+"""
 
 from __future__ import annotations
 
@@ -46,35 +49,38 @@ _RHO, _N, _P, _X = (
     slice(5, 8),
     slice(8, 11),
     slice(11, 14),
-)  # places of numbers, `rigid.interactions.contact`
+)  # offsets of numbers, `rigid.interactions.contact`
 _M, _L = 11, 12
-_LISTS = 4  # that are kept
+_LISTS = 4  # number of lists that are cached
 
 
 class WithPlanes(NamedTuple):
-    """Of some interactions of `System.others`."""
+    """Rows and patches of some interactions with planes in `System.others`."""
 
     rows: Rows
-    loss: Floats  # (w, 11)
-    places: Ints  # (w, 4) of own variables in `State.own`; -1: none
+    loss: Floats  # (w, 11) numbers of friction and dissipation
+    places: Ints  # (w, 4) indices of the internal variables in `State.own`; -1: none
 
     def patches(self, state: State) -> Patches:
-        """As they are in a state, or in many."""
+        """Return the patches in a state, or in many."""
         none = np.zeros((*state.own.shape[:-1], 1))
         own = np.concatenate([state.own, none], axis=-1)[..., self.places]
         stiffness = np.where(self.loss[:, STATIC] > 0.0, self.loss[:, STIFFNESS], 0.0)
-        w = len(self.loss)  # rows beyond are second ones of their patches
+        w = len(self.loss)  # the rows after these are the second rows of their patches
         first, of_part = self.rows.frames[:w, 2], self.rows.frames[:w, :2]
         return Patches(self.loss, stiffness, own[..., :3], own[..., 3], first, of_part)
 
 
 def plane_rows(system: System) -> Ints:
-    """Numbers of all energies with planes."""
+    """Return the indices of all energies with planes in `System.others`."""
     return np.flatnonzero(np.isin(system.others.kind, _ENERGIES))
 
 
 def with_planes(system: System, use: Ints) -> WithPlanes:
-    """Of the energies `use`, of each a patch; what one loses stands behind it. Of a circle there are two rows."""
+    """Return the rows and patches of the energies with indices `use`, one patch for each.
+
+    The dissipative interaction of an energy, if it has one, is the next one in the table. A circle has two rows.
+    """
     own, m = system.others, len(use)
     circular, sphere = own.kind[use] == _CIRCLE, own.kind[use] != _ROD
     X = own.numbers[own.first[use][:, None] + np.arange(_L + 1)]
@@ -122,29 +128,31 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
 
 
 def _without_boxes(m: int) -> tuple[Ints, Floats, NDArray[np.object_]]:
+    """Return the columns `boxed`, `numbers` and `meshed` of m rows without cores and meshes."""
     return np.zeros(m, np.int64), np.zeros((m, 0)), np.full(m, None, object)
 
 
 def _lossless(w: int) -> Floats:
+    """Return the numbers (w, 11) of w patches without friction and dissipation."""
     loss = np.zeros((w, LOSS))
     loss[:, [FORTH, BACK, SIDE]] = 1.0
     return loss
 
 
 class Listed(NamedTuple):
-    """Of one list of pairs."""
+    """Rows and patches of one list of pairs."""
 
     rows: Rows
-    pair: Ints  # (m,) of `Contacts.pairs`
-    side: Ints  # (m,) 0: the part with the stations is of the first surface
-    ends: Ints  # (m, 4) points
-    patch_pair: Ints  # (w,)
-    number: Ints  # (w,) of the window among those that lose something, from 1 on; 0: it does not
-    first: Ints  # (w,)
-    part: Ints  # (w, 2)
+    pair: Ints  # (m,) pair of each row, an index of `Contacts.pairs`
+    side: Ints  # (m,) 0: the part with the stations is on the first surface of the pair
+    ends: Ints  # (m, 4) end points of the part, then of its partner
+    patch_pair: Ints  # (w,) pair of each patch
+    number: Ints  # (w,) number of the window among those with losses, from 1 on; 0: without losses
+    first: Ints  # (w,) frame in whose axes the bristle is
+    part: Ints  # (w, 2) frames of the part with the stations
 
     def patches(self, system: System, state: State) -> Patches:
-        """As they are in a state, or in many."""
+        """Return the patches in a state, or in many."""
         rows, w = part(system, state, "bristle"), len(self.patch_pair)
         bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
         for *which, k in np.argwhere(rows[..., 0] > 0.0).tolist():
@@ -156,7 +164,7 @@ class Listed(NamedTuple):
         return Patches(loss, stiffness, bristles[..., :3], bristles[..., 3], self.first, self.part)
 
     def of(self, pairs: slice) -> Listed:
-        """Without the rows of other pairs; their patches stay, but have no bristles."""
+        """Return the list without the rows of other pairs; their patches remain, but have no bristles."""
         own = (self.patch_pair >= pairs.start) & (self.patch_pair < pairs.stop)
         use = (self.pair >= pairs.start) & (self.pair < pairs.stop)
         rows = Rows(*(column[use] for column in self.rows))
@@ -167,14 +175,18 @@ class Listed(NamedTuple):
 
 
 class Lists:
-    """The lists of states, of which some are kept."""
+    """Lists of pairs of states; the last `_LISTS` ones are cached."""
 
     def __init__(self, system: System, memory: Memory) -> None:
         self._system, self._memory = system, memory
         self._known: OrderedDict[bytes, Listed] = OrderedDict()
 
     def of(self, state: State) -> Listed:
-        """That which the state remembers, whose windows its bristles are; without one, of what touches."""
+        """Return the list of a state.
+
+        It is the list stored in the state, to whose windows the bristles of the state belong. If the state stores none, it is
+        a list of the parts that are near enough to act.
+        """
         contacts, made = self._system.contacts, b""
         if self._memory.points and state.memory.shape == (self._memory.size,):
             parts = self._memory.parts(state.memory)
@@ -192,7 +204,10 @@ class Lists:
         return found
 
     def runs(self, states: State) -> Iterator[tuple[slice, Listed]]:
-        """Of many states those that follow each other and have one list, as many as are worked out together."""
+        """Yield slices of consecutive states that have the same list, and the list.
+
+        A slice has at most as many states as are computed together (`states_at_once`).
+        """
         begin, listed = 0, None
         for k in range(len(states.r)):
             found = self.of(State(*(array[k] for array in states)))
@@ -205,6 +220,7 @@ class Lists:
 
 
 def _listed(contacts: Contacts, listed: Candidates) -> Listed:
+    """Return the rows and patches of a list of pairs of parts."""
     surfaces = np.take_along_axis(
         contacts.pairs[listed.pair], np.stack([listed.side, 1 - listed.side], axis=1), 1
     )
@@ -212,10 +228,10 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     one, other = contacts.kind[surfaces].T
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
     share = np.where((one == ROD) & (other == ROD) & twice, 0.5, 1.0)
-    law = weakened(contacts.law[listed.pair], share)  # as `discretization.contact.interactions`
+    law = weakened(contacts.law[listed.pair], share)  # weakened as in `discretization.contact.interactions`
     patch, patch_pair, number, of_part = _windows(contacts, listed)
     rho, crossing = radii.sum(axis=1), (one == CAPSULE) & (other == CAPSULE)
-    # of a capsule both ends are stations, which stand for a half each
+    # both ends of a capsule are stations, each with half of the weight
     stations = np.where(one == ROD, contacts.stations[listed.pair], np.where(crossing, 1, 0))
     rows = Rows(
         contacts.frames[listed.ends],
@@ -267,7 +283,11 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
 
 
 def _windows(contacts: Contacts, listed: Candidates) -> tuple[Ints, Ints, Ints, Ints]:
-    """Window of each pair of a list; of each window its pair, its number among those that lose, points of its part."""
+    """Return the window of each pair of parts in a list, and for each window three arrays.
+
+    These are the pair of surfaces of the window, its number among the windows with losses (from 1 on, 0: without losses), and
+    both end points (w, 2) of its part with the stations.
+    """
     windows = windows_of(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
     rubbing = windows_of(contacts, listed)
     losing, loses = iter(range(1, 1 + len(rubbing))), {own.pair for own in rubbing}
@@ -288,12 +308,12 @@ def _windows(contacts: Contacts, listed: Candidates) -> tuple[Ints, Ints, Ints, 
 
 
 def add_on_frames(whole: Floats, frames: Ints, force: Floats) -> None:
-    """Forces (T, m, 4, 3) on frames (m, 4), added to those of all frames (T, n, 3)."""
+    """Add the forces (T, m, 4, 3) on the frames (m, 4) of rows to the forces `whole` (T, n, 3) on all frames, N."""
     np.add.at(np.moveaxis(whole, 1, 0), frames.ravel(), np.moveaxis(force.reshape(len(force), -1, 3), 1, 0))
 
 
 class OnFrames:
-    """All forces of contact on the frames of a system."""
+    """Contact forces on the frames of a system."""
 
     def __init__(self, system: System, memory: Memory) -> None:
         self._system, self._lists = system, Lists(system, memory)
@@ -301,7 +321,7 @@ class OnFrames:
         self._planes = with_planes(system, use) if len(use) else None
 
     def forces(self, state: State) -> Floats:
-        """(..., n, 3) N, of one state or of many."""
+        """Return the contact forces on all frames (..., n, 3), N, inertial axes, in one state or in many."""
         lead, n = state.r.shape[:-2], len(self._system.frames.mass)
         count = int(np.prod(lead))
         many = State(*(array.reshape(count, *array.shape[len(lead) :]) for array in state))

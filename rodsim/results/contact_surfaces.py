@@ -1,4 +1,4 @@
-"""Surfaces of contacts in pictures: planes as nets, through which one sees, and spheres that no shape shows."""
+"""Draw contact surfaces in pictures: planes as grids of bars, and spheres and meshes that no drawn shape encloses."""
 
 from __future__ import annotations
 
@@ -21,19 +21,23 @@ from rodsim.results.layout import Layout
 from rodsim.results.scene import Surface
 
 PLANE, BALL = np.array([172, 178, 187]) / 255, np.array([120, 140, 150]) / 255
-COLORS = np.stack([PLANE, BALL])  # by owner, after those of the marks
-MESHES = 8  # of a net, along its longer side
-BAR = 0.004  # of the scene: width of what a net is made of
-MARGIN = 0.06  # of the scene: by how much a net is larger than what meets it
-TURNS, RISES = 24, 12  # of a sphere
-_RHO = 4  # place of the radius
+COLORS = np.stack([PLANE, BALL])  # by owner, after the colours of the support symbols
+MESHES = 8  # number of cells of a grid along its longer side
+BAR = 0.004  # width of the bars of a grid, as part of the size of the scene
+MARGIN = 0.06  # margin of a grid around the surfaces that may touch it, as part of the size of the scene
+TURNS, RISES = 24, 12  # numbers of triangulation steps of a sphere: around the axis, from pole to pole
+_RHO = 4  # offset of the radius in the numbers of an interaction
 
 
 class ContactSurfaces:
-    """Their surfaces at any state; each is fixed to one frame."""
+    """Drawn surfaces of contacts at any state; each is fixed to one frame."""
 
     def __init__(self, layout: Layout, size: float, states: Sequence[State], first_owner: int) -> None:
-        """size (m): of the scene; states: nets are as large as what meets their planes in these; first_owner: of `COLORS`."""
+        """Prepare the surfaces.
+
+        `size`: size of the scene, m. `states`: states in which a grid covers all that may touch its plane. `first_owner`:
+        colour index of the first of `COLORS`.
+        """
         parts: list[tuple[int, int, Floats, Floats, Ints]] = []  # owner, frame, vertices, normals, faces
         if layout.system is not None:
             parts += [
@@ -54,14 +58,17 @@ class ContactSurfaces:
         self._owner = first_owner + np.repeat(np.array([own[0] for own in parts], np.int64), counts)
 
     def surface(self, state: State) -> Surface:
-        """All of them at `state`."""
+        """Return all surfaces at `state` as one."""
         R = to_matrix(state.quat)[self._frame]
         vertices = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
         return Surface(vertices, np.einsum("nij,nj->ni", R, self._normals), self._faces, self._owner)
 
 
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
-    """Of each: frame, corner and sides (2, 3) of the rectangle in its axes over which something moves that it meets."""
+    """Yield for each plane its frame, and a rectangle that covers the surfaces that may touch it in the states.
+
+    The rectangle is given by a corner (3,) and its sides (2, 3), m, frame axes.
+    """
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
     kinds = [INTERACTIONS.index(kind) for kind in WITH_PLANES]
     for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
@@ -88,7 +95,7 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
 
 
 def _net(corner: Floats, sides: Floats, size: float) -> tuple[Floats, Floats, Ints]:
-    """Bars along both sides: vertices, normals and faces."""
+    """Return the grid of bars along both sides of a rectangle: vertices (n, 3), normals (n, 3) and faces (f, 3)."""
     lengths = np.linalg.norm(sides, axis=1)
     axes, lengths = sides / lengths[:, None], lengths + 2.0 * MARGIN * size
     corner = corner - MARGIN * size * axes.sum(axis=0)
@@ -109,7 +116,7 @@ def _net(corner: Floats, sides: Floats, size: float) -> tuple[Floats, Floats, In
 
 
 def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """Triangles (12, 3, 3) of the box with these edges (3,), counter-clockwise from outside."""
+    """Return the triangles (12, 3, 3) of the box with the edges a, b and c, counter-clockwise seen from outside."""
     if np.dot(np.cross(a, b), c) < 0.0:
         a, b = b, a
     faces = []
@@ -120,8 +127,9 @@ def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
-    """For files: name, frame, vertices (n, 3) in its axes and triangles (f, 3) of planes, of spheres and balls of solids that no
-    shape shows.
+    """Yield name, frame, vertices (n, 3) in its axes and triangles (f, 3) of the contact surfaces that files contain.
+
+    These are planes, and those meshes, spheres and balls of solids that are not part of a drawn shape.
     """
     shown = _bounds(layout)
     for name, told in layout.description.get(SURFACES, {}).items():
@@ -148,7 +156,7 @@ def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
 
 
 def _triangles(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
-    """Name, frame, vertices and triangles of meshes that are no shape of their body."""
+    """Yield name, frame, vertices and triangles of the meshes that the drawn shape of their body does not enclose."""
     shown = _bounds(layout)
     for name, told in layout.description.get(SURFACES, {}).items():
         found = mesh_of(layout, told)
@@ -162,7 +170,7 @@ def _triangles(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
 
 
 def _shaded(vertices: Floats, faces: Ints) -> tuple[Floats, Floats, Ints]:
-    """Vertices, normals and faces, each face flat."""
+    """Return vertices, normals and faces of a mesh with flat shading: each face has its own vertices."""
     corners = vertices[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -170,14 +178,14 @@ def _shaded(vertices: Floats, faces: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:
-    """Whether what is drawn about a frame is as large as a sphere on it."""
+    """Return whether the bounds of what is drawn on a frame enclose a sphere that is fixed to it."""
     low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
     slack = 0.02 * radius
     return bool(np.all(low - slack <= X - radius) and np.all(X + radius <= high + slack))
 
 
 def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
-    """Frame, centre in its axes and radius of each, and of both ends of capsules, that no shape shows."""
+    """Yield frame, centre in its axes and radius of spheres, and of both ends of capsules, that no drawn shape encloses."""
     assert layout.system is not None
     found = [*_on_planes(layout.system), *_on_surfaces(layout.system)]
     shown = _bounds(layout)
@@ -188,7 +196,7 @@ def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
 
 
 def _on_planes(system: System) -> Iterator[tuple[int, bytes]]:
-    """Frame, and centre with radius, of spheres that meet planes."""
+    """Yield frame, and centre with radius as bytes, of the spheres that may touch planes."""
     others = system.others
     for own in groups_of(others, np.flatnonzero(others.kind == INTERACTIONS.index(PLANE_SPHERE))):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
@@ -196,7 +204,10 @@ def _on_planes(system: System) -> Iterator[tuple[int, bytes]]:
 
 
 def _on_surfaces(system: System) -> Iterator[tuple[int, bytes]]:
-    """The same of spheres and capsules that meet others; points of other surfaces are not all on them."""
+    """Yield frame, and centre with radius as bytes, of spheres and ends of capsules that may touch other surfaces than planes.
+
+    Other kinds of surfaces are omitted because some of their points do not lie on them.
+    """
     contacts = system.contacts
     for k in np.flatnonzero(np.isin(contacts.kind, (SPHERE, CAPSULE))):
         for at in range(contacts.first[k], contacts.first[k + 1]):
@@ -204,7 +215,7 @@ def _on_surfaces(system: System) -> Iterator[tuple[int, bytes]]:
 
 
 def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:
-    """By frames: bounds of what is drawn about them, frame axes."""
+    """Return by frame the bounds (lowest and highest coordinates) of what is drawn on it, m, frame axes."""
     found = {}
     for rod in layout.rods:
         for frame, radius in zip(rod.frames.tolist(), rod.radius.tolist(), strict=True):
@@ -216,7 +227,7 @@ def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:
 
 
 def _ball(centre: Floats, radius: float) -> tuple[Floats, Floats, Ints]:
-    """Vertices, normals and faces."""
+    """Return vertices, normals and faces of a triangulated sphere."""
     rise, turn = np.meshgrid(
         np.linspace(0, np.pi, RISES + 1), 2 * np.pi * np.arange(TURNS) / TURNS, indexing="ij"
     )

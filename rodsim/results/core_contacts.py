@@ -1,4 +1,8 @@
-"""Contacts of hulls and bodies of revolution in stored states, as `rodsim.results.box_contacts` has those of boxes."""
+"""Forces of contacts of hulls and bodies of revolution in stored states, pair by pair.
+
+The resultants and their points of application are defined as for boxes in `rodsim.results.box_contacts`. The core of a solid is
+its shape without the radius by which it is rounded.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,8 @@ from rigid.kinematics import cores
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import together
 
-# of a row the frames of the kind in its order, which of these is the core, and the place of its block; of two that of the first
+# for each kind: which frames of a row are those of the kind, in its order; which of these is the core; offset of the block of
+# numbers of the core, of two cores that of the first
 _PARTS = {
     SPHERE_CORE.name: ([0, 2], 1, CORE),
     CORE_ROD.name: ([2, 0, 1], 0, CORE_OF_ROD),
@@ -25,12 +30,16 @@ _PARTS = {
 
 
 def has_cores(kind: int) -> bool:
-    """Whether rows of a kind are of this file."""
+    """Return whether `of_cores` evaluates rows of this kind."""
     return INTERACTIONS[kind].name in _PARTS
 
 
 def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
-    """As `rodsim.results.box_contacts.of_boxes`."""
+    """Evaluate k contact rows with cores, all of one kind, in states (...).
+
+    Arguments and results are those of `rodsim.results.box_contacts.of_boxes`: return the energy, its rate, the forces on the
+    frames, the point of application and the gap.
+    """
     which, at, block = _PARTS[INTERACTIONS[kind].name]
     V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
     rho, place, axes = numbers[:, 4], r[..., at, :], quat[..., at, :]
@@ -63,20 +72,23 @@ def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
 
 
 def _middle(r: Floats, quat: Floats, X: Floats) -> Floats:
-    """(..., k, 4, 3) of places X (k, 3) in frames: these, and three points along their axes."""
+    """Return points (..., k, 4, 3), m: the positions X (k, 3) in frames, and three points 1 m from them along the frame axes."""
     places = X[:, None] + np.concatenate([np.zeros((1, 3)), np.eye(3)])
     found: Floats = r[..., None, :] + quaternions.rotate(quat[..., None, :], places)
     return found
 
 
 def seen(n: Floats, quat: Floats) -> Floats:
-    """(..., 3) in the axes of a frame."""
+    """Return the components (..., 3) of vectors n in the axes of frames."""
     found: Floats = np.einsum("...ji,...j->...i", quaternions.to_matrix(quat), n)
     return found
 
 
 def extent(core: Floats, n: Floats) -> Floats:
-    """(...) m, from its centre along directions (..., 3), of its block with the centre before it."""
+    """Return the support function (...) of a core, m: its extent from its centre along the directions n (..., 3), frame axes.
+
+    `core`: block of numbers of the core, with the centre before it.
+    """
     if core[cores.SORT] == cores.ROUND:
         profile = core[cores.PROFILE : cores.PROFILE + 2 * int(core[cores.CORNERS])].reshape(-1, 2)
         return _extent_around(n, core[cores.AXIS : cores.AXIS + 3], profile)
@@ -89,7 +101,7 @@ def extent(core: Floats, n: Floats) -> Floats:
 
 
 def _extent_around(n: Floats, axis: Floats, corners: Floats) -> Floats:
-    """(...) m, of what is round about an axis, by radius and height (c, 2) of its corners."""
+    """Return the support function (...) of a body of revolution, m; `corners` (c, 2): radius and height of its profile, m."""
     z = n @ axis
     across = np.sqrt(np.maximum(np.sum(n * n, axis=-1) - z * z, 0.0))
     found: Floats = (across[..., None] * corners[:, 0] + z[..., None] * corners[:, 1]).max(axis=-1)

@@ -1,7 +1,8 @@
-"""A result as a Dataset of xarray: every array with its dimensions, units and meaning.
+"""Convert a result to a Dataset of xarray, with dimensions, units and meaning of each array.
 
-Dimensions: t; xyz, inertial axes; wxyz, of unit quaternions; axis, 1 to 3 of a section (d1, d2, d3) or of a body; body, joint,
-drive by name. A rod called cord has its nodes at `cord.s` and its elements at `cord.s_element`, m of the stress-free length.
+The dimensions are t; xyz, the inertial axes; wxyz, the components of unit quaternions; axis, the axes 1 to 3 of a section
+(d1, d2, d3) or of a body; and body, joint and drive, by name. A rod called cord has its nodes at `cord.s` and its elements at
+`cord.s_element`, both stress-free arc lengths in m.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ XYZ, WXYZ, AXES = ("x", "y", "z"), ("w", "x", "y", "z"), (1, 2, 3)
 
 
 class Variable(NamedTuple):
-    """An array of the dataset."""
+    """Array of the dataset, with its dimensions, units and meaning."""
 
     name: str
     dims: tuple[str, ...]
@@ -40,7 +41,7 @@ class Variable(NamedTuple):
     meaning: str
 
 
-# field of a history: dimensions after those of time and place, units, meaning
+# field of a history: its last dimension (after time and node, element or name), units, meaning
 _OF_NODES = {
     "r": ("xyz", "m", "position"),
     "quat": ("wxyz", "1", "unit quaternion, section to inertial axes"),
@@ -80,10 +81,11 @@ _COLUMNS = {
 
 
 def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats, Floats]) -> Any:
-    """Make the Dataset.
+    """Return the Dataset.
 
-    parts: names of the rods, bodies, joints and contacts to take, None: all. momenta: linear and angular, (T, 3) each, as the
-    result has them: an integrator in a chart conserves others than those of the audit table, which come from velocities.
+    `parts`: names of the rods, bodies, joints and contacts to include; None: all. `momenta`: linear and angular momentum, (T, 3)
+    each, from the result: an integrator in a chart conserves other momenta than those of the audit table, which are computed
+    from velocities. Raise UnknownName if a part does not exist.
     """
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
@@ -105,6 +107,7 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
 
 
 def _of(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
+    """Return a variable in the form that xarray accepts: dimensions, values, attributes."""
     return (
         x.dims,
         x.values,
@@ -113,6 +116,7 @@ def _of(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
 
 
 def _coordinates(source: Source) -> Iterator[Variable]:
+    """Yield the coordinates along t: time (or load factor, or length of the path) and number of steps."""
     t, statics = source.read(native.TIME), source.layout.description.get("statics")
     if statics is None:
         yield Variable("t", ("t",), t, "s", "time")
@@ -124,6 +128,7 @@ def _coordinates(source: Source) -> Iterator[Variable]:
 
 
 def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
+    """Yield the variables of the whole model, and of the parts with these names."""
     yield from _of_all(source, momenta)
     for rod in source.layout.rods:
         if rod.name in parts:
@@ -140,7 +145,7 @@ def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Fl
         yield Variable(
             "joint_determined", ("joint",), determined, "", "whether the equations determine its force"
         )
-        with contextlib.suppress(ResultError):  # of a file that is older than the forces of joints
+        with contextlib.suppress(ResultError):  # older files have no forces of joints
             yield from _stacked("joint", _OF_JOINTS, joints)
             for joint in joints:
                 yield from _joint(joint)
@@ -153,6 +158,7 @@ def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Fl
 
 
 def _of_all(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
+    """Yield the variables of the whole model: audit table, momenta, work of drives, monitors."""
     table = source.read(native.AUDIT)
     for column, (name, units, meaning) in _COLUMNS.items():
         yield Variable(name, ("t",), table[:, COLUMNS.index(column)], units, meaning)
@@ -171,6 +177,7 @@ def _of_all(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable
 
 
 def _rod(rod: RodHistory) -> Iterator[Variable]:
+    """Yield the variables of a rod at its nodes and elements."""
     name, s = _plain(rod.name), rod.arclength
     nodes, elements = f"{name}.s", f"{name}.s_element"
     yield Variable(nodes, (nodes,), s, "m", f"arc length of rod '{rod.name}' without stress")
@@ -183,7 +190,7 @@ def _rod(rod: RodHistory) -> Iterator[Variable]:
 
 
 def _joint(joint: JointHistory) -> Iterator[Variable]:
-    """Its coordinates and their rates: of some kinds an angle, a displacement, or two angles."""
+    """Yield the coordinates of a joint and their rates; by kind of joint an angle, a displacement, or several of them."""
     for name, values in joint.table().items():
         if not name.startswith(("force_", "moment_")):
             unit = "m" if name.startswith("displacement") else "rad"
@@ -193,7 +200,7 @@ def _joint(joint: JointHistory) -> Iterator[Variable]:
 
 
 def _gear(gear: GearHistory) -> Iterator[Variable]:
-    """What it does to each of the joints that it couples."""
+    """Yield the force or torque of a gear on each of the joints that it couples."""
     for name, values in gear.table().items():
         units = "N m" if name.startswith("torque") else "N"
         meaning = f"{name.replace('_', ' ', 2)}, of gear '{gear.name}'"
@@ -201,7 +208,7 @@ def _gear(gear: GearHistory) -> Iterator[Variable]:
 
 
 def _contact(contact: ContactHistory) -> Iterator[Variable]:
-    """Gap, forces and energy; of friction where there is some."""
+    """Yield gap, forces and energy of a contact, and the variables of friction if it has friction."""
     units = {"gap": "m", "energy": "J", "touching": "1", "sliding": "1", "slip_rate": "m/s"}
     for name, values in contact.table().items():
         meaning = f"{name.replace('_', ' ')} of contact '{contact.name}'"
@@ -215,18 +222,19 @@ def _names(dim: str, histories: list[Any]) -> Variable:
 def _stacked(
     dim: str, fields: Mapping[str, tuple[str, str, str]], histories: list[Any]
 ) -> Iterator[Variable]:
+    """Yield these fields of several histories, stacked along the dimension `dim`."""
     for field, (last, units, meaning) in fields.items():
         values = np.stack([getattr(history, field) for history in histories], axis=1)
         yield Variable(f"{dim}_{field}", ("t", dim, last), values, units, meaning)
 
 
 def _plain(name: str) -> str:
-    """A name as netCDF takes it."""
+    """Return a name that netCDF accepts."""
     return name.replace("/", "|")
 
 
 def _attributes(source: Source) -> dict[str, Any]:
-    """Where it comes from."""
+    """Return the attributes of the dataset: its provenance and the description of the run."""
     told = source.layout.description
     return {
         "title": source.layout.name,

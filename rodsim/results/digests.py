@@ -1,14 +1,14 @@
-"""Digests of what a result file holds: whether it is what was written.
+"""Checksums ("digests") of the contents of a result file, which detect damaged data.
 
-HDF5's own checksums need chunks that the library writes; rows are written past it (`rodsim.results.storage`), so their digests
-stand beside them. Of every output there is one for each series: with the 64-bit words x_0, x_1 ... of its bytes (32-bit ones of
-single precision),
+HDF5's own checksums require chunks that the library writes. Rows are written without the library (`rodsim.results.storage`), so
+that their checksums are stored next to them. Every output has one checksum for each series: with the 64-bit words x_0, x_1 ...
+of its bytes (32-bit words for single precision),
 
     D = sum_i mix(x_i + (i + 1) gamma)  mod 2^64                                                            (1)
 
-mix and gamma = 0x9e3779b97f4a7c15 are those of the generator SplitMix64: two words that are exchanged, signs that are turned
-or numbers that are doubled give another sum but for one case in 2^64. It is made for damage, not for forgery. What does not
-grow, the model and the topology of pictures, has a SHA-256 each.
+mix and gamma = 0x9e3779b97f4a7c15 are those of the generator SplitMix64. If two words are exchanged, signs are reversed or
+numbers are doubled, the sum differs except in one case in 2^64. The sum detects damage, not forgery. Data that does not grow
+with the number of outputs, the model and the topology of pictures, has one SHA-256 checksum each.
 
 Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, figure 17.
 """
@@ -34,18 +34,18 @@ Digests = NDArray[np.uint64]
 ROOT, PICTURE = "rodsim", "VTKHDF"
 ROWS, COLUMNS = f"{ROOT}/digests", f"{ROOT}/digest_columns"
 DESCRIPTION, LAYOUT, TOPOLOGY = "description_digest", "layout_digest", "picture_digest"
-_COUNTED = f"{PICTURE}/Steps/Values"  # grows beside the rows, and holds their times once more
+_COUNTED = f"{PICTURE}/Steps/Values"  # grows with the rows, and repeats their times
 _NOT_OURS = (DESCRIPTION, LAYOUT, TOPOLOGY, "NSteps")
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-_BLOCK = 2**14  # words worked on at once: what a core's cache holds
+_BLOCK = 2**14  # number of words processed at once: they fit into a core's cache
 
 
 class Changed(NamedTuple):
-    """Something that is not what was written."""
+    """Part of a file that differs from what was written."""
 
     what: str
-    outputs: tuple[int, ...] = ()  # of a series: the first of them, and how many
+    outputs: tuple[int, ...] = ()  # for a series: the first changed output, and the number of changed outputs
 
     def __str__(self) -> str:
         if not self.outputs:
@@ -55,17 +55,17 @@ class Changed(NamedTuple):
 
     @property
     def of_picture(self) -> bool:
-        """Whether it is there for the eye alone."""
+        """True if the part is used for pictures only."""
         return f"'{PICTURE}'" in self.what or self.what.startswith(f"{PICTURE}/")
 
 
 def series(items: Sequence[Series]) -> Series:
-    """The dataset with the digests of an output, a column for each of `items`."""
+    """Return the dataset of the checksums of outputs, with one column for each of `items`."""
     return Series(ROWS, (len(items),), np.uint64)
 
 
 def of_rows(rows: NDArray[Any]) -> Digests:
-    """(1) of each of k outputs, (k, ...): (k,)."""
+    """Return the checksums (1) of the rows (k, ...) of one series at k outputs, (k,)."""
     count = len(rows)
     width = rows.dtype.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
     word = np.uint32 if rows.dtype.itemsize == 4 else np.uint64
@@ -84,7 +84,7 @@ def of_rows(rows: NDArray[Any]) -> Digests:
 
 
 def _mix(z: Digests, scratch: Digests) -> Digests:
-    """The finaliser of SplitMix64, in place."""
+    """Apply the finaliser of SplitMix64 in place."""
     shifted = scratch[: z.size].reshape(z.shape)
     for shift, factor in _MIXING:
         z ^= np.right_shift(z, np.uint64(shift), out=shifted)
@@ -94,12 +94,12 @@ def _mix(z: Digests, scratch: Digests) -> Digests:
 
 
 def of_outputs(rows: Sequence[NDArray[Any]]) -> Digests:
-    """Of k outputs, series by series: (k, series)."""
+    """Return the checksums (k, series) of k outputs; `rows`: one array (k, ...) for each series."""
     return np.stack([of_rows(each) for each in rows], axis=1)
 
 
 def seal(file: h5py.File, items: Sequence[Series]) -> None:
-    """Write the names of the columns, and the digests of what does not grow."""
+    """Write the names of the checksum columns, and the checksums of the data that does not grow."""
     import h5py
 
     names = np.array([item.path for item in items], dtype=object)
@@ -109,23 +109,26 @@ def seal(file: h5py.File, items: Sequence[Series]) -> None:
 
 
 def is_sealed(file: h5py.File, items: Sequence[Series]) -> bool:
-    """Whether the file has digests of exactly these series."""
+    """Return whether the file has checksums of exactly these series."""
     return ROWS in file and columns_of(file) == [item.path for item in items]
 
 
 def columns_of(file: h5py.File) -> list[str]:
-    """Paths of the series that have digests."""
+    """Return the paths of the series that have checksums."""
     return [str(name) for name in file[COLUMNS].asstr()[...]]
 
 
 def of_stored(file: h5py.File, items: Sequence[Series], n: int) -> Iterator[tuple[slice, Digests]]:
-    """Of the first n outputs as they are in the file, a block of outputs after the other."""
+    """Yield the checksums of the first n outputs in the file, block by block: the outputs of the block, and its checksums."""
     for outputs in _blocks(items, slice(0, n)):
         yield outputs, of_outputs([_rows(file, item, outputs) for item in items])
 
 
 def changed(file: h5py.File, outputs: slice) -> list[Changed] | None:
-    """What of these outputs, of the model and of the picture is not what was written; None: the file has no digests."""
+    """Return the parts of these outputs, of the model and of the picture that differ from what was written.
+
+    Return None if the file has no checksums.
+    """
     if ROWS not in file:
         return None
     columns, n = columns_of(file), outputs.stop - outputs.start
@@ -144,11 +147,12 @@ def changed(file: h5py.File, outputs: slice) -> list[Changed] | None:
 
 
 def description_is_whole(root: h5py.Group, text: str) -> bool:
-    """Whether the description is the one that was written; true where that is not known."""
+    """Return whether the description `text` is the one that was written; True if the file has no checksum of it."""
     return DESCRIPTION not in root.attrs or root.attrs[DESCRIPTION] == _of_text(text)
 
 
 def _changed_static(file: h5py.File, grown: set[str]) -> list[Changed]:
+    """Return the changed parts among the data that does not grow; `grown`: paths of the series."""
     words = {
         DESCRIPTION: "the description",
         LAYOUT: "the model (group 'rodsim/layout')",
@@ -159,7 +163,7 @@ def _changed_static(file: h5py.File, grown: set[str]) -> list[Changed]:
 
 
 def _of_static(file: h5py.File, grown: set[str]) -> dict[str, str]:
-    """Of what does not grow."""
+    """Return the checksums of the data that does not grow: description, model and topology of the picture."""
     text = file[f"{ROOT}/description"].asstr()[()]
     return {
         DESCRIPTION: _of_text(text),
@@ -173,13 +177,13 @@ def _of_text(text: str) -> str:
 
 
 def _of_group(group: h5py.Group, grown: set[str]) -> str:
-    """Names, shapes, numbers and attributes of all that is in it."""
+    """Return the SHA-256 of names, shapes, numbers and attributes of all objects in a group, without the series `grown`."""
     import h5py
 
     digest, whole = hashlib.sha256(), str(group.name).strip("/")
 
     def add(name: bytes) -> None:
-        """An object by its low-level one, which does not look up what is rarely there."""
+        """Add one object to the checksum; the low-level interface avoids looking up things that rarely exist."""
         item = h5py.h5o.open(group.id, name) if name else group.id
         is_dataset = isinstance(item, h5py.h5d.DatasetID)
         text = name.decode("utf-8", "surrogateescape")
@@ -200,6 +204,7 @@ def _of_group(group: h5py.Group, grown: set[str]) -> str:
 
 
 def _add(digest: Any, value: Any) -> None:
+    """Add a value, an array of numbers or of texts, to a checksum."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         digest.update(json.dumps(array.tolist(), default=str).encode())
@@ -209,7 +214,7 @@ def _add(digest: Any, value: Any) -> None:
 
 
 def _series_of(file: h5py.File, path: str) -> Series:
-    """How a series stands in a file: those of VTKHDF have the rows of all outputs on one axis."""
+    """Return the layout of a series in the file; the series of VTKHDF have the rows of all outputs on one axis."""
     dataset = file[path]
     if not path.startswith(f"{PICTURE}/"):
         return Series(path, dataset.shape[1:], dataset.dtype)
@@ -218,7 +223,7 @@ def _series_of(file: h5py.File, path: str) -> Series:
 
 
 def _rows(file: h5py.File, item: Series, outputs: slice) -> NDArray[Any]:
-    """(k, ...) of a series."""
+    """Return the rows (k, ...) of a series at k outputs."""
     if not item.flat:
         return np.asarray(file[item.path][outputs])
     n = item.shape[0]
@@ -227,6 +232,7 @@ def _rows(file: h5py.File, item: Series, outputs: slice) -> NDArray[Any]:
 
 
 def _blocks(items: Sequence[Series], outputs: slice) -> Iterator[slice]:
+    """Yield consecutive blocks of outputs, each of about `COPY_BYTES`."""
     size = max(1, COPY_BYTES // max(1, sum(item.nbytes for item in items)))
     for start in range(outputs.start, outputs.stop, size):
         yield slice(start, min(start + size, outputs.stop))

@@ -1,13 +1,14 @@
-"""Distances of surfaces and points of a model, at any of its states.
+"""Compute distances between surfaces and points of a model, in any of its states.
 
-    between centre lines least, minus the radii; of a plane n . (x - p) minus the radius, least over the points x of the other
+    between surfaces: least distance of the centre lines, minus the radii
+    to a plane: least n . (x - p) over the points x of the other surface, minus its radius
 
-A surface is a sphere, a solid, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference
-point, or `NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round
-about the chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each
-other. Of a hull or a body of revolution the depth is that below the nearest face. To solids with corners and to meshes cylinders
-and cones have the distances of their facets, as in contact; plates of points have distances to planes alone. Meshes have the
-distance of their triangles.
+A surface is a sphere, a solid, a plane or a rod, given by its name. A point is given as `NAME@X,Y,Z` on a body, in m, body axes,
+from the reference point, or as `NAME@0.3` on a rod, on the chord between two nodes. The name of a body that is no surface means
+its reference point. Rods are round about the chords between their nodes, with the radii of their sections. A negative distance
+is minus the penetration depth. For a hull or a body of revolution the depth is measured to the nearest face. Cylinders and
+cones have the distance of their facets to solids with corners and to meshes, as in contact. Flat solids, whose points lie in one
+plane, have distances to planes only. Meshes have the distance of their triangles.
 """
 
 from __future__ import annotations
@@ -30,35 +31,33 @@ from rodsim.results.along_rods import length_of
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.layout import Layout, RodLayout
 
-SURFACES = (
-    "surfaces"  # key of the description: of spheres and planes frame, point in its axes, radius or normal
-)
+SURFACES = "surfaces"  # key of the description: frame, point in its axes, radius or normal of each surface
 
 
 class Surface(NamedTuple):
-    """k points, and the e segments between them; of a point both ends are the same."""
+    """Surface or point: k points, and e segments between them; a single point is a segment with equal ends."""
 
     label: str
-    frames: Ints  # (k,)
-    X: Floats  # (k, 3) m, frame axes
-    ends: Ints  # (e, 2)
-    radius: Floats  # (e,) m
-    normal: Floats | None = None  # (3,) of a plane, frame axes
-    between: float | None = None  # a point between the two: the part of the way to the second
-    circles: Floats = np.zeros((0, 7))  # (c, 7) of a solid: centre, axis, radius, frame axes
-    cornered: bool = False  # a solid that is more than its points and what is between two of them
-    faces: Ints | None = None  # (t, 3) of a mesh, whose points are its vertices
+    frames: Ints  # (k,) frame of each point
+    X: Floats  # (k, 3) m, points, frame axes
+    ends: Ints  # (e, 2) end points of each segment
+    radius: Floats  # (e,) m, radius around each segment
+    normal: Floats | None = None  # (3,) normal of a plane, frame axes
+    between: float | None = None  # for a point between the two points: fraction of the way to the second
+    circles: Floats = np.zeros((0, 7))  # (c, 7) edge circles of a solid: centre, axis, radius, frame axes
+    cornered: bool = False  # True for a solid with corners: more than a point or a segment
+    faces: Ints | None = None  # (t, 3) triangles of a mesh; the points are its vertices
     core: Floats | None = (
-        None  # of such a one its block, `discretization.contact.core_numbers`; None: it has no inside
+        None  # core of a solid with corners, `discretization.contact.core_numbers`; None: no interior
     )
 
     @property
     def is_round(self) -> bool:
-        """Whether it is a body of revolution."""
+        """True for a body of revolution."""
         return len(self.circles) > 0
 
     def above(self, state: State, n: Floats, foot: Floats) -> Floats:
-        """(...) m, its least height above a plane."""
+        """Return the least height (...) of the surface above a plane, m; `n`: unit normal, `foot`: a point of the plane."""
         heights = np.einsum("...kc,...c->...k", self.points(state) - foot, n)
         least: Floats = (heights[..., self.ends].min(axis=-1) - self.radius).min(axis=-1, initial=np.inf)
         if len(self.circles):
@@ -73,14 +72,14 @@ class Surface(NamedTuple):
         return least
 
     def middles(self, state: State) -> Floats:
-        """(..., 4, 3) of its core: its middle, and a point along each axis of its frame."""
+        """Return four points (..., 4, 3) of the core, m: its middle, and a point 1 m from it along each axis of its frame."""
         assert self.core is not None
         X, frames = self.core[:3] + np.concatenate([np.zeros((1, 3)), np.eye(3)]), np.full(4, self.frames[0])
         found: Floats = state.r[..., frames, :] + quaternions.rotate(state.quat[..., frames, :], X)
         return found
 
     def points(self, state: State) -> Floats:
-        """(..., k, 3)"""
+        """Return the points (..., k, 3) in a state, m; (..., 1, 3) for a point between two points."""
         found: Floats = state.r[..., self.frames, :] + quaternions.rotate(
             state.quat[..., self.frames, :], self.X
         )
@@ -90,7 +89,10 @@ class Surface(NamedTuple):
 
 
 class Distance:
-    """Of two surfaces or points of a layout; ResultError, UnknownName where they are none, or one and the same."""
+    """Distance between two surfaces or points of a layout.
+
+    Raises UnknownName if a name does not exist, and ResultError if both are the same or have no distance.
+    """
 
     def __init__(self, layout: Layout, a: str, b: str) -> None:
         self.a, self.b = surface_of(layout, a), surface_of(layout, b)
@@ -124,7 +126,7 @@ class Distance:
         return f"distance of {self.a.label} and {self.b.label}"
 
     def of(self, state: State) -> Floats:
-        """(...) m, of one state or of many."""
+        """Return the distance (...), m, in one state or in many."""
         a, b = self.a.points(state), self.b.points(state)
         if self.b.core is not None and self.a.normal is None:
             return self._to_core(state)
@@ -145,7 +147,7 @@ class Distance:
         return least.reshape(state.r.shape[:-2])
 
     def _to_core(self, state: State) -> Floats:
-        """(...) m, from the core of the second."""
+        """Return the distance (...) of the first surface from the core of the second, m."""
         assert self.b.core is not None
         b, radius = self.b.middles(state), self.b.radius[0]
         if self.a.core is None:
@@ -166,7 +168,7 @@ class Distance:
         return least.reshape(state.r.shape[:-2])
 
     def _core_to_mesh(self, state: State) -> Floats:
-        """(...) m, from the core of the first to the triangles, in the axes of the mesh."""
+        """Return the distance (...) of the core of the first from the triangles of the second, m, computed in the mesh axes."""
         frame, core = self.b.frames[0], self.a.core
         assert core is not None
         core = with_facets(core) if self.a.is_round else core
@@ -190,7 +192,7 @@ class Distance:
         return found
 
     def _between_meshes(self, state: State) -> Floats:
-        """(...) m, of ridges of each from the triangles of the other; 0 where one goes through a triangle."""
+        """Return the least distance (...) of the ridges of one mesh from the triangles of the other, m; 0 if a ridge cuts one."""
         least = np.full(state.r.shape[:-2], np.inf)
         for one, other in ((self.a, self.b), (self.b, self.a)):
             assert one.faces is not None
@@ -201,7 +203,7 @@ class Distance:
 
 
 def _to_mesh(one: Surface, mesh: Surface, state: State) -> Floats:
-    """(...) m, from a surface to the triangles, in the axes of the mesh."""
+    """Return the distance (...) of a surface from the triangles of a mesh, m, computed in the axes of the mesh."""
     frame, faces = mesh.frames[0], mesh.faces
     assert faces is not None
     turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
@@ -213,7 +215,10 @@ def _to_mesh(one: Surface, mesh: Surface, state: State) -> Floats:
 
 
 def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
-    """Vertices and triangles of a surface of the description, frame axes; None of what is no mesh, or meets nothing."""
+    """Return the vertices (v, 3), m, frame axes, and triangles (t, 3) of a surface of the description.
+
+    `told`: entry of the surface. Return None if it is not a mesh, or if the contact tables do not contain it.
+    """
     if "mesh" not in told or layout.system is None:
         return None
     contacts = layout.system.contacts
@@ -226,7 +231,7 @@ def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
 
 
 def surface_of(layout: Layout, text: str) -> Surface:
-    """What a name means; UnknownName says which there are."""
+    """Return the surface or point with this name. Raise UnknownName, with the known names, or ResultError if it is ill-formed."""
     known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
     rods, bodies = {own.name: own for own in layout.rods}, {own.name: own for own in layout.bodies}
     if not isinstance(text, str):
@@ -259,6 +264,7 @@ def surface_of(layout: Layout, text: str) -> Surface:
 
 
 def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
+    """Return a mesh from its entry `told` in the description. Raise ResultError if the contact tables do not contain it."""
     found = mesh_of(layout, told)
     if found is None:
         raise ResultError(
@@ -271,12 +277,12 @@ def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
 
 
 def _given(name: str, told: dict[str, Any]) -> Surface:
-    """A sphere, a solid or a plane."""
+    """Return a sphere, a solid or a plane from its entry `told` in the description."""
     if "points" in told:
         X, circles = np.array(told["points"]).reshape(-1, 3), np.array(told["circles"]).reshape(-1, 7)
         ends = np.column_stack([np.arange(len(X))] * 2) if len(X) != 2 or len(circles) else np.array([[0, 1]])
         frames, radius = np.full(max(len(X), 1), told["frame"]), np.full(max(len(ends), 1), told["radius"])
-        if not len(X):  # circles alone, whose centre is above their lowest point
+        if not len(X):  # only circles: their centre is above their lowest point
             X, ends = circles[:1, :3], np.zeros((1, 2), np.int64)
         cornered = len(circles) > 0 or len(X) > 2
         label = f"{told['kind']} '{name}'"
@@ -287,7 +293,7 @@ def _given(name: str, told: dict[str, Any]) -> Surface:
 
 
 def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Floats | None:
-    """Of a solid with corners; None: its points lie in a plane, or the file is of an older version."""
+    """Return the core of a solid with corners; None if its points lie in a plane, or if the file is from an older version."""
     if "profile" in told:
         return core_numbers(
             contacts_of([Round(0, circles[0, :3] * (1.0, 1.0, 0.0), np.array(told["profile"]), 0.0)]), 0
@@ -302,15 +308,16 @@ def _point(label: str, frame: int, X: Floats, radius: float) -> Surface:
 
 
 def _rod(rod: RodLayout) -> Surface:
+    """Return the surface of a rod: the chords between its nodes, with the radii of its sections."""
     n = len(rod.frames)
     first = np.arange(n if rod.closed else n - 1)
     ends = np.stack([first, (first + 1) % n], axis=1)
-    # a node has the radius of the thicker one of its intervals
+    # a node has the radius of its thicker adjacent interval
     return Surface(f"rod '{rod.name}'", rod.frames, np.zeros((n, 3)), ends, rod.radius[ends].min(axis=1))
 
 
 def _point_of_rod(text: str, rod: RodLayout, at: float) -> Surface:
-    """At the arc length `at`, m; behind the last node of a closed rod comes the first."""
+    """Return the point of a rod at the arc length `at`, m; in a closed rod the first node follows the last."""
     s = np.append(rod.arclength, np.inf) if rod.closed else rod.arclength
     if rod.closed and at > rod.arclength[-1]:
         s[-1] = 2.0 * rod.arclength[-1] - rod.arclength[-2]

@@ -1,8 +1,8 @@
-"""The points, lines and triangles of a model, and the arrays on them, for every picture and file of it.
+"""Points, lines and triangles of a model, and the arrays on them, for all pictures and files.
 
-Point i is fixed to frame f_i at X_i: p = r[f] + R[f] X, v = v[f] + R[f] (Omega[f] x X). A rod is a poly-line
-through its frames (X = 0), a body its surface. Points of rods come first, then those of bodies, in files then those of planes
-and spheres that touch; so do cells.
+Point i is fixed to frame f_i at X_i: p = r[f] + R[f] X, v = v[f] + R[f] (Omega[f] x X). A rod is a poly-line through its frames
+(X = 0), a body is its surface. Points of rods come first, then those of bodies; files then have the points of the contact
+surfaces that no drawn shape encloses, such as planes and spheres. Cells have the same order.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from rodsim.results.layout import Layout
 
 Floats32 = NDArray[np.float32]
 
-# Arrays on points that change in time, with the number of their components. Single precision: they are for
-# the eye; the exact numbers are in the `rodsim` group.
+# Arrays on points that change in time, with the number of their components. They are in single precision because they are used
+# for pictures only; the exact numbers are in the `rodsim` group.
 POINT_ARRAYS: Mapping[str, int] = {
     "velocity": 3,  # m/s
-    "d1": 3,  # directors; d1 is the section normal, along the rod
+    "d1": 3,  # directors; d1 is the normal of the section, along the rod
     "d2": 3,
     "d3": 3,
     "quaternion": 4,  # (w, x, y, z)
-    "Gamma": 3,  # strains and stresses in section axes, on straight lines between elements: `along_rods`
+    "Gamma": 3,  # strains and stresses in section axes, interpolated between elements: `along_rods`
     "K": 3,  # 1/m
     "N": 3,  # N
     "M": 3,  # N m
     "force_n": 3,  # N, inertial axes
     "moment_m": 3,  # N m, inertial axes
 }
-OF_CONTACTS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body, where there are contacts
-OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # left out where there are no rods
-# with contacts also "node_length" (m), by which a contact force is one over length
+OF_CONTACTS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body; only with contacts
+OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # omitted without rods
+# with contacts also "node_length" (m), the tributary length by which a contact force is divided to be a force per length
 STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
 
 
 class Drawing:
-    """Topology of a layout, worked out once, and its arrays at any state."""
+    """Topology of a layout, computed once, and its arrays at any state."""
 
     def __init__(self, layout: Layout, surfaces: bool = False) -> None:
-        """surfaces: with planes and spheres that touch, as files have them; pictures draw these by themselves."""
+        """Compute the topology; `surfaces`: True to include contact surfaces, for files; pictures draw these separately."""
         self.layout = layout
-        no_element = layout.n_elements  # an extra row of zeros: points that belong to no element
+        no_element = layout.n_elements  # an additional row of zeros for points that belong to no element
         frame: list[Ints] = []
         local: list[Floats] = []
         before: list[Ints] = []
@@ -134,24 +134,27 @@ class Drawing:
         }
 
     def points(self, state: State) -> Floats:
-        """Positions (..., n_points, 3) of all points; of many states where their arrays have axes in front."""
+        """Return the positions (..., n_points, 3) of all points, m, in one state or in many (leading axes)."""
         R = to_matrix(state.quat)[..., self._frame, :, :]
         return state.r[..., self._frame, :] + _turn(R, self._X)
 
     @property
     def reach(self) -> float:
-        """Largest distance of a point from its frame, m."""
+        """Largest distance of a point from the origin of its frame, m."""
         return float(np.linalg.norm(self._X, axis=1).max(initial=0.0))
 
     def arrays(self, state: State, strains: Floats, stresses: Floats) -> tuple[Floats, dict[str, Floats32]]:
-        """Positions (..., n_points, 3) and the `point_arrays` (..., n_points, components).
+        """Return the positions (..., n_points, 3), m, and the `point_arrays` (..., n_points, components) by name.
 
         Parameters
         ----------
-        strains, stresses : (..., n_elements, 6), (Gamma, K) and (N, M) of every rod element
+        state : State
+            One state, or many (leading axes).
+        strains, stresses : (..., n_elements, 6) arrays
+            (Gamma, K) and (N, M) of every rod element.
         """
         frame, X = self._frame, self._X
-        # once per frame, then gathered: a body has many vertices and one frame
+        # rotations are computed once per frame, then gathered: a body has many vertices and one frame
         R = to_matrix(state.quat)[..., frame, :, :]
         points = state.r[..., frame, :] + _turn(R, X)
         velocity = state.v[..., frame, :] + _turn(R, np.cross(state.Omega[..., frame, :], X))
@@ -173,16 +176,17 @@ class Drawing:
         if self._touched is not None:
             with np.errstate(all="ignore"):
                 values["contact_force"] = self._touched.forces(state)[..., frame, :]
-        with np.errstate(over="ignore"):  # a diverged run is kept as well as single precision can
+        with np.errstate(over="ignore"):  # a diverged run may overflow single precision
             return points, {
                 name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
             }
 
     def _at_nodes(self, of_elements: Floats) -> Floats:
+        """Interpolate values (..., n_elements, c) of elements to the points, (..., n_points, c)."""
         none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))
         return self._lines.of(np.concatenate([of_elements, none], axis=-2))
 
 
 def _turn(R: Floats, x: Floats) -> Floats:
-    """R x of matrices (..., 3, 3) and vectors (..., 3)."""
+    """Return R x (..., 3) for matrices R (..., 3, 3) and vectors x (..., 3)."""
     return np.einsum("...ij,...j->...i", R, x)

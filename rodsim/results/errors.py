@@ -1,4 +1,4 @@
-"""Errors with results that a user can cause; each names the file or the object, the value and the cure."""
+"""Errors with results that a user can cause; each message names the file or the object, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from rigid.checks import shown
 
 
 class ResultError(ValueError):
-    """A result that cannot be read, or cannot be used as asked."""
+    """A result cannot be read, or cannot be used as requested."""
 
 
 class UnknownName(ResultError, KeyError):
-    """A name of something that is not in a result."""
+    """A name does not exist in a result."""
 
-    __str__ = ValueError.__str__  # that of KeyError puts quotes around the message
+    __str__ = ValueError.__str__  # the method of KeyError puts quotes around the message
 
 
 class NoOpenGL(ResultError, RuntimeError):
-    """OpenGL was asked for where there is none."""
+    """OpenGL was requested but is not available."""
 
 
 def checked_path(owner: str, path: object) -> Path:
-    """`path` as the name of a file to write."""
+    """Return `path` as a Path of a file to write. Raise ResultError if it is no file name; `owner`: caller, for the message."""
     if not isinstance(path, str | Path) or not Path(path).name or "\0" in str(path):
         raise ResultError(f"{owner}: path = {shown(path)} is no name of a file; give one")
     return Path(path)

@@ -1,7 +1,7 @@
-"""Events that end a run before its time: surfaces touch, or come closer than a distance.
+"""Events that end a run before its end time: surfaces come into contact, or closer than a distance.
 
-Events are looked for in the state after each step. The run ends with the first step at whose end one of them holds. That state
-and the one before are outputs, so that the moment lies between the last two (`ContactHistory.first_touch`).
+Events are evaluated in the state after each step. The run ends with the first step at whose end one of them holds. That state
+and the one before are outputs, so that the event time lies between the last two (`ContactHistory.first_touch`).
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from rodsim.results.layout import Layout
 
 @dataclass(frozen=True, init=False)
 class ContactBegins:
-    """One of these contacts begins to act.
+    """End a run when one of these contacts begins to act.
 
     Parameters
     ----------
     *contacts : str
-        Names, as given to `Model.add_contact`. Without names: any contact of the model. A barrier acts from its reach on.
+        Names, as passed to `Model.add_contact`. Without names: any contact of the model. A contact with a barrier law acts
+        below its activation distance.
 
     Raises
     ------
     ModelError
-        If one is not a name.
+        If a name is not a string.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class ContactBegins:
         return f"contact {' or '.join(repr(name) for name in self.contacts)} begins"
 
     def described(self) -> dict[str, Any]:
-        """Return the event as plain data, as scenes have it.
+        """Return the event as plain data, in the form used by scenes.
 
         Returns
         -------
@@ -72,14 +73,14 @@ class ContactBegins:
 
 @dataclass(frozen=True, init=False)
 class DistanceBelow:
-    """Two surfaces or points are closer to each other than a distance.
+    """End a run when two surfaces or points are closer to each other than a distance.
 
     Parameters
     ----------
     a, b : str
-        Names of surfaces, rods and bodies, or points, as of `Result.distance`. They need no contact.
+        Names of surfaces, rods and bodies, or points, as in `Result.distance`. No contact between them is required.
     distance : float, default 0.0
-        m. With 0 the surfaces touch.
+        Distance, m. With 0 the surfaces touch.
 
     Raises
     ------
@@ -107,7 +108,7 @@ class DistanceBelow:
         return f"{self.a} and {self.b} closer than {self.distance:g} m"
 
     def described(self) -> dict[str, Any]:
-        """Return the event as plain data, as scenes have it.
+        """Return the event as plain data, in the form used by scenes.
 
         Returns
         -------
@@ -121,7 +122,7 @@ Event: TypeAlias = ContactBegins | DistanceBelow
 
 
 def event_from(words: Mapping[str, Any]) -> Event:
-    """Make an event of what `described` returns."""
+    """Return the event that `described` has converted to `words`."""
     if words.get("distance_below") is not None:
         a, b = words["distance_below"]
         return DistanceBelow(a, b, words.get("distance", 0.0))
@@ -129,12 +130,12 @@ def event_from(words: Mapping[str, Any]) -> Event:
 
 
 def events_of_scene(run: Any) -> list[Event]:
-    """Events that the `run` of a scene names (`rodsim.scenes.schema.RunScene`)."""
+    """Return the events of the `run` of a scene (`rodsim.scenes.schema.RunScene`)."""
     return [event_from(event.model_dump()) for event in run.events]
 
 
 def checked_events(events: object) -> tuple[Event, ...]:
-    """Return the events; ModelError for anything else."""
+    """Return the events as a tuple. Raise ModelError if `events` is neither an event nor a sequence of events."""
     given = [events] if isinstance(events, Event) else events
     if not isinstance(given, Sequence) or not all(isinstance(event, Event) for event in given):
         raise ModelError(
@@ -145,18 +146,18 @@ def checked_events(events: object) -> tuple[Event, ...]:
 
 
 class Watch:
-    """Events in the states of one model; ModelError if one names what is not there."""
+    """Evaluate events in the states of one model. Raises ModelError if an event names a part that does not exist."""
 
     def __init__(self, events: Sequence[Event], layout: Layout) -> None:
         self.events = tuple(events)
         self._below = [_below(event, layout) for event in events]
 
     def _hold(self, states: State) -> NDArray[np.bool_]:
-        """(events, states) whether each holds."""
+        """Return for each event and each state whether the event holds, (events, states)."""
         return np.array([below(states) for below in self._below])
 
     def first(self, states: State) -> int | None:
-        """Return the number of the first of many states in which an event holds."""
+        """Return the index of the first of many states in which an event holds; None if there is none."""
         met = np.flatnonzero(self._hold(states).any(axis=0))
         return int(met[0]) if len(met) else None
 
@@ -174,7 +175,7 @@ class Watch:
 
 
 def _below(event: Event, layout: Layout) -> Callable[[State], NDArray[np.bool_]]:
-    """Of many states: whether the event holds in each."""
+    """Return a function that returns for each of many states whether the event holds."""
     known = list(layout.description.get(CONTACTS, {}))
     if isinstance(event, DistanceBelow):
         try:
@@ -193,5 +194,5 @@ def _below(event: Event, layout: Layout) -> Callable[[State], NDArray[np.bool_]]
 
 
 def many(state: State) -> State:
-    """Return one state as the first of many."""
+    """Return one state with a leading axis of length 1."""
     return State(*(array[None] for array in state))

@@ -1,6 +1,6 @@
-"""A result in other formats: `.pvd` with a `.vtp` or `.vtu` for every output, and XDMF.
+"""Export a result to other formats: `.pvd` with a `.vtp` or `.vtu` file for every output, and XDMF.
 
-For ParaView before 5.12 and for programs that do not know VTKHDF. Arrays are those of
+These formats are for ParaView before 5.12 and for programs that cannot read VTKHDF. The arrays are those of
 `rodsim.results.drawing`.
 """
 
@@ -46,13 +46,13 @@ def export(
     result : Result, Path or str
         A result, or the path of a result file.
     path : Path or str
-        The .pvd or .xdmf file; files of single outputs go into a folder of that name beside it.
+        The .pvd or .xdmf file. Files of single outputs are written to a folder next to it, with the same name.
     format : {"pvd", "vtu", "xdmf"}, optional
-        By default after the ending of `path`.
+        By default the suffix of `path`.
     every : int, default 1
         Write every `every`-th output, and the last.
     progress : callable, optional
-        Called with (outputs done, outputs in all).
+        Called with (outputs written, total number of outputs).
 
     Returns
     -------
@@ -62,7 +62,7 @@ def export(
     Raises
     ------
     ModelError, ResultError
-        For an unknown format, an empty result, or nothing to draw.
+        If the format is unknown, the result is empty, or there is nothing to draw.
     FileNotFoundError
         If the folder of `path` does not exist.
 
@@ -91,12 +91,12 @@ def export(
 
 
 def chosen_outputs(n_outputs: int, every: int) -> list[int]:
-    """Every `every`-th output from the first on, and the last."""
+    """Return the indices of every `every`-th output, from the first on, and of the last."""
     return sorted({*range(0, n_outputs, every), n_outputs - 1})
 
 
 def polydata(result: Result, drawing: Drawing, index: int) -> pyvista.PolyData:
-    """One output as poly-data with all arrays; static ones too."""
+    """Return one output as poly-data with all arrays, static arrays included."""
     import pyvista
 
     data = pyvista.PolyData()
@@ -114,10 +114,10 @@ def polydata(result: Result, drawing: Drawing, index: int) -> pyvista.PolyData:
 
 
 def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.UnstructuredGrid:
-    """One output as an unstructured grid that every reader of `.vtu` takes.
+    """Return one output as an unstructured grid that all readers of `.vtu` accept.
 
-    meshio knows lines of two points only, and no array of strings: a rod becomes its segments, and the names
-    of objects become one array of UTF-8 bytes, each name ended by a newline.
+    meshio supports only lines of two points and no arrays of strings. A rod is therefore written as its segments, and the names
+    of the objects as one array of UTF-8 bytes, with a newline after each name.
     """
     import pyvista
 
@@ -134,16 +134,17 @@ def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.U
     return data
 
 
-_VTK = {"line": 3, "triangle": 5}  # numbers of cell types
+_VTK = {"line": 3, "triangle": 5}  # VTK numbers of cell types
 
 
 def _arrays(result: Result, drawing: Drawing, index: int) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Return the points (n_points, 3), m, and all arrays on points of one output."""
     points, arrays = drawing.arrays(result.state(index), result.strains(index), result.stresses(index))
     return points, {**drawing.static_points, **arrays}
 
 
 def _blocks(drawing: Drawing) -> tuple[list[tuple[str, Ints]], list[Ints]]:
-    """Segments of rods and triangles, where there are any; and the cell of `drawing` each belongs to."""
+    """Return the blocks of cells (segments of rods, triangles) that exist, and for each the cells of `drawing` they belong to."""
     segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
     n_rods = len(segments)
     cells, of_cell = [], []
@@ -164,6 +165,7 @@ def _series(
     chosen: list[int],
     progress: Callable[[int, int], None] | None,
 ) -> list[Path]:
+    """Write a .pvd file and one file for each chosen output; return their paths."""
     folder = path.with_suffix("")
     times = result.t
     digits = len(str(result.n_outputs - 1))
@@ -196,10 +198,11 @@ def _xdmf(
     chosen: list[int],
     progress: Callable[[int, int], None] | None,
 ) -> list[Path]:
+    """Write an .xdmf file and its .h5 file; return their paths."""
     from rodsim.results.xdmf import MovingMeshWriter
 
     times = result.t
-    # XDMF readers take lines of two points only: a rod becomes its segments
+    # XDMF readers accept only lines of two points: a rod is written as its segments
     cells, of_cell = _blocks(drawing)
     cell_data = {name: [values[which] for which in of_cell] for name, values in drawing.cells.items()}
     start = drawing.points(result.state(0))
@@ -212,7 +215,7 @@ def _xdmf(
         writer.write_points_cells(start, cells)
         for done, i in enumerate(chosen, start=1):
             points, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
-            del arrays["quaternion"]  # XDMF has no vectors of four; the directors say the same
+            del arrays["quaternion"]  # XDMF has no vectors of four; the directors are equivalent
             arrays["displacement"] = (points - start).astype(np.float32)
             writer.write_output(float(times[i]), points, {**drawing.static_points, **arrays}, cell_data)
             if progress is not None:
@@ -221,7 +224,10 @@ def _xdmf(
 
 
 def _save(data: pyvista.DataSet, path: Path) -> None:
-    """As `data.save`, but for the writing: where the disk is full VTK reports no error, or ends the process."""
+    """Save `data` to a file, as `data.save` does, but write the file from Python.
+
+    If the disk is full, VTK reports no error or ends the process.
+    """
     from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter, vtkXMLUnstructuredGridWriter
 
     writer = vtkXMLUnstructuredGridWriter() if path.suffix == ".vtu" else vtkXMLPolyDataWriter()

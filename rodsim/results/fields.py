@@ -1,4 +1,4 @@
-"""Quantities that pictures are coloured by: their names, values at the points of a drawing, and colours."""
+"""Quantities by which pictures are coloured: names, values at the points of a drawing, and colours."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rodsim.results.drawing import OF_CONTACTS, OF_RODS, Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
 
-PRESSURE = "pressure"  # of the force on a node over the length that it stands for
-NO_VALUE = np.array([0.80, 0.81, 0.83])  # colour of bodies where a quantity is one of rods
+PRESSURE = "pressure"  # contact force on a node over its tributary length
+NO_VALUE = np.array([0.80, 0.81, 0.83])  # colour of bodies if only rods have the quantity
 
 
 class Field(NamedTuple):
-    """A quantity: an array of `Drawing.arrays`, and which component (None: the length of the vector)."""
+    """Quantity: name of an array of `Drawing.arrays`, its component (None: norm of the vector), and label of the colour bar."""
 
     array: str
     component: int | None
@@ -41,14 +41,14 @@ FIELDS: dict[str, Field] = {
 
 
 def names(layout: Layout) -> list[str]:
-    """Of the quantities that a model has."""
+    """Return the names of the quantities that a model has."""
     none = {*(() if layout.rods else OF_RODS), *(() if layout.description.get("contacts") else OF_CONTACTS)}
     every = [name for name, field in FIELDS.items() if field.array not in none]
     return every if layout.rods else [name for name in every if name != PRESSURE]
 
 
 def field_of(name: str, drawing: Drawing) -> Field:
-    """The field called `name`; ResultError names those there are, or says that no rod has it."""
+    """Return the field called `name`. Raise ResultError, with the known names, if it does not exist or the model lacks it."""
     if not isinstance(name, str) or name not in FIELDS:
         raise ResultError(f"render: no quantity {shown(name)} to colour by; give one of {', '.join(FIELDS)}")
     field = FIELDS[name]
@@ -64,7 +64,7 @@ def field_of(name: str, drawing: Drawing) -> Field:
 
 
 def values(field: Field, drawing: Drawing, state: State, strains: Floats, stresses: Floats) -> Floats:
-    """(n_points,) at every point of the drawing; nan on bodies where only rods have the quantity."""
+    """Return the values (n_points,) at all points of the drawing; nan on bodies if only rods have the quantity."""
     array = drawing.arrays(state, strains, stresses)[1][field.array].astype(float)
     found = np.linalg.norm(array, axis=1) if field.component is None else array[:, field.component]
     if field == FIELDS[PRESSURE]:
@@ -75,7 +75,7 @@ def values(field: Field, drawing: Drawing, state: State, strains: Floats, stress
 
 
 def limits(field: Field, all_values: Floats) -> tuple[float, float]:
-    """Ends of the colour bar: from 0 for lengths, as far to both sides of 0 where there are both signs."""
+    """Return the limits of the colour bar: from 0 on for norms, symmetric about 0 if values have both signs."""
     finite = all_values[np.isfinite(all_values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     if field.component is None:
@@ -83,13 +83,13 @@ def limits(field: Field, all_values: Floats) -> tuple[float, float]:
     elif low < 0 < high:
         high = max(-low, high)
         low = -high
-    if not high > low:  # the same everywhere
+    if not high > low:  # all values are equal
         low, high = (low - 1, high + 1) if low else (0.0, 1.0)
     return low, high
 
 
 def color_map(field: Field, low: float, high: float) -> Floats:
-    """(256, 3) colours from low to high; white in the middle where that is 0."""
+    """Return colours (256, 3) from low to high; for a component with both signs the middle is white, at 0."""
     import matplotlib
 
     both_signs = field.component is not None and low < 0 < high
@@ -98,7 +98,7 @@ def color_map(field: Field, low: float, high: float) -> Floats:
 
 
 def colors(found: Floats, low: float, high: float, shades: Floats) -> Floats:
-    """Colours (n, 3) of values (n,)."""
+    """Return the colours (n, 3) of values `found` (n,); `shades`: colours from low to high."""
     x = np.clip((found - low) / (high - low), 0, 1) * (len(shades) - 1)
     known = np.isfinite(x)
     rgb = shades[np.where(known, x, 0).round().astype(int)]

@@ -1,4 +1,4 @@
-"""The history of a gear: what it does to each of the joints that it couples."""
+"""History of a gear: its forces and torques on the joints that it couples."""
 
 from __future__ import annotations
 
@@ -14,20 +14,38 @@ GEAR = "gear"
 
 
 class GearHistory(JointHistory):
-    """A gear r_0 q_0 + r_1 q_1 + ... = const: forces -lam r_k that do no work together.
+    """Hold the history of a gear r_0 q_0 + r_1 q_1 + ... = const; the sum of the work of its forces -lam r_k is zero.
 
-    A force here is that of a coordinate: a torque (N m) about the joint's axis, or a force (N) along it, on b, its opposite
-    on a.
+    The force of a coordinate is a torque (N m) about the axis of the joint, or a force (N) along it. It acts on part b of the
+    joint; part a receives the opposite.
     """
 
     @property
     def each(self) -> list[dict[str, Any]]:
-        """Joint, coordinate (`of`) and ratio of each coordinate."""
+        """Keys "joint", "of" (kind of coordinate) and "ratio" of each coupled coordinate."""
         found: list[dict[str, Any]] = self._source.layout.description["gears"][self.name]
         return found
 
     def on(self, joint: str, of: str | None = None) -> Floats:
-        """(T,) N m of an angle, N of a displacement: what the gear does to b of this joint along its coordinate."""
+        """Return the force (T,) of the gear on part b of a joint along its coordinate: N m for an angle, N for a displacement.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        of : {"angle", "displacement"}, optional
+            Coordinate of the joint; needed only if the gear couples both.
+
+        Returns
+        -------
+        (T,) array
+            Torque, N m, or force, N.
+
+        Raises
+        ------
+        ResultError
+            If the gear does not couple this coordinate, or couples several of this joint.
+        """
         mine = [own for own in self.each if own["joint"] == joint and of in (None, own["of"])]
         if len(mine) != 1:
             known = ", ".join(f"{own['of']} of '{own['joint']}'" for own in self.each)
@@ -36,7 +54,7 @@ class GearHistory(JointHistory):
         return force
 
     def table(self) -> dict[str, Floats]:
-        """Columns (T,) by name: the force on each coordinate."""
+        """Return columns (T,) by name: the force or torque on each coordinate."""
         words = {"angle": "torque", "displacement": "force"}
         return {
             f"{words[own['of']]}_on_{own['joint']}": self.on(own["joint"], own["of"]) for own in self.each
@@ -50,5 +68,5 @@ class GearHistory(JointHistory):
 
 
 def history_of(source: Source, layout: JointLayout) -> JointHistory:
-    """The history of a joint, a drive or a gear."""
+    """Return the history of a joint, a drive or a gear."""
     return (GearHistory if layout.kind == GEAR else JointHistory)(source, layout)

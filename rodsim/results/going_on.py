@@ -1,7 +1,7 @@
-"""A run of a result made ready to go on from any of its outputs: the stepper that it had, with its loads and drives.
+"""Rebuild the stepper of a run, with its loads and drives, so that steps can be repeated from any of its outputs.
 
-Where the model was built in this process its functions are there; of others the description says what they are, and what
-moves as it is told stands in the states at the ends of steps.
+If the model was built in this process, the functions of its loads and drives exist. Otherwise loads are rebuilt from the
+description, and prescribed motions are read from the states at the ends of the steps.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _DRIVES = "drives whose motion a file does not keep, and more than one step from
 
 
 class Unknown(Exception):
-    """Something that acted is not known; says what."""
+    """Something that acted in the run is not known; the message names it."""
 
 
 class GoingOn:
-    """Takes steps of a run once more.
+    """Repeat steps of a run.
 
-    Raises Unknown where the result does not say how it was run, ModelError where it cannot have been run so.
+    Raises Unknown if the result does not contain the settings of its run, and ModelError if these settings are not possible.
     """
 
     def __init__(self, result: Result) -> None:
@@ -56,14 +56,14 @@ class GoingOn:
             float(settings["dt"]),
             em_integrator(settings["integrator"]),
         )
-        # blocks of own variables; coordinates and constraints of a chart
+        # layout (blocks of internal variables), number of coordinates and number of constraints of a chart
         self.shape = layout, 0, 0
         self.loads = _load_values(layout)
         self.drives: DriveValues | None = None
-        # from the state at the end of the step, which is then the only one
+        # drives are read from the state at the end of a step, so that steps are repeated one at a time
         self._read = bool(count_drives(self.system)) and layout.functions is None
         self._end: State | None = None
-        self.moved = 0.0  # part of their sizes by which drives give other numbers than they do
+        self.moved = 0.0  # relative change of the values of drives, to measure the effect of rounding
         if layout.functions is not None and layout.functions.drives is not None:
             self._functions: DriveValues = layout.functions.drives
             self.drives = self._by_functions
@@ -71,16 +71,16 @@ class GoingOn:
             self.drives = self._given
         self._shortcut, self._symmetry = "solver" in settings, None
         self._earlier = "differences" in settings or "means" in settings
-        if "plane" in settings:  # the run has looked at its loads
+        if "plane" in settings:  # the run has found its plane with all loads
             none = np.zeros((len(self.system.signals), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
         self.corners: Floats = np.array(
             settings.get("corners", ()), float
-        )  # older versions did not split steps there
+        )  # older versions did not split steps at corners
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
-        # older versions took halves of what is clamped, too, and say nothing
+        # older versions took half substeps for clamped parts, too, and did not record it
         self._halves = bool(settings.get("halves", count_multipliers(self.system) > 0))
-        self._chosen = False  # steps chose themselves: h is the time between outputs
+        self._chosen = False  # True if the steps were adaptive: h is then the time between outputs
         self._stepper: StepperBase
         if self.own is not None:
             self._chosen = "error" in settings
@@ -93,7 +93,7 @@ class GoingOn:
             else:
                 self._stepper.corners = self.corners
             return
-        # imported where needed: its kernels take half a second to load
+        # imported only if needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         chart, name = settings.get("chart"), str(settings["integrator"])
@@ -111,18 +111,22 @@ class GoingOn:
 
     @property
     def taking(self) -> StepperBase:
-        """What takes its steps."""
+        """Stepper of the run."""
         return self._stepper
 
     @property
     def solver(self) -> str:
-        """In words, of the equations of its steps."""
+        """Solver of the equations of a step, as text."""
         return self._stepper.solver
 
     def stepper(
         self, h: float, order: int, system: System | None = None, *, earlier: bool | None = None
     ) -> Stepper:
-        """Of `em` and its kin, for what the steps of a list of contacts are taken with; earlier: as of `em_stepper`."""
+        """Return the stepper of a member of the `em` family with the settings of the run.
+
+        `h`: step, s. `system`: system with the contacts of one list; by default that of the run. `earlier`: as in
+        `em_stepper`; by default as in the run.
+        """
         assert self.own is not None
         return em_stepper(
             self.system if system is None else system,
@@ -140,9 +144,10 @@ class GoingOn:
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
-        """The state after the steps first + 1 ... first + count; stored: as the result has it; halvings: there were.
+        """Return the state after the steps first + 1 ... first + count from `start`.
 
-        Raises Unknown where what drives did in between is not known.
+        `stored`: that state in the result. `halvings`: number of step halvings in the run. Raises Unknown if the values of the
+        drives during these steps are not known.
         """
         if self._read:
             whole = steps_before_corner(self.corners, self.h, self.h * np.arange(first, first + count)) == 1
@@ -152,7 +157,10 @@ class GoingOn:
         return self._stepper.advance(start, first, count)[0]
 
     def _by_functions(self, times: Floats) -> Floats:
-        """What drives give at these times; moved, rates by as much more as differences over `STEP` enlarge a rounding."""
+        """Return the values of the drives at these times, each changed up or down by the part `moved` of its size.
+
+        The size of a rate is increased as much as finite differences over `STEP` amplify rounding.
+        """
         values = self._functions(times)
         if self.moved == 0.0:
             return values
@@ -167,7 +175,7 @@ class GoingOn:
         return values + self.moved * size * np.random.default_rng(1).choice([-1.0, 1.0], size.shape)
 
     def _given(self, times: Floats) -> Floats:
-        """What drives give at the end of the step, (1, rows, 3), as `discretization.drives` packs it."""
+        """Return the values of the drives at the end of the step, (1, rows, 3), as packed by `discretization.drives`."""
         state, constraints = self._end, self.system.constraints
         if state is None or len(times) != 1:
             raise Unknown(_DRIVES)
@@ -181,7 +189,7 @@ class GoingOn:
 
 
 def _load_values(layout: Layout) -> LoadValues | None:
-    """Of all loads; None where there are none."""
+    """Return the function of the values of all loads; None without loads. Raise Unknown if a file does not keep them."""
     if layout.functions is not None:
         return layout.functions.loads
     functions = []

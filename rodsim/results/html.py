@@ -1,4 +1,4 @@
-"""Results as small tables, for notebooks."""
+"""Format results and audits as small HTML tables for notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from rodsim.results.sources import Source
 
 
 def result_html(source: Source, kind: str) -> str:
-    """What is in a result: its span, its parts, its energies at both ends."""
+    """Return an HTML summary of a result: its time span, its parts, and its energies at the first and the last output.
+
+    `kind`: name of the kind of result, shown in the title.
+    """
     layout = source.layout
     parts = [line(words) for words in _words(source)]
     if layout.rods:
@@ -30,6 +33,7 @@ def result_html(source: Source, kind: str) -> str:
 
 
 def _words(source: Source) -> list[str]:
+    """Return the lines of the summary: where the result is stored, the number of outputs, time or load span, and integrator."""
     told = source.layout.description
     run: dict[str, Any] = told.get("run", {})
     words = ["in memory" if source.path is None else str(source.path)]
@@ -47,6 +51,7 @@ def _words(source: Source) -> list[str]:
 
 
 def _energies(source: Source) -> str:
+    """Return an HTML table of the energies, J, at the first and the last output."""
     audited, t = source.read(native.AUDIT), source.read(native.TIME)
     names = (*ENERGIES, "work", "dissipation")
     values = {name: audited[:, COLUMNS.index(name)] for name in names}
@@ -57,7 +62,7 @@ def _energies(source: Source) -> str:
 
 
 def audit_html(audit: Any) -> str:
-    """Each law: whether it was kept, and what was measured."""
+    """Return an HTML table of an audit: for each law whether it was conserved, and the measured value."""
     words = {True: "kept", False: "NOT KEPT", None: "-"}
     rows = [(verdict.law, words[verdict.kept], verdict.measured) for verdict in audit.verdicts]
     told = "all laws that can be judged were kept" if audit.ok else "a law was broken, see NOT KEPT"

@@ -1,7 +1,8 @@
-"""The history of one joint: what it carries, and how its parts stand and move against each other, in named axes.
+"""Compute the history of one joint: its force and moment, and the relative position and motion of its parts.
 
-The joint's axes are those of its marker on a: e3 is the axis it was given, e1 and e2 are across, right-handed; of joints
-without an axis they are the world's at t = 0, of generic ones those of part a. They move with a.
+Vectors are expressed in inertial axes or in the joint's axes. The joint's axes are those of its marker on a: e3 is the axis with
+which the joint was defined, e1 and e2 are perpendicular to it, right-handed. For joints without an axis they are the world axes
+at t = 0, for generic joints the axes of part a. They move with a.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ INERTIAL, JOINT = "inertial", "joint"
 
 
 class _Sides(NamedTuple):
-    """Markers of a and b, inertial axes."""
+    """Markers of a joint on a and b and their relative motion, in inertial axes."""
 
-    triads: tuple[Floats, Floats]  # (T, 3, 3) columns e1, e2, e3
-    d: Floats  # (T, 3) m, p_b - p_a
-    rate: Floats  # (T, 3) m/s, of d as a sees it
-    turning: Floats  # (T, 3) rad/s, omega_b - omega_a
+    triads: tuple[Floats, Floats]  # (T, 3, 3) marker axes on a and on b, columns e1, e2, e3
+    d: Floats  # (T, 3) offset p_b - p_a, m
+    rate: Floats  # (T, 3) rate of d as seen from a, m/s
+    turning: Floats  # (T, 3) relative angular velocity omega_b - omega_a, rad/s
 
 
 class JointHistory:
-    """Hold the history of a joint between a and b: what it does to b (to a the opposite), how b stands against a.
+    """Hold the history of a joint between a and b: its force and moment on b, and the position of b relative to a.
 
-    `Result.joint` returns it. Forces are those at the outputs, of order 2 with every integrator: means of the two steps around an
-    output. At t = 0 they solve the equations of motion; at the last output, and next to halved steps and contacts that open or
-    close, they are one-sided, of order 1 (`rodsim.results.output_multipliers`). Of joints that repeat others
-    (`determined` is False) forces and moments are one of many possible ones.
+    `Result.joint` returns it. The force and moment on a are the opposite. Forces are evaluated at the outputs, with order 2 for
+    every integrator: they are means of the two steps around an output. At t = 0 they solve the equations of motion. At the last
+    output, and next to halved steps and contacts that open or close, they are one-sided, of order 1
+    (`rodsim.results.output_multipliers`). For redundant joints (`determined` is False) the equations have many solutions, and
+    the forces and moments are one of them.
 
     Examples
     --------
@@ -57,68 +59,68 @@ class JointHistory:
 
     @property
     def name(self) -> str:
-        """Name of the joint."""
+        """Return the name of the joint."""
         return self.layout.name
 
     @property
     def kind(self) -> str:
-        """Kind of the joint, as `add_joint` was told."""
+        """Return the kind of the joint, as it was passed to `add_joint`."""
         return self.layout.kind
 
     @property
     def _known(self) -> tuple[str, ...]:
-        """Its coordinates; a drive has none."""
+        """Return the names of the joint's coordinates; a drive has none."""
         return JOINTS[self.kind].coordinates if self.kind in JOINTS else ()
 
     @property
     def determined(self) -> bool:
-        """Whether the equations of motion determine all that the joint carries."""
+        """Return True if the equations of motion determine the joint's force and moment uniquely."""
         return not any(self.name in loop for loop in self._source.layout.description.get("undetermined", []))
 
     @cached_property
     def multipliers(self) -> Floats:
-        """(T, rows) one for each scalar equation of the joint, at the outputs"""
+        """(T, rows) multipliers at the outputs, one for each scalar equation of the joint."""
         return self._source.multipliers(slice(*self.layout.rows))
 
     @cached_property
     def step_multipliers(self) -> Floats:
-        """(T, rows) the same as states store them: means over the last step, or substep, before an output"""
+        """(T, rows) multipliers of the joint as stored in the states: means over the last step, or substep, before an output."""
         return self._source.read("lam", (slice(None), slice(*self.layout.rows)))
 
     @property
     def force(self) -> Floats:
-        """(T, 3) N, on b, inertial axes"""
+        """(T, 3) force on b in inertial axes, N."""
         return self._wrench[0]
 
     @property
     def moment(self) -> Floats:
-        """(T, 3) N m, on b about the joint's point on b, inertial axes"""
+        """(T, 3) moment on b about the joint's point on b in inertial axes, N m."""
         return self._wrench[1]
 
     def force_in(self, axes: str) -> Floats:
-        """(T, 3) N, on b, in "inertial" or "joint" axes"""
+        """Return the force on b (T, 3), N, in the axes `axes`: "inertial" or "joint"."""
         return self._in(axes, self.force)
 
     def moment_in(self, axes: str) -> Floats:
-        """(T, 3) N m, on b about the joint's point on b, in "inertial" or "joint" axes"""
+        """Return the moment on b about the joint's point on b (T, 3), N m, in the axes `axes`: "inertial" or "joint"."""
         return self._in(axes, self.moment)
 
     @property
     def axes(self) -> Floats:
-        """(T, 3, 3) columns e1, e2, e3, the joint's axes in inertial ones"""
+        """(T, 3, 3) columns e1, e2, e3: the joint's axes in inertial axes."""
         return self._sides.triads[0]
 
     @property
     def offset(self) -> Floats:
-        """(T, 3) m, from the point on a to that on b, in the joint's axes"""
+        """(T, 3) offset from the joint's point on a to its point on b, in the joint's axes, m."""
         return self._in(JOINT, self._sides.d)
 
     @cached_property
     def angle(self) -> Floats:
-        """(T,) rad, of b against a about e3, 0 at t = 0, counted through turns.
+        """(T,) rotation angle of b relative to a about e3, rad; 0 at t = 0, continuous through whole turns.
 
-        Between two outputs it is taken to have turned by about the mean of its rates at both: outputs may be several turns
-        apart where it turns evenly.
+        The change between two outputs is assumed to be near the mean of the rates at both outputs. If the rotation is
+        uniform, outputs may therefore be several turns apart.
         """
         self._has("angle")
         a, b = self._sides.triads
@@ -127,14 +129,15 @@ class JointHistory:
 
     @property
     def angle_rate(self) -> Floats:
-        """(T,) rad/s, of b against a about e3"""
+        """(T,) angular velocity of b relative to a about e3, rad/s."""
         self._has("angle")
         return _dot(self.axes[..., 2], self._sides.turning)
 
     @cached_property
     def angles(self) -> Floats:
-        """(T, 2) rad, of a universal joint: of its cross against a about e3, of b against the cross about e1 of b; each
-        0 at t = 0, and counted as `angle`.
+        """(T, 2) rotation angles of a universal joint, rad; both 0 at t = 0 and continuous through whole turns, as `angle`.
+
+        The first is the rotation of the cross relative to a about e3, the second that of b relative to the cross about e1 of b.
         """
         self._has("angles")
         a, b = self._sides.triads
@@ -146,31 +149,31 @@ class JointHistory:
 
     @property
     def angle_rates(self) -> Floats:
-        """(T, 2) rad/s, of `angles`"""
+        """(T, 2) rates of `angles`, rad/s."""
         self._has("angles")
         a, b = self._sides.triads
-        # perpendicular axes: each component is a rate of its own
+        # the two axes are perpendicular, so that each component is one of the rates
         return np.stack([_dot(x, self._sides.turning) for x in (a[..., 2], b[..., 0])], axis=1)
 
     @property
     def displacement(self) -> Floats:
-        """(T,) m, of b against a along e3, 0 at t = 0"""
+        """(T,) displacement of b relative to a along e3, m; 0 at t = 0."""
         self._has("displacement")
         return _dot(self.axes[..., 2], self._sides.d)
 
     @property
     def displacement_rate(self) -> Floats:
-        """(T,) m/s, of b against a along e3"""
+        """(T,) velocity of b relative to a along e3, m/s."""
         self._has("displacement")
         return _dot(self.axes[..., 2], self._sides.rate)
 
     @property
     def rate(self) -> Floats:
-        """(T,) of the coordinate of the joint, rad/s or m/s; of the angle where there is a displacement besides"""
+        """(T,) rate of the joint's coordinate, rad/s or m/s; the rate of the angle if there is also a displacement."""
         return self.angle_rate if "angle" in self._known else self.displacement_rate
 
     def table(self) -> dict[str, Floats]:
-        """Columns (T,) by name: what says how the joint stands, then force and moment in inertial axes."""
+        """Return columns (T,) by name: the joint's coordinates and their rates, then force and moment in inertial axes."""
         columns: dict[str, Floats] = {}
         for name in self._known:
             values = {name: getattr(self, name), f"{name}_rate": getattr(self, _RATES[name])}
@@ -181,6 +184,7 @@ class JointHistory:
         return columns
 
     def _has(self, coordinate: str) -> None:
+        """Raise ResultError if joints of this kind do not have the coordinate."""
         known = self._known
         if coordinate not in known:
             has = (
@@ -189,6 +193,7 @@ class JointHistory:
             raise ResultError(f"{self.kind} joint '{self.name}': has no {coordinate}; {has}")
 
     def _in(self, axes: str, vectors: Floats) -> Floats:
+        """Return vectors (T, 3), given in inertial axes, in "inertial" or "joint" axes."""
         if axes == INERTIAL:
             return vectors
         if axes != JOINT:
@@ -197,6 +202,7 @@ class JointHistory:
 
     @cached_property
     def _sides(self) -> _Sides:
+        """Return the markers of the joint and their relative motion at all outputs."""
         frames = self.layout.frames
         if frames is None:
             raise ResultError(
@@ -217,11 +223,12 @@ class JointHistory:
 
     @cached_property
     def _wrench(self) -> tuple[Floats, Floats]:
+        """Return force (T, 3), N, and moment about the joint's point on b (T, 3), N m, on b in inertial axes."""
         standing, mine = Standing(self._source.layout), self._mine()
         assert standing.constraints is not None
         own = standing.constraints.chosen(mine)
         a, b = (int(f) for f in own.frames[0])
-        # the ground and the two frames alone, so that what is fixed to the ground stays known as such
+        # a state of the ground and the two frames alone: frame 0 remains the ground, so that sides fixed to it are recognised
         r, quat = (
             np.stack([self._source.read(name, (slice(None), f)) for f in (0, a, b)], axis=1)
             for name in ("r", "quat")
@@ -230,14 +237,17 @@ class JointHistory:
         none = np.zeros((len(r), 0))
         state = State(r, quat, r, r, none, none, none, none)
         gradients = standing.gradients(own, slice(None), state, self._driven(mine))
-        # the equations of motion contain + G^T lam: what acts on b is -lam times the gradient
+        # the equations of motion contain + G^T lam, so that the wrench on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
         point = standing.point(own, 1, slice(None))
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 2], point), force)
 
     def _driven(self, mine: Any) -> Floats:
-        """(T, d, 9) what the drive of this row keeps; without rows where it is none."""
+        """Return the stored rows of the driven constraints among those of this joint (T, d, 9); d = 0 if none is driven.
+
+        `mine`: (c,) mask of the constraints of this joint.
+        """
         every = self._source.layout.constraints
         assert every is not None
         of_mine = mine[driven_rows(every)]
@@ -246,7 +256,7 @@ class JointHistory:
         return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]
 
     def _mine(self) -> Any:
-        """(c,) which constraints are of this joint."""
+        """Return the mask (c,) of the constraints that belong to this joint."""
         every = self._source.layout.constraints
         if every is None:
             raise ResultError(
@@ -265,7 +275,10 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 
 def _counted(angles: Floats, rates: Floats, t: Floats) -> Floats:
-    """Angles known up to whole turns, each nearest to where its rate has brought it since the one before."""
+    """Return angles (T,), rad, with the whole turns added that make them continuous.
+
+    Each change is the one nearest to that predicted by the mean of the rates (T,), rad/s, at both outputs.
+    """
     expected = np.diff(t) * 0.5 * (rates[1:] + rates[:-1])
     change = np.diff(angles)
     turns = np.concatenate([[0.0], np.cumsum(np.round((expected - change) / (2.0 * np.pi)))])

@@ -1,6 +1,7 @@
-"""What follows from the states of a run: strains, stresses and the audit table, found where they are first read.
+"""Compute strains, stresses and the audit table of a run in memory on first access.
 
-A run in memory keeps its states; the rest takes as long to find as a hundred steps of a small model, and is often not read.
+A run in memory stores only its states. Computing the derived columns takes as long as about a hundred steps of a small model, and
+they are often not read.
 """
 
 from __future__ import annotations
@@ -23,17 +24,23 @@ NAMES = ("strains", "stresses", native.AUDIT)
 
 
 class LateColumns(NamedTuple):
-    """Of a run of `system` with steps of dt; standing: as of `tabulate`."""
+    """Derived columns of a run of `system` with steps of `dt`.
+
+    `standing`: constraints at all outputs of the result, passed to `tabulate`; None if the constraints are those of the system.
+    """
 
     system: System
     dt: float
     standing: Standing | None = None
-    at_once: int = 2**31  # outputs; with `standing` all of them
+    at_once: int = 2**31  # number of outputs per evaluation; with `standing` all outputs in one
 
     def found(
         self, layout: Layout, arrays: Mapping[str, NDArray[Any]], newton: Floats
     ) -> dict[str, NDArray[Any]]:
-        """The arrays `NAMES` of outputs whose states, times and steps are in `arrays`; newton: (T, 3) of `newton_columns`."""
+        """Return the arrays `NAMES` for T outputs: "strains" and "stresses" (T, m, 6), and the audit table (T, columns).
+
+        `arrays`: states, times and step numbers of the outputs by name. `newton`: (T, 3), made by `newton_columns`.
+        """
         each: list[Outputs] = []
         for first in range(0, len(newton), self.at_once):
             rows = slice(first, min(first + self.at_once, len(newton)))

@@ -1,6 +1,6 @@
-"""What is drawn and named in a result, as plain arrays: rods, bodies and joints by frame and row numbers.
+"""Describe the parts of a model in a result as plain arrays: rods, bodies and joints by frame and row numbers.
 
-`Model.build()` makes a `Layout`; the writers store it beside the states, so that a file explains itself.
+`Model.build()` makes a `Layout`; the writers store it with the states, so that a result file is self-describing.
 Frame 0 is the ground. Shapes: n_nodes nodes and n_el elements of one rod, nv vertices and nf triangles of
 one body.
 """
@@ -27,8 +27,11 @@ from rigid.system import Constraints, Floats, Ints, State
 def _array(
     owner: str, what: str, value: ArrayLike, shape: tuple[int | None, ...], kind: type
 ) -> NDArray[Any]:
-    """`value` as a contiguous array of `shape` (None: any length); ValueError says whose it is."""
-    if type(value) is np.ndarray and value.dtype == kind and value.flags.c_contiguous:  # as nearly always
+    """Return `value` as a contiguous array of `shape` (None: any length) and number type `kind`.
+
+    Raises ValueError if the shape differs; the message names the object `owner` and its field `what`.
+    """
+    if type(value) is np.ndarray and value.dtype == kind and value.flags.c_contiguous:  # the usual case
         known = tuple(n if m is None else m for n, m in zip(value.shape, shape, strict=False))
         if known == value.shape and len(known) == len(shape):
             return value
@@ -45,19 +48,19 @@ def _array(
 
 @dataclass(eq=False)
 class RodLayout:
-    """One rod: its cross-sections (frames) and elements in order along the rod.
+    """Layout of one rod: its cross-sections (frames) and elements in order along the rod.
 
-    An element here is an interval between two nodes, where strains and stresses are known: of rod elements of order p the
-    point that lies between them. A closed rod has as many elements as nodes; the last element joins the last node to the first.
+    An element here is an interval between two nodes with one point at which strains and stresses are known; rod elements of
+    order p have p such points. A closed rod has as many elements as nodes; the last element joins the last node to the first.
     """
 
     name: str
-    frames: Ints  # (n_nodes,)
-    elements: Ints  # (n_el,)
-    arclength: Floats  # (n_nodes,) m, stress-free
-    radius: Floats  # (n_nodes,) m, for drawing; 0: not known
+    frames: Ints  # (n_nodes,) frame numbers of the nodes
+    elements: Ints  # (n_el,) element numbers
+    arclength: Floats  # (n_nodes,) arc lengths in the stress-free shape, m
+    radius: Floats  # (n_nodes,) radii for drawing, m; 0: not known
     closed: bool = False
-    # (n_nodes, 2) m, for drawing: width along d2 and height along d3 of rectangles; 0: not one. Empty: nowhere.
+    # (n_nodes, 2) width along d2 and height along d3 of rectangular sections for drawing, m; 0: not rectangular. Empty: all 0.
     sides: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __post_init__(self) -> None:
@@ -74,13 +77,13 @@ class RodLayout:
 
 @dataclass(eq=False)
 class BodyLayout:
-    """One rigid body: its frame, the point its position means, and its surface (may be empty)."""
+    """Layout of one rigid body: its frame, its reference point, and its surface (may be empty)."""
 
     name: str
     frame: int
-    reference: Floats  # (3,) m, the body's reference point from the frame's origin, frame axes
-    vertices: Floats  # (nv, 3) m, from the frame's origin, frame axes
-    faces: Ints  # (nf, 3) vertex numbers, counter-clockwise seen from outside
+    reference: Floats  # (3,) reference point of the body, from the frame's origin, in frame axes, m
+    vertices: Floats  # (nv, 3) vertices, from the frame's origin, in frame axes, m
+    faces: Ints  # (nf, 3) vertex numbers of the triangles, counter-clockwise seen from outside
 
     def __post_init__(self) -> None:
         owner = f"body '{self.name}'"
@@ -95,7 +98,7 @@ class BodyLayout:
             )
 
     def alike(self, name: str, frame: int) -> BodyLayout:
-        """Another body of the same shape, whose arrays they have in common."""
+        """Return the layout of another body of the same shape; both share the arrays."""
         other = object.__new__(BodyLayout)
         vars(other).update(vars(self), name=name, frame=int(frame))
         return other
@@ -103,18 +106,18 @@ class BodyLayout:
 
 @dataclass(eq=False)
 class JointLayout:
-    """One joint: the rows [start, stop) of `State.lam` that hold its multipliers, and its markers."""
+    """Layout of one joint: the rows [start, stop) of `State.lam` that hold its multipliers, and its markers."""
 
     name: str
     kind: str
-    rows: tuple[int, int]  # a slice is taken as well
-    frames: tuple[int, int] | None = None  # a, b; None: of an older file
+    rows: tuple[int, int]  # (start, stop); a slice is accepted too
+    frames: tuple[int, int] | None = None  # frames of a and b; None: file of an older version
     points: Floats = field(
         default_factory=lambda: np.zeros((2, 3))
-    )  # m, from the frames' origins, frame axes
+    )  # (2, 3) marker points on a and b, from the frames' origins, in frame axes, m
     axes: Floats = field(
         default_factory=lambda: np.tile(np.eye(3), (2, 1, 1))
-    )  # (2, 3, 3) columns e1, e2, e3 in frame axes
+    )  # (2, 3, 3) marker axes on a and b, columns e1, e2, e3 in frame axes
 
     def __post_init__(self) -> None:
         owner = f"joint '{self.name}'"
@@ -127,14 +130,21 @@ class JointLayout:
 
 
 class Functions(NamedTuple):
-    """What a model gives to a step, as functions of times; a file keeps of it what its description says."""
+    """Loads and drives of a model as functions of time.
 
-    loads: Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
-    drives: Callable[[Floats], Floats] | None  # times (k,) -> (k, rows, 3), see `discretization.drives`
+    A file does not store the functions, only their description.
+    """
+
+    loads: Callable[[Floats], Floats]  # times (k,) -> load values (k, loads, 3)
+    # times (k,) -> drive values (k, rows, 3), see `discretization.drives`
+    drives: Callable[[Floats], Floats] | None
 
 
 def _told(system: System) -> str:
-    """Of kinds that are not here: their own variables are not known of an older file."""
+    """Return an error text that names a kind of interaction that is not registered in this process; "" if there is none.
+
+    A file of an older version does not store the number of internal variables of such kinds.
+    """
     names = [INTERACTIONS[k].name for k in np.unique(system.others.kind) if is_absent(INTERACTIONS[k])]
     if not names:
         return ""
@@ -143,42 +153,46 @@ def _told(system: System) -> str:
 
 @dataclass(eq=False)
 class Layout:
-    """Everything a result needs to know of a model besides its states."""
+    """All data of a model that a result needs in addition to its states."""
 
     name: str
     rods: list[RodLayout]
     bodies: list[BodyLayout]
     joints: list[JointLayout]
-    description: dict[str, Any] = field(default_factory=dict)  # JSON-able
-    n_frames: int = 1  # with the ground
+    description: dict[str, Any] = field(default_factory=dict)  # model and run, can be written as JSON
+    n_frames: int = 1  # number of frames, including the ground
     n_elements: int = 0
     n_multipliers: int = 0
-    n_torsions: int = 0  # counted angles: see `discretization.own_variables`
-    drives: list[str] = field(default_factory=list)  # names, in the order of their numbers in `State.own`
-    n_chart: int = 0  # numbers that an integrator of mechanical systems keeps
-    n_branch: int = 0  # points of rods whose branches relax
-    n_settled: int = 0  # own variables that settle
-    n_bristles: int = 0  # of surfaces that rub
-    n_memory: int = 0  # rows that `em-d` remembers
-    n_points: int = 0  # of surfaces that may touch, where the run is one with contacts
-    n_control: int = 0  # numbers of steps that choose themselves
-    n_earlier: int = 0  # numbers that earlier steps are remembered of, by older versions
-    n_foretold: int = 0  # the same now
-    n_means: int = 0  # and of substeps
-    n_after: int = 0  # multipliers of the step after each output that a file has, see `rodsim.results.output_multipliers`
-    # (m,) multipliers at t = 0, see `discretization.constraint_forces`; None: not known, or not yet
+    n_torsions: int = 0  # number of counted angles, see `discretization.own_variables`
+    drives: list[str] = field(default_factory=list)  # names, in the order of the rows in `State.own`
+    n_chart: int = 0  # length of the chart data that an integrator of mechanical systems stores
+    n_branch: int = 0  # number of points of rods with relaxing branches
+    n_settled: int = 0  # number of internal variables in the block "settled"
+    n_bristles: int = 0  # number of rows for bristles of surfaces with friction
+    n_memory: int = 0  # number of rows that `em-d` stores
+    n_points: int = 0  # number of points of surfaces that may touch, if the run has contacts
+    n_control: int = 0  # length of the data of the step size control
+    n_earlier: int = 0  # quantities with a history of earlier steps, in the format of older versions
+    n_foretold: int = 0  # quantities with a history of earlier steps, in the present format
+    n_means: int = 0  # quantities with a history of substeps
+    # number of stored multipliers of the step after each output, see `rodsim.results.output_multipliers`
+    n_after: int = 0
+    # (m,) multipliers at t = 0, see `discretization.constraint_forces`; None: not known, or not computed yet
     lam_start: Floats | None = None
-    # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
+    # System to which the states belong: the audit recomputes the run's own records from it. None: file of an older version.
     system: System | None = None
-    # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
+    # Constraints of the whole system (`System.constraints`), which convert multipliers to joint forces. None: multipliers only.
     constraints: Constraints | None = None
-    # For the audit: which momenta should be kept. None: not known, judged from constraints and energies.
-    gravity: Floats | None = None  # (3,) m/s^2
-    grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
-    functions: Functions | None = None  # where the model was built in this process
+    # Used by the audit to decide which momenta are conserved. None: not known, inferred from constraints and energies.
+    gravity: Floats | None = None  # (3,) gravitational acceleration, m/s^2
+    grounded: bool | None = None  # True if a joint, a spring or a fixed frame connects a part to the ground
+    functions: Functions | None = None  # None unless the model was built in this process
 
     def copied(self) -> Layout:
-        """The same with a description of its own, to be changed at its first level."""
+        """Return a copy with a separate description, whose first level can be changed.
+
+        The copy has no functions and no multipliers of the step after an output or at t = 0.
+        """
         other = object.__new__(Layout)
         vars(other).update(
             vars(self), description=dict(self.description), functions=None, n_after=0, lam_start=None
@@ -186,7 +200,8 @@ class Layout:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "functions": None}  # a user's functions stay where they were made
+        """A user's functions are not pickled: they stay in the process that made them."""
+        return {**vars(self), "functions": None}
 
     def __post_init__(self) -> None:
         if self.system is not None:
@@ -217,6 +232,7 @@ class Layout:
                 )
 
     def _take_from(self, system: System) -> None:
+        """Set constraints and gravity from the system if they are None; raise ValueError if its sizes differ from the layout."""
         if self.constraints is None:
             self.constraints = system.constraints
         if self.gravity is None:
@@ -239,6 +255,7 @@ class Layout:
 
     @staticmethod
     def _check(owner: str, what: str, numbers: Ints, count: int) -> None:
+        """Raise ValueError if one of the `numbers` is not in 0 ... count - 1."""
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
             raise ValueError(
                 f"{owner}: {what} numbers {numbers.min()} to {numbers.max()}, but there are {count}"
@@ -246,32 +263,32 @@ class Layout:
 
     @property
     def own(self) -> OwnVariables:
-        """The blocks of `State.own`."""
+        """Return the sizes of the blocks of internal variables, `State.own`."""
         return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles)
 
     @property
     def memory(self) -> Memory:
-        """The parts of `State.memory`."""
+        """Return the sizes of the parts of the integrator state, `State.memory`."""
         numbers = self.n_memory, self.n_chart, self.n_points, self.n_control
         return Memory(self.n_frames, *numbers, self.n_foretold, self.n_means, self.n_earlier)
 
     def remembering(self, memory: Memory) -> None:
-        """Its states have this memory from now on."""
+        """Set the sizes of the integrator state of the stored states to those of `memory`."""
         self.n_memory, self.n_chart = memory.rows, memory.chart
         self.n_points, self.n_control = memory.points, memory.control
         self.n_foretold, self.n_means, self.n_earlier = memory.earlier, memory.means, memory.older
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of every field of a `State` of this model."""
+        """Return the shape of each field of a `State` of this model, by name."""
         return state_shapes(self.sizes)
 
     @property
     def sizes(self) -> Sizes:
-        """What the lengths of a state's arrays count."""
+        """Return the sizes that determine the shapes of a state's arrays."""
         return Sizes(self.n_frames, self.n_multipliers, self.own, self.memory)
 
     def check_state(self, state: State, count: int) -> None:
-        """Raise ValueError where the `count` states do not have the shapes of this model."""
+        """Raise ValueError if `state` does not hold `count` states with the shapes of this model."""
         for name, shape in self.state_shapes().items():
             found = np.shape(getattr(state, name))[1:]
             if found != shape or len(getattr(state, name)) != count:

@@ -1,12 +1,14 @@
-"""The local laws of the rods of a result: what density_t + flux_S - source leaves in the boxes between its outputs.
+"""Measure the local conservation laws of the rods of a result: residuals density_t + flux_S - source in space-time boxes.
+
+A box lies between two successive outputs.
 
     energy, momentum, angular momentum: e_t + f_S = source                    material momentum: i_t + g_S = 0
 
-`discretization.continuum.local_laws` on the stored states of any element and integrator. No scheme keeps these laws: their
-residuals fall with the square of the time between outputs and of the elements' length together, and are told beside the
-size of the terms that should cancel. Stresses and energies are those that the elements make of the states; gravity, loads of
-known values and whatever acts on nodes with forces that states tell (`node_forces`) are sources, what a material loses is a
-sink. What is not covered is left out and named.
+`discretization.continuum.local_laws` evaluates the laws on the stored states of any element and integrator. No scheme conserves
+them exactly: the residuals decrease with the square of the time between outputs and of the elements' length together. They are
+reported together with the size of the terms that should cancel. Stresses and energies are those of the elements at the stored
+states. Sources are gravity, loads with known values, and all interactions at nodes whose forces follow from the states
+(`node_forces`); the power dissipated by the material is a sink. Boxes that are not covered are left out and listed.
 """
 
 from __future__ import annotations
@@ -32,45 +34,48 @@ from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.rod_grid import RodGrid, rod_grid
 
 UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
-BLOCK = 1_000_000  # numbers worked on at once
-COARSE = 3.0  # twice the time between outputs makes four times the residual where time decides
-LARGE = 1e-2  # a residual, relative, that is worth a word
+BLOCK = 1_000_000  # approximate count of numbers that are processed at once
+COARSE = 3.0  # doubling the time between outputs makes the residual four times as large if the time step dominates it
+LARGE = 1e-2  # relative residual above which a note is made
 
 
 @dataclass(frozen=True)
 class LawResidual:
-    """One law of one rod; sizes are roots of mean squares over all boxes."""
+    """Residual of one law of one rod; norms and sizes are root mean squares over all boxes."""
 
     law: str
     unit: str
-    norm: float  # of the residual
-    size: float  # of the terms that should cancel: those of density_t, flux_S and source, added
-    largest: float
-    t: float  # s, where that is
-    S: float  # m
-    every_second: float | None  # the norm with every second output; None: too few outputs
-    # (n_outputs - 1, boxes) the residual, of vectors its length; nan: a box that is left out
+    norm: float  # norm of the residual
+    size: float  # size of the terms that should cancel: sum of the norms of density_t, flux_S and source
+    largest: float  # largest absolute value of the residual
+    t: float  # time of the largest residual, s
+    S: float  # arc length of the largest residual, m
+    every_second: float | None  # norm computed from every second output; None: too few outputs
+    # (n_outputs - 1, boxes) residual, or its length for vectors; nan: the box is left out
     values: Floats = field(repr=False, compare=False)
 
     @property
     def relative(self) -> float:
-        """norm / size."""
+        """Return norm / size, or 0 if the size is 0."""
         return self.norm / self.size if self.size > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class RodAudit:
-    """The laws of one rod on the grid of its boxes."""
+    """Residuals of the local laws of one rod on the grid of its boxes."""
 
     rod: str
     element: str
     n_nodes: int
-    t: Floats = field(repr=False)  # (n_outputs - 1,) s, middles between outputs
-    S: Floats = field(repr=False)  # (boxes,) m
+    t: Floats = field(repr=False)  # (n_outputs - 1,) times at the middles between outputs, s
+    S: Floats = field(repr=False)  # (boxes,) arc lengths of the boxes, m
     laws: tuple[LawResidual, ...]
 
     def law(self, name: str) -> LawResidual:
-        """One of 'energy', 'momentum', 'angular_momentum', 'material_momentum'; ResultError where it was not looked at."""
+        """Return the residual of one law.
+
+        `name`: 'energy', 'momentum', 'angular_momentum' or 'material_momentum'. Raises ResultError if the law was not evaluated.
+        """
         for law in self.laws:
             if law.law == name:
                 return law
@@ -81,18 +86,18 @@ class RodAudit:
 
 @dataclass(frozen=True)
 class LocalAudit:
-    """What the local laws leave, rod by rod, and what was not looked at."""
+    """Residuals of the local laws for each rod, and notes on what was not covered."""
 
     model: str
     n_outputs: int
-    t_start: float  # s
-    t_end: float  # s
-    integrator: str  # "" where the result does not say
+    t_start: float  # time of the first output, s
+    t_end: float  # time of the last output, s
+    integrator: str  # "" if the result does not name it
     rods: tuple[RodAudit, ...]
     not_covered: tuple[str, ...]
 
     def rod(self, name: str) -> RodAudit:
-        """The rod called `name`; ResultError says which there are."""
+        """Return the audit of the rod `name`; raise ResultError, which lists the rods, if there is none."""
         for rod in self.rods:
             if rod.rod == name:
                 return rod
@@ -101,7 +106,7 @@ class LocalAudit:
         )
 
     def to_json(self) -> str:
-        """All numbers but the fields; those that are not finite become null."""
+        """Return all numbers except the residual fields as JSON; numbers that are not finite become null."""
 
         def plain(x: Any) -> Any:
             return None if isinstance(x, float) and not np.isfinite(x) else x
@@ -123,7 +128,7 @@ class LocalAudit:
         return json.dumps({**head, "rods": rods, "not_covered": list(self.not_covered)}, indent=2)
 
     def text(self) -> str:
-        """For reading, one line a law."""
+        """Return the audit as text for reading, with one line for each law."""
         by = f", {self.integrator}" if self.integrator else ""
         lines = [
             f"local audit of '{self.model}': {self.n_outputs} outputs, t = {self.t_start:g} to {self.t_end:g} s{by}"
@@ -139,6 +144,7 @@ class LocalAudit:
 
 
 def _words(law: LawResidual) -> str:
+    """Return a line of text on the residual of one law."""
     told = (
         f"{law.law.replace('_', ' '):<17}  {law.norm:.2e} {law.unit} of {law.size:.2e}, {law.relative:.1e}; "
         f"at most {law.largest:.2e} at t = {law.t:.4g} s, S = {law.S:.4g} m"
@@ -164,7 +170,7 @@ def local_audit(result: ResultLike) -> LocalAudit:
     Raises
     ------
     ResultError
-        If there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+        If there is nothing to measure: no rod with three nodes, only one output, or a file of an older version without masses.
     FileNotFoundError
         If there is no such file.
 
@@ -186,11 +192,12 @@ def local_audit(result: ResultLike) -> LocalAudit:
         raise ResultError(
             "local audit: the file keeps no masses and stiffnesses (of an older version); run it again"
         )
-    with result.held(), np.errstate(all="ignore"):  # a diverged run is measured, not refused
+    with result.held(), np.errstate(all="ignore"):  # diverged runs are measured, not rejected
         return _measured(result, layout, system)
 
 
 def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
+    """Return the local audit of a result whose file is open; raise ResultError if no rod has an inner node of its grid."""
     t = result.t
     grids = {
         rod.name: rod_grid(system, rod, acts_along(layout, rod, order_of(system, rod)))
@@ -232,7 +239,10 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
 
 
 def _blocks(result: Result) -> Iterator[slice]:
-    """Slices of outputs that share one with the next; of odd lengths, so that every second output goes on."""
+    """Yield slices of outputs; neighbouring slices share one output.
+
+    Their lengths are odd, except perhaps that of the last, so that every second output continues from one slice to the next.
+    """
     each = 200 * (result.layout.n_frames + result.layout.n_elements)
     size = 2 * max(1, BLOCK // each)
     for start in range(0, result.n_outputs - 1, size):
@@ -240,21 +250,23 @@ def _blocks(result: Result) -> Iterator[slice]:
 
 
 class _Stored(NamedTuple):
-    """Some outputs, and what follows from them."""
+    """A block of outputs with the quantities derived from their states."""
 
     t: Floats
     state: State
-    loading: tuple[Floats, Floats, Floats]  # of all points: stress, energy, what is lost
+    loading: tuple[Floats, Floats, Floats]  # stress, energy and dissipated power at all points
     acting: Sources
 
 
 def _stored(system: System, t: Floats, state: State, loads: list[NodeLoad], frames: Ints) -> _Stored:
+    """Return the block of outputs with their stresses, energies, losses, and the sources on `frames`."""
     strain, stress = element_states(system, state)
     loading = stress, elastic_densities(system, state, strain), branch_losses(system, state)
     return _Stored(t, state, loading, sources(system, loads, t, state, frames))
 
 
 def _every_second(stored: _Stored) -> _Stored:
+    """Return every second output of a block."""
     half = slice(None, None, 2)
     state = State(*(x[half] for x in stored.state))
     stress, energy, lost = (x[half] for x in stored.loading)
@@ -262,7 +274,7 @@ def _every_second(stored: _Stored) -> _Stored:
 
 
 def _terms(grid: RodGrid, stored: _Stored, layout: Layout) -> LocalTerms:
-    """The terms at some outputs, with what acts on nodes as sources of their boxes."""
+    """Return the terms of all laws of a rod for a block of outputs; forces on nodes are sources of the boxes of the nodes."""
     state = stored.state
     gravity = np.zeros(3) if layout.gravity is None else layout.gravity
     r, quat, v, Omega = (x[:, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
@@ -276,7 +288,7 @@ def _terms(grid: RodGrid, stored: _Stored, layout: Layout) -> LocalTerms:
 
 
 class _Sums:
-    """Fields and sums of squares of one rod, block by block."""
+    """Residual fields and sums of squares of one rod, accumulated block by block."""
 
     def __init__(self, grid: RodGrid, held: Held) -> None:
         self._grid = grid
@@ -288,13 +300,14 @@ class _Sums:
             for law in self._laws
         }
         self._values: dict[str, list[Floats]] = {law: [] for law in self._laws}
-        self._squares = {law: np.zeros(4) for law in self._laws}  # residual, rate, flux, source
-        self._half = {law: np.zeros(2) for law in self._laws}  # residual, time
+        # sums of squares of residual, rate, flux, source
+        self._squares = {law: np.zeros(4) for law in self._laws}
+        self._half = {law: np.zeros(2) for law in self._laws}  # sum of squares of the residual, and time
         self._t: list[Floats] = []
         self._time = 0.0
 
     def add(self, terms: LocalTerms, t: Floats) -> None:
-        """The boxes between the outputs t."""
+        """Add the boxes between the outputs at times t, s."""
         self._t.append(terms.t)
         self._time += float(t[-1] - t[0])
         for law in self._laws:
@@ -305,21 +318,21 @@ class _Sums:
             self._squares[law] += [self._square(law, x, np.diff(t)) for x in (residual, *term)]
 
     def add_half(self, terms: LocalTerms) -> None:
-        """The same with every second output."""
-        each = np.ones(len(terms.t))  # outputs are at even distances, but for the last
+        """Add the boxes between every second output."""
+        each = np.ones(len(terms.t))  # weights are equal: outputs are equidistant, except for the last
         for law in self._laws:
             square = self._square(law, getattr(terms, law).residual, each)
             self._half[law] += [square, each.sum()]
 
     def _square(self, law: str, x: Floats, dt: Floats) -> float:
-        """Sum of squares over the boxes that count, by their widths and times."""
+        """Return the sum of squares of x over the boxes that are not left out, weighted by width and duration `dt`."""
         width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
         weight = np.where(self._left_out[law], 0.0, width)
         each = x**2 if x.ndim == 2 else np.sum(x**2, axis=2)
         return float(dt @ each @ weight)
 
     def audited(self, rod: RodLayout, element: str) -> RodAudit:
-        """All that was found."""
+        """Return the residuals of all laws of the rod; a law whose boxes are all left out is omitted."""
         t, S = np.concatenate(self._t), self._grid.S[1:-1]
         width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
         laws = []
@@ -330,7 +343,7 @@ class _Sums:
                 continue
             norms = np.sqrt(self._squares[law] / (self._time * counts))
             found, half = np.where(np.isnan(values), -1.0, np.abs(values)), self._half[law]
-            if not np.isfinite(norms[0]):  # the first that is not finite, for the diverged
+            if not np.isfinite(norms[0]):  # for diverged runs: find the first box that is not finite
                 found = np.where(self._left_out[law], -1.0, np.where(np.isfinite(values), 0.0, 1.0))
             at = np.unravel_index(np.argmax(found), found.shape)
             laws.append(
@@ -350,12 +363,12 @@ class _Sums:
 
 
 def _element(layout: Layout, rod: RodLayout) -> str:
-    """Its word; of files before there were several: the only one."""
+    """Return the name of the element type of a rod; "se3", then the only one, for files that do not store it."""
     return str(layout.description.get("rods", {}).get(rod.name, {}).get("element", "se3"))
 
 
 def _slow(rod: RodAudit) -> list[str]:
-    """That outputs are too far apart for what moves."""
+    """Return a note, in a list, if the time between outputs dominates the residuals; else an empty list."""
     slow = [
         law.law.replace("_", " ")
         for law in rod.laws

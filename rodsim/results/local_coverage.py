@@ -1,4 +1,4 @@
-"""What the local audit of a rod covers: where something unknown acts on its nodes, and what that is, in words."""
+"""Determine which boxes the local audit of a rod covers, and describe the unknown forces at the nodes of the others."""
 
 from __future__ import annotations
 
@@ -19,21 +19,24 @@ from rodsim.results.rod_grid import RodGrid
 
 
 class Held(NamedTuple):
-    """Boxes (n - 2,) where something unknown acts on a node; where anything does, known or not."""
+    """Masks (n - 2,) of the boxes of a rod.
+
+    `unknown`: an unknown force acts on a node of the box. `loaded`: any force, known or unknown, acts on a node of the box.
+    """
 
     unknown: NDArray[np.bool_]
     loaded: NDArray[np.bool_]
 
 
 class Unknown(NamedTuple):
-    """What acts with a force that states do not tell."""
+    """An interaction whose force does not follow from the states: its description and the frames on which it acts."""
 
     words: str
     frames: Ints
 
 
 def held_boxes(layout: Layout, grid: RodGrid) -> Held:
-    """The boxes of a rod that cannot be looked at."""
+    """Return the masks of the boxes of a rod on whose nodes unknown forces, or any forces, act."""
     unknown = np.zeros(len(grid.S) - 2, bool)
     for own in _unknown(layout):
         unknown |= grid.boxes_of(own.frames)
@@ -45,7 +48,10 @@ def held_boxes(layout: Layout, grid: RodGrid) -> Held:
 
 
 def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
-    """Whether something acts on all nodes of an element of this rod: along it, as far as can be told."""
+    """Return True if an interaction or a load acts on all nodes of an element of this rod, and so presumably along the element.
+
+    `order`: order of the rod's elements.
+    """
     assert layout.system is not None
     nodes = len(rod.frames)
     of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
@@ -58,7 +64,7 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
 
 
 def not_covered(layout: Layout, rod: RodLayout, grid: RodGrid) -> list[str]:
-    """What the local audit does not look at of a rod."""
+    """Return notes on the parts of a rod that the local audit does not cover."""
     owner = f"rod '{rod.name}'"
     notes = []
     if not rod.closed:
@@ -81,7 +87,7 @@ def not_covered(layout: Layout, rod: RodLayout, grid: RodGrid) -> list[str]:
 
 
 def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]:
-    """Frames of the constraints among these, by the number of their joint."""
+    """Return the frames of the constraints among `acting`, by the number of their joint."""
     found: dict[int, list[Ints]] = {}
     for own in acting:
         if own.table == "constraints":
@@ -91,7 +97,11 @@ def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]
 
 
 def _unknown(layout: Layout) -> Iterator[Unknown]:
-    """Joints, driven frames, loads whose values a file does not keep, and what has a role that is not known here."""
+    """Yield all interactions with unknown forces.
+
+    These are joints, surfaces that may touch, fixed and driven frames, loads whose values a file does not store, and interactions
+    for which `is_unknown` holds.
+    """
     system = layout.system
     assert system is not None
     unknown = list(filter(is_unknown, groups_of(system)))

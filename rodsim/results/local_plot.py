@@ -1,4 +1,4 @@
-"""Pictures of what the local laws leave of a rod, over its length and time."""
+"""Plot the residuals of the local laws of a rod over arc length and time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DECADES = 6  # shown below the largest
-CELLS = 600  # along an axis; of more the largest of neighbours are drawn
+DECADES = 6  # decades shown below the largest value
+CELLS = 600  # cells along an axis; with more, the largest of neighbouring values is drawn
 
 
 def plot_local(audited: LocalAudit, folder: Path | str) -> list[Path]:
-    """One picture a rod, local-NAME.png; the folder is made where there is none."""
+    """Write one picture for each rod, local-NAME.png, and return the paths.
+
+    `folder` is created if it does not exist.
+    """
     folder = checked_path("local audit", folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -38,7 +41,7 @@ def plot_local(audited: LocalAudit, folder: Path | str) -> list[Path]:
 
 
 def picture(rod: RodAudit) -> Figure:
-    """A panel a law: |residual| over the size of its terms, S to the right and time upwards."""
+    """Return a figure with one panel for each law: |residual| / size of its terms, with S to the right and time upwards."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -54,6 +57,7 @@ def picture(rod: RodAudit) -> Figure:
 
 
 def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
+    """Draw the relative residual of one law on a logarithmic colour scale."""
     from matplotlib.colors import LogNorm
 
     relative = np.abs(law.values) / (law.size if law.size > 0 else 1.0)
@@ -69,7 +73,7 @@ def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
 
 
 def _thinned(field: Floats, t: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
-    """At most CELLS each way."""
+    """Reduce a field to at most CELLS cells along each axis, taking maxima of neighbours; return it with its t and S."""
     values: Floats = field
     for axis in (0, 1):
         starts = np.arange(0, values.shape[axis], -(-values.shape[axis] // CELLS))
@@ -82,7 +86,7 @@ def _thinned(field: Floats, t: Floats, S: Floats) -> tuple[Floats, Floats, Float
 
 
 def _edges(x: Floats) -> Floats:
-    """(n + 1,) between and around the middles x (n,)."""
+    """Return the edges (n + 1,) of cells whose middles are x (n,)."""
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
     inside = 0.5 * (x[1:] + x[:-1])

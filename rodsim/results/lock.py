@@ -1,7 +1,7 @@
-"""One writer to a file: a lock beside it, which ends with its process however that ends. Readers are not asked.
+"""Lock a result file so that only one process writes it. Readers need no lock.
 
-The lock stands in a file of its own: the result is replaced by a larger one as it grows, and HDF5 asks for locks of
-its own where a stranger reads.
+The lock is released when its process ends, however it ends. It is a separate file next to the result, for two reasons: a growing
+result file is replaced by a larger one, and HDF5 requests locks itself when another program reads the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ except ImportError:  # Windows
 
 
 def check_locks(path: Path) -> None:
-    """OSError where the system has no locks for files."""
+    """Raise OSError if the operating system has no file locks."""
     if fcntl is None:
         raise OSError(
             f"'{path}': files that grow, results and journals of studies, are written on Linux and other POSIX systems alone, "
@@ -30,8 +30,11 @@ def check_locks(path: Path) -> None:
 
 
 class Lock:
-    """The right to write `path`, until `release`. Raises BlockingIOError, saying who has it, and OSError where the system has no
-    such locks: on Windows, where an open file cannot be replaced by a larger one either."""
+    """Hold the exclusive right to write `path` until `release`.
+
+    Raises BlockingIOError, which names the process that holds the lock, and OSError if the system has no file locks: on Windows,
+    where an open file cannot be replaced by a larger one either.
+    """
 
     def __init__(self, path: Path) -> None:
         check_locks(path)
@@ -43,16 +46,17 @@ class Lock:
                 if os.path.samestat(os.fstat(self._file.fileno()), self.path.stat()):
                     break
             except FileNotFoundError:
-                pass  # the writer before has just removed it: what was locked is nobody's any more
+                pass  # the previous writer has just removed the file: the lock obtained is on a deleted file, try again
             except BaseException:
                 self._file.close()
                 raise
             self._file.close()
-        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
+        with contextlib.suppress(OSError):  # on a full disk the lock is valid all the same
             self._file.truncate(0)
             self._file.write(json.dumps(_holder()).encode())
 
     def _take(self, path: Path) -> None:
+        """Lock the open lock file; raise BlockingIOError if another process holds the lock."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -60,9 +64,10 @@ class Lock:
                 f"'{path}' is being written by {self._who()}; wait for it, stop it, or give another output"
             ) from None
         except OSError:
-            pass  # a file system without locks
+            pass  # the file system has no locks
 
     def _who(self) -> str:
+        """Return a description of the process that holds the lock, read from the lock file."""
         self._file.seek(0)
         try:
             holder = json.loads(self._file.read())
@@ -72,15 +77,17 @@ class Lock:
 
     @property
     def held(self) -> bool:
+        """Return True until the lock is released."""
         return not self._file.closed
 
     def release(self) -> None:
-        """Give the right back; a second call does nothing."""
+        """Release the lock and remove its file; a second call does nothing."""
         if self.held:
             self.path.unlink(missing_ok=True)
             self._file.close()
 
 
 def _holder() -> dict[str, int | str]:
+    """Return process number, host and time, which the lock file stores."""
     now = datetime.now().astimezone()
     return {"pid": os.getpid(), "host": socket.gethostname(), "since": f"{now:%Y-%m-%d %H:%M:%S %z}"}

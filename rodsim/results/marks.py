@@ -1,4 +1,4 @@
-"""What holds a model, in pictures: joints to the ground as blocks or cones, driven frames as three axes."""
+"""Draw support symbols in pictures: joints to the ground as blocks or cones, driven frames as three axes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from rodsim.results.scene import Surface
 
 SUPPORT = np.array([96, 102, 112]) / 255
 AXES = np.array([[196, 66, 56], [66, 140, 80], [62, 100, 176]]) / 255  # x, y, z
-COLORS = np.concatenate([SUPPORT[None], AXES])  # by owner, after those of the parts
-SIZE = (
-    0.03  # of the scene: side of a block, height of a cone, with what is needed to come out of what they hold
-)
-LENGTH, THIN = 0.06, 0.005  # of the scene: an axis of a driven frame
-SIDES = 16  # of a cone
+# (4, 3) colours by owner number, after the colours of the parts
+COLORS = np.concatenate([SUPPORT[None], AXES])
+# side of a block and height of a cone, relative to the scene; enlarged so that they protrude from the parts that they hold
+SIZE = 0.03
+LENGTH, THIN = 0.06, 0.005  # length and thickness of an axis of a driven frame, relative to the scene
+SIDES = 16  # number of sides of a cone
 
 
 class Marks:
-    """Their surfaces at any state."""
+    """Support symbols of a model; `surface` returns their surfaces at a state."""
 
     def __init__(self, layout: Layout, size: float, up: Floats, first_owner: int) -> None:
-        """size (m): of the scene; up (3,): unit vector; first_owner: number of the first colour of `COLORS`."""
+        """Build the symbols of a layout.
+
+        `size`: size of the scene, m. `up`: (3,) unit vector. `first_owner`: owner number of the first colour of `COLORS`.
+        """
         supports = [joint for joint in layout.joints if joint.frames is not None and 0 in joint.frames]
         places = [_place(joint) for joint in supports]
         self._frame = np.array([frame for frame, _ in places], dtype=np.int64)
@@ -34,15 +37,17 @@ class Marks:
         shapes = []
         for k, joint in enumerate(supports):
             reach = max(half.get(frame, 0.0) for frame in joint.frames or ())
-            if holds_all(joint.kind):  # a block; others are cones with the joint at the apex
+            # joints that leave no motion free are blocks, others are cones with the joint at the apex
+            if holds_all(joint.kind):
                 side = SIZE * size + 2.0 * reach
                 shapes.append(side * box())
-                self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)  # before the end of a rod
+                # in front of the end of a rod
+                self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)
             else:
                 shapes.append((SIZE * size + 1.5 * reach) * _cone(up))
         self._of_support = np.repeat(np.arange(len(shapes)), [len(shape) for shape in shapes])
         self._shape = np.concatenate([np.zeros((0, 3, 3)), *shapes])
-        # blocks lie along the axes of what they hold, cones stand upright
+        # blocks are aligned with the axes of the frame that they hold, cones with `up`
         self._turned = np.array([holds_all(joint.kind) for joint in supports], dtype=bool)[self._of_support]
         fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
         self._driven = np.flatnonzero(fixed == DRIVEN)
@@ -54,7 +59,10 @@ class Marks:
         self._faces: Ints = np.arange(len(self._owner), dtype=np.int64).reshape(-1, 3)
 
     def surface(self, state: State) -> Surface:
-        """Triangles of all of them, each with its own corners: edges stay sharp."""
+        """Return the triangles of all symbols at a state.
+
+        Triangles share no vertices, so that edges are shaded sharp.
+        """
         R = to_matrix(state.quat[self._frame])
         at = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
         shape = self._shape.copy()
@@ -71,16 +79,19 @@ class Marks:
 
 
 def _place(joint: JointLayout) -> tuple[int, Floats]:
-    """Frame and point where a joint to the ground is drawn: equilibria may have moved the ground's."""
+    """Return the frame and the point (3,), in its axes, m, at which a joint to the ground is drawn.
+
+    The point on the moving part is preferred, because an equilibrium may have moved the one on the ground.
+    """
     assert joint.frames is not None
     ground = joint.frames.index(0)
-    # where points of a and b do not lie together the ground's own stays where it is
+    # if the joint does not hold the points of a and b together, use the point on the ground
     side = 1 - ground if holds_points(joint.kind) else ground
     return joint.frames[side], joint.points[side]
 
 
 def _outward(layout: Layout) -> dict[int, float]:
-    """Of both ends of open rods, by their frames: the way out of the rod along d1."""
+    """Return, by frame, the outward direction at both ends of open rods: -1 or 1 along d1."""
     found: dict[int, float] = {}
     for rod in layout.rods:
         if not rod.closed:
@@ -89,7 +100,10 @@ def _outward(layout: Layout) -> dict[int, float]:
 
 
 def _half_thickness(layout: Layout) -> dict[int, float]:
-    """Of rods and bodies by their frames, m: the support of what is thick would be hidden in it."""
+    """Return the half thickness of rods and bodies by frame, m.
+
+    Supports are enlarged by it, because a thick part would hide its support.
+    """
     found: dict[int, float] = {}
     for rod in layout.rods:
         half = np.maximum(rod.radius, 0.5 * rod.sides.max(axis=1))
@@ -101,7 +115,10 @@ def _half_thickness(layout: Layout) -> dict[int, float]:
 
 
 def box(low: Floats | None = None, high: Floats | None = None) -> Floats:
-    """Triangles (12, 3, 3), counter-clockwise from outside; by default of a cube of side 1 about the origin."""
+    """Return the triangles (12, 3, 3) of a box, counter-clockwise seen from outside.
+
+    `low`, `high`: (3,) opposite corners; by default the box is a cube of side 1 about the origin.
+    """
     low = np.full(3, -0.5) if low is None else low
     high = np.full(3, 0.5) if high is None else high
     faces = []
@@ -118,7 +135,7 @@ def box(low: Floats | None = None, high: Floats | None = None) -> Floats:
 
 
 def _cone(up: Floats) -> Floats:
-    """Triangles (2 SIDES, 3, 3) of a cone of height 1 below its apex, which is at the origin."""
+    """Return the triangles (2 SIDES, 3, 3) of a cone of height 1 below its apex, which is at the origin."""
     side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     side /= np.linalg.norm(side)
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
@@ -129,7 +146,7 @@ def _cone(up: Floats) -> Floats:
 
 
 def _axis(k: int) -> Floats:
-    """Triangles of a thin rod from the origin along the k-th axis, for a scene of size 1."""
+    """Return the triangles (12, 3, 3) of a thin box from the origin along the k-th axis, for a scene of size 1."""
     low, high = np.full(3, -THIN / 2), np.full(3, THIN / 2)
     high[k] = LENGTH
     return box(low, high)

@@ -1,4 +1,7 @@
-"""Multipliers of the step after each output of a run in memory, computed when forces of joints are first read."""
+"""Compute the multipliers of the step after each output of a run in memory.
+
+They are computed when joint forces are first read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from rodsim.results.sources import Source
 
 
 def after_in_memory(source: Source) -> Floats:
-    """Return `lam_after` (T, m) of a run in memory."""
+    """Return `lam_after` (T, m), the multipliers of the step after each output of a run in memory; NaN if they are not known."""
     states = stored_states.read(source, slice(0, source.n_outputs))
     nothing = np.full(states.lam.shape, np.nan)
     try:

@@ -1,7 +1,7 @@
-"""Contacts of meshes in stored states, row by row: what all faces, edges and vertices do together, from their kinds.
+"""Evaluate contacts of meshes at stored states, row by row: the resultant of all faces, edges and vertices, from their kinds.
 
-The force goes through the centre of the sphere, or the point of the chord that divides it as the nodes do, along its direction;
-both touch where it is as far from there as the gap says.
+The line of action passes through the centre of the sphere or, for a rod element, through the point that divides the chord in the
+ratio of the nodal forces; it has the direction of the force. The gap gives the distance of the contact point from there.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from rodsim.results.core_contacts import extent, seen
 def of_meshes(
     kind: int, frames: Ints, numbers: list[Floats], share: Floats, state: State
 ) -> tuple[Floats, ...]:
-    """Of k rows of a kind, their frames (k, 4), in states (...): energy, rate of the energy, force on these frames
-    (..., k, 4, 3), its place, gap.
+    """Evaluate k rows of a kind at states (...).
 
-    share (k,): of the sum of the radii, from the axis of the part to where both touch.
+    Return energy (..., k), rate of the energy (..., k), force on the frames (..., k, 4, 3), contact point (..., k, 3), and gap
+    (..., k). `frames`: (k, 4) frames of the rows. `numbers`: parameters of each row. `share`: (k,) distance from the axis of the
+    part to the contact point, as a part of the sum of the radii.
     """
     each = [
         _of_row(kind, own, X, part, state)
@@ -39,6 +40,7 @@ def of_meshes(
 
 
 def _of_row(kind: int, frames: Ints, X: Floats, share: float, state: State) -> tuple[Floats, ...]:
+    """Return energy, rate of the energy, force, contact point and gap of one row, see `of_meshes`."""
     if INTERACTIONS[kind] in (MESH_HULL, MESH_ROUND):
         return _of_hull(kind, frames, X, share, state)
     of_sphere = INTERACTIONS[kind] is SPHERE_MESH
@@ -66,7 +68,7 @@ def _of_row(kind: int, frames: Ints, X: Floats, share: float, state: State) -> t
 
 
 def _alone(kind: int, frames: Ints, X: Floats, which: list[int], at: int, state: State) -> Together:
-    """Of one row, as `rodsim.results.box_contacts.together`."""
+    """Return the result of `rodsim.results.box_contacts.together` for one row, without the axis of rows."""
     found = together(kind, frames[None], X[None], which, at, state)
     r, quat = found.poses
     return Together(
@@ -80,7 +82,11 @@ def _alone(kind: int, frames: Ints, X: Floats, which: list[int], at: int, state:
 
 
 def _of_hull(kind: int, frames: Ints, X: Floats, share: float, state: State) -> tuple[Floats, ...]:
-    """The force goes through a point of its line of action, that is as high above the mesh as the hull is, by its radius."""
+    """Return energy, rate of the energy, force, contact point and gap of one row of a hull on a mesh, see `of_meshes`.
+
+    The contact point is the point of the line of action that is as high above the mesh as the hull's lowest point, corrected by
+    the radius and the gap.
+    """
     V, rate, force, n, on_line, (r, quat) = _alone(kind, frames, X, [2, 0], 0, state)
     core = X[A : A + int(X[A + cores.SIZE])]
     middle = core[:3] + np.concatenate([np.zeros((1, 3)), np.eye(3)])
@@ -98,13 +104,13 @@ def _of_hull(kind: int, frames: Ints, X: Floats, share: float, state: State) -> 
 
 
 def mesh_of_hull(X: Floats) -> int:
-    """Where the triangles begin."""
+    """Return the index in the parameters X of a hull on a mesh at which the mesh begins."""
     at = A + int(X[A + cores.SIZE])
     return at + 1 + int(X[at])
 
 
 def _corners(X: Floats, at: int) -> Floats:
-    """(t, 3, 3) of the triangles among the numbers."""
+    """Return the corners (t, 3, 3) of the triangles of the mesh that begins at index `at` of the parameters X."""
     v, t = X[at : at + 2].astype(int)
     first = at + COUNTS
     vertices = X[first : first + 3 * v].reshape(-1, 3)

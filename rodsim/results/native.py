@@ -1,4 +1,4 @@
-"""The `rodsim` group of a result file: layout, full states bit for bit, strains, stresses, audit table."""
+"""Read and write the `rodsim` group of a result file: layout, bit-identical states, strains, stresses, audit table."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     import h5py
 
 ROOT = "rodsim"
-FORMAT = 2  # raised when an older reader would misread the file; 1 is read too: `rodsim.results.older_files`
+FORMAT = 2  # increased when an older reader would misread the file; format 1 is read too: `rodsim.results.older_files`
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
-AFTER, START = "lam_after", "lam_start"  # of `rodsim.results.output_multipliers`
-OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `rigid.interactions.numbered`
-OWN_ROWS = "own_rows"  # of the constraints among them
-OWN_VARIABLES = "own_variables"  # of the others among them: how many are counted, how many settle
+AFTER, START = "lam_after", "lam_start"  # see `rodsim.results.output_multipliers`
+OWN_KINDS = "own_kinds"  # names of user-defined kinds, see `rigid.interactions.numbered`
+OWN_ROWS = "own_rows"  # number of rows of the user-defined constraints
+OWN_VARIABLES = "own_variables"  # numbers of counted and of settled variables of the other user-defined kinds
 TABLES = {
     "frames": Frames,
     "elements": Elements,
@@ -52,28 +52,29 @@ TABLES = {
     "spans": Spans,
     "others": InteractionTable,
     "contacts": Contacts,
-}  # of `discretization.system.in_files`, beside its gravity
+}  # tables of `discretization.system.in_files`, which also has gravity
 
 
 def series(layout: Layout) -> list[Series]:
-    """The datasets that grow by one output."""
+    """Return the series of a result file: the datasets that grow with each output."""
     return list(_series(layout.sizes, layout.n_elements, layout.n_after))
 
 
 def series_in_memory(layout: Layout) -> tuple[Mapping[str, Series], int]:
-    """The same by their names there, and the bytes of one output."""
+    """Return the series by the names that they have in memory, and the number of bytes of one output."""
     return _series_in_memory(layout.sizes, layout.n_elements, layout.n_after)
 
 
 @functools.lru_cache(maxsize=64)
 def _series_in_memory(sizes: Sizes, m: int, n_after: int) -> tuple[Mapping[str, Series], int]:
+    """Return the series of `_series` by name without the prefix of the group, and the number of bytes of one output."""
     items = _series(sizes, m, n_after)
     return {item.path.removeprefix(f"{ROOT}/"): item for item in items}, sum(item.nbytes for item in items)
 
 
 @functools.lru_cache(maxsize=64)
 def _series(sizes: Sizes, m: int, n_after: int) -> list[Series]:
-    """Of the arrays of a state, m elements and n_after multipliers of the step after an output."""
+    """Return the series of the arrays of a state, of m elements, and of n_after multipliers of the step after an output."""
     return [
         *(
             Series(f"{ROOT}/{name}", shape, np.float64)
@@ -89,21 +90,24 @@ def _series(sizes: Sizes, m: int, n_after: int) -> list[Series]:
 
 
 def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> None:
-    """Everything that does not grow."""
+    """Write all data that do not grow with the outputs.
+
+    `capacity`: number of outputs that the file has room for. `counter`: offsets of the numbers of outputs in the file.
+    """
     root = file.require_group(ROOT)
     root.attrs["format"] = FORMAT
     root.attrs["capacity"] = np.int64(capacity)
     root.attrs["counter"] = np.array(counter, dtype=np.int64)
     root.attrs["audit_columns"] = ",".join(COLUMNS)
     older_files.mark_lines(root)
-    # a dataset, not an attribute: attributes end at 64 kB
+    # a dataset, not an attribute: attributes are limited to 64 kB
     root["description"] = description_text(layout)
     group = root.create_group("layout")
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
     some = "n_points", "n_settled", "n_bristles", "n_control", "n_earlier", "n_foretold", "n_means", "n_after"
-    for name in some:  # where there are some
+    for name in some:  # written only if they are not 0
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
     if layout.lam_start is not None:
@@ -149,26 +153,27 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
 
 
 def read_layout(file: h5py.File) -> Layout:
-    """The layout as it was given to `create`, bit for bit."""
+    """Return the layout that was passed to `create`, bit-identical."""
     root = file[ROOT]
     group = root["layout"]
     rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
     rod_fields = [_unragged(rods, field) for field in ("frames", "elements", "arclength", "radius")]
     body_fields = [_unragged(bodies, field) for field in ("vertices", "faces")]
-    # files written before rectangles were drawn as such have no sides
+    # files of versions that did not draw rectangular sections have no sides
     sides = _unragged(rods, "sides") if "sides_start" in rods else [np.zeros((0, 2)) for _ in rod_fields[0]]
     system = None
-    if "system" in group:  # files of older versions have the constraints only
+    if "system" in group:  # files of older versions have only the constraints
         stored = group["system"]
-        # files written before there were spans, or others, have none
+        # files of versions without spans or generic interactions have no such tables
         tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items() if name in stored}
         tables.setdefault("spans", no_spans())
         tables.setdefault("others", table_of())
         if OWN_KINDS in stored.get("others", ()):
             names = _read(stored["others"], OWN_KINDS)
-            told = stored["others"].get(OWN_VARIABLES, np.zeros((len(names), 2)))  # older files do not tell
+            # older files do not store these numbers
+            told = stored["others"].get(OWN_VARIABLES, np.zeros((len(names), 2)))
             tables["others"] = _with_own_kinds(tables["others"], names, told[...])
-        if len(shares := stored["constraints"].get("shares", ())):  # files had gears there
+        if len(shares := stored["constraints"].get("shares", ())):  # older files have gears there
             both = from_rows(tables["constraints"], shares[...], tables["others"])
             tables |= dict(zip(("constraints", "others"), both, strict=True))
         if OWN_KINDS in stored["constraints"]:
@@ -226,13 +231,17 @@ def read_layout(file: h5py.File) -> Layout:
 
 
 def _with_own_kinds(others: InteractionTable, names: list[str], variables: Ints) -> InteractionTable:
-    """Interactions in the numbers that their kinds have in this process."""
+    """Return the interactions with user-defined kinds renumbered as they are registered in this process.
+
+    `names`: names of these kinds. `variables`: (k, 2) numbers of counted and of settled variables.
+    """
     from rodsim.interactions.text_energies import from_name
 
     return from_files(others, names, variables, from_name)
 
 
 def _description(root: h5py.Group) -> dict[str, Any]:
+    """Return the stored description; raise ValueError if its checksum or its structure is wrong."""
     text = root["description"].asstr()[()]
     if not digests.description_is_whole(root, text):
         raise ValueError("its description is not the one that was written")
@@ -242,7 +251,7 @@ def _description(root: h5py.Group) -> dict[str, Any]:
 
 
 def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
-    """Frames, points and axes of every joint; nothing in files written before they were kept."""
+    """Return frames, points and axes of each joint; empty tuples for files of versions that did not store them."""
     if "frames" not in joints:
         return [()] * len(joints["rows"])
     columns = (joints[name][...] for name in ("frames", "points", "axes"))
@@ -250,22 +259,22 @@ def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
 
 
 def read_rows(file: h5py.File, name: str, outputs: Any) -> NDArray[Any]:
-    """Some outputs, an int, a slice or their numbers, of a dataset that grows."""
+    """Return some outputs of the series `name`; `outputs`: an int, a slice, or an array of output numbers."""
     if name == OWN and older_files.is_older(file[ROOT]):
         return older_files.read_own(file[ROOT], outputs)
     dataset = file[f"{ROOT}/{name}"]
-    if 0 in dataset.shape[1:]:  # in which HDF5 selects nothing by numbers
+    if 0 in dataset.shape[1:]:  # HDF5 cannot select by numbers in an empty dataset
         return np.zeros(dataset.shape, dataset.dtype)[outputs]
     return np.asarray(dataset[outputs])
 
 
 def count(file: h5py.File) -> int:
-    """Number of outputs in the file."""
+    """Return the number of outputs in the file."""
     return int(file["VTKHDF/Steps"].attrs["NSteps"])
 
 
 def description_text(layout: Layout) -> str:
-    """The model description as JSON."""
+    """Return the model description as JSON; raise TypeError if it is not plain JSON data."""
     try:
         return json.dumps(layout.description)
     except TypeError as error:
@@ -273,7 +282,7 @@ def description_text(layout: Layout) -> str:
 
 
 def check_file(file: h5py.File, path: Path) -> h5py.Group:
-    """The `rodsim` group, or ResultError: what the file is instead."""
+    """Return the `rodsim` group; raise ResultError if the file is not a result or has an unknown format."""
     root = file.get(ROOT)
     if root is None or "format" not in root.attrs:
         raise ResultError(
@@ -287,13 +296,15 @@ def check_file(file: h5py.File, path: Path) -> h5py.Group:
 
 
 def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
+    """Write a named tuple of arrays as a group with one dataset for each field."""
     group = parent.create_group(name)
     for field, values in table._asdict().items():
         group[field] = values
 
 
 def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
-    # columns that older versions did not have keep their defaults
+    """Return a table written by `_write_table` as a named tuple of type `kind`."""
+    # columns that older versions did not have take their default values
     group = parent[name]
     there = set(group)
     fields = [field for field in kind._fields if field in there or field not in kind._field_defaults]
@@ -301,7 +312,7 @@ def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
 
 
 def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
-    """ValueError where a dataset that grows does not hold `n_outputs` outputs of this layout."""
+    """Raise ValueError if the series of the file have no room for `n_outputs` outputs, or shapes or types not of `layout`."""
     capacity, counter = int(file[ROOT].attrs["capacity"]), file[ROOT].attrs["counter"]
     if not 0 <= n_outputs <= capacity or np.shape(counter) != (len(Counter._fields),):
         raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
@@ -318,23 +329,27 @@ def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
 
 
 def _names(group: h5py.Group, names: Sequence[str], field: str = "names") -> None:
+    """Write strings as a dataset."""
     import h5py
 
     group.create_dataset(field, data=np.array(names, dtype=object), dtype=h5py.string_dtype())
 
 
 def _read(group: h5py.Group, field: str = "names") -> list[str]:
+    """Return the strings written by `_names`."""
     return [str(name) for name in group[field].asstr()[...]]
 
 
 def _ragged(group: h5py.Group, field: str, arrays: Sequence[NDArray[Any]]) -> None:
-    # one dataset for all objects, and where each begins: a thousand bodies are not three thousand datasets
+    """Write arrays of different lengths as one dataset and a dataset of the offsets at which they begin."""
+    # one dataset for all objects: a thousand bodies would need three thousand datasets
     if arrays:
         group[field] = np.concatenate(arrays)
     group[f"{field}_start"] = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int64)
 
 
 def _unragged(group: h5py.Group, field: str) -> list[NDArray[Any]]:
+    """Return the arrays written by `_ragged`."""
     start = read_numbers(group, f"{field}_start")
     if len(start) == 1:
         return []

@@ -1,4 +1,4 @@
-"""Result files before their first output, and with more room than they had."""
+"""Create empty result files, and replace full ones by files with a larger capacity."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from rodsim.results.storage import COPY_BYTES, Counter, Series, create_series, o
 if TYPE_CHECKING:
     import h5py
 
-FIRST_BYTES = 2**26  # room in a new file; doubled whenever it is full
-MARK = 0x6D6F646E6573746D  # stands for the number of outputs until its place in the file is known
+FIRST_BYTES = 2**26  # bytes of room in a new file; doubled each time it is full
+MARK = 0x6D6F646E6573746D  # placeholder for the number of outputs until its offset in the file is known
 
 
 def room_for(layout: Layout, drawing: Drawing, n: int, capacity: int) -> int:
-    """Outputs that a file of n outputs has room for: the same whether a run was stopped in between or not."""
+    """Return the number of outputs that a file with n outputs has room for, at most `capacity`.
+
+    It does not depend on whether the run was interrupted and resumed.
+    """
     room = max(8, FIRST_BYTES // max(1, sum(item.nbytes for item in all_series(layout, drawing))))
     while room <= n:
         room *= 2
@@ -29,18 +32,18 @@ def room_for(layout: Layout, drawing: Drawing, n: int, capacity: int) -> int:
 
 
 def row_series(layout: Layout, drawing: Drawing) -> list[Series]:
-    """What an output adds, but for its digests."""
+    """Return the series to which an output adds rows, without that of the checksums."""
     return [*vtkhdf.series(drawing), *native.series(layout)]
 
 
 def all_series(layout: Layout, drawing: Drawing) -> list[Series]:
-    """The same with the digests, which come last."""
+    """Return all series to which an output adds rows; that of the checksums is last."""
     items = row_series(layout, drawing)
     return [*items, digests.series(items)]
 
 
 def build(path: Path, layout: Layout, drawing: Drawing, capacity: int) -> Path:
-    """An empty result file beside `path`, complete but for outputs."""
+    """Write a result file without outputs in the folder of `path`, under a temporary name; return its path."""
     working = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with open_file(working, "w") as file:
@@ -59,7 +62,7 @@ def build(path: Path, layout: Layout, drawing: Drawing, capacity: int) -> Path:
 
 
 def _set_counter(path: Path, counter: Counter, n: int) -> None:
-    """Set NSteps the ordinary way, and check that it was found where `Counter.find` saw it."""
+    """Set NSteps through HDF5, and check that it is stored at the offset found by `Counter.find`."""
     with open_file(path, "r+") as file:
         steps = file[f"{vtkhdf.ROOT}/Steps"]
         steps.attrs.modify("NSteps", np.int64(n))
@@ -70,7 +73,7 @@ def _set_counter(path: Path, counter: Counter, n: int) -> None:
 
 
 def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) -> None:
-    """Replace the file by one with more room and the same n outputs."""
+    """Replace the file by one with room for `capacity` outputs that holds the same n outputs."""
     working = build(path, layout, drawing, capacity)
     try:
         with open_file(path, "r") as old, open_file(working, "r+") as new:
@@ -80,17 +83,17 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
                 rows = n * item.shape[0] if item.flat else n
                 if item.path in old:
                     _copy_rows(old[item.path], new[item.path], rows)
-                else:  # of an older file
+                else:  # a file of an older version
                     new[item.path][:rows] = older_files.read_own(old[native.ROOT], slice(0, n))
             older_files.mark_lines(new[native.ROOT], older_files.has_lines(old[native.ROOT]))
-            if not sealed:  # of an older file: whole from here on
+            if not sealed:  # a file of an older version: checksums are added for all its outputs
                 for outputs, found in digests.of_stored(new, items, n):
                     new[digests.ROWS][outputs] = found
             new[vtkhdf.VALUES].id.set_extent((n,))
             new[vtkhdf.VALUES][:n] = old[f"{native.ROOT}/{native.TIME}"][:n]
             counter = Counter(*(int(place) for place in new[native.ROOT].attrs["counter"]))
         _set_counter(working, counter, n)
-        with open(working, "rb") as raw:  # or a power cut could take both files
+        with open(working, "rb") as raw:  # otherwise both files could be lost in a power failure
             os.fsync(raw.fileno())
         os.replace(working, path)
     except BaseException:
@@ -99,7 +102,10 @@ def extend(path: Path, layout: Layout, drawing: Drawing, n: int, capacity: int) 
 
 
 def check_rows(file: h5py.File, items: list[Series], n: int) -> None:
-    """ValueError or KeyError where a file does not hold n outputs of these series, in its own precision."""
+    """Raise ValueError or KeyError if a file does not hold n outputs of the series `items`.
+
+    The number of bits of the stored numbers may differ from that of the series.
+    """
     for item in items:
         if item.path == f"{native.ROOT}/{native.OWN}" and older_files.is_older(file[native.ROOT]):
             continue
@@ -114,6 +120,7 @@ def check_rows(file: h5py.File, items: list[Series], n: int) -> None:
 
 
 def _copy_rows(old: h5py.Dataset, new: h5py.Dataset, rows: int) -> None:
+    """Copy the first `rows` rows of a dataset, in blocks of about COPY_BYTES bytes."""
     row_bytes = max(1, old.dtype.itemsize * int(np.prod(old.shape[1:])))
     block = max(1, COPY_BYTES // row_bytes)
     for start in range(0, rows, block):

@@ -1,8 +1,8 @@
-"""What acts on the frames of a result besides their rods' own stresses, as forces, moments and power of its states.
+"""Compute the forces, moments and power on the frames of a result at its stored states, without the stresses of the rods.
 
-All that `groups_of` lists has one rule: its dual at the stored poses, or rates, is a force and a torque on each of its frames.
-What is left are the stresses of the rods, which are fluxes of local laws and no forces on them, and constraints: their
-multipliers are means over steps, which states do not follow.
+One rule holds for all interactions that `groups_of` lists: the gradient (dual) at the stored poses, or rates, is a force and a
+torque on each frame. Two kinds of interactions are excluded. Stresses of rods are fluxes of the local laws, not sources. The
+multipliers of constraints are means over steps and so do not follow from the states.
 """
 
 from __future__ import annotations
@@ -22,20 +22,24 @@ from rigid.interactions.kinds import Group, group
 from rigid.system import Floats, Ints, State
 from rodsim.results.node_loads import NodeLoad, values_at
 
-RODS = ("elements", "spans")  # tables of rod elements
-FORCES = (Role.ENERGY, Role.WORK, Role.DISSIPATION)  # whose duals are forces of the states
+RODS = ("elements", "spans")  # names of the tables of rod elements
+# roles of interactions whose forces follow from the states
+FORCES = (Role.ENERGY, Role.WORK, Role.DISSIPATION)
 
 
 class Sources(NamedTuple):
-    """What is done to every frame at every output."""
+    """Force, moment and power on each of n frames at T outputs."""
 
-    force: Floats  # (T, n, 3) N
-    moment: Floats  # (T, n, 3) N m, about the origin
-    power: Floats  # (T, n) W
+    force: Floats  # (T, n, 3) forces, N
+    moment: Floats  # (T, n, 3) moments about the origin, N m
+    power: Floats  # (T, n) power, W
 
 
 def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
-    """What acts with forces that follow from stored states, and is no stress of a rod; state: as of `groups_of`."""
+    """Yield the interactions whose forces follow from stored states, without the stresses of rods.
+
+    `state`: one state or None, passed to `groups_of`.
+    """
     for own in groups_of(system, state, *FORCES):
         if own.table not in RODS:
             yield own
@@ -44,7 +48,10 @@ def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
 
 
 def _viscous(system: System, own: Acting) -> Acting:
-    """Without the rod elements that lose something by a branch alone: its stress is one of the rod."""
+    """Return a group of dissipative rod elements restricted to those with viscosity.
+
+    The others dissipate only in a relaxing branch, whose stress is part of the stress of the rod.
+    """
     if own.table != "spans":
         return own
     spans = system.spans
@@ -53,12 +60,18 @@ def _viscous(system: System, own: Acting) -> Acting:
 
 
 def is_unknown(own: Acting) -> bool:
-    """Whether it acts, and nothing says with which force; a contact comes and goes between the outputs."""
+    """Return True if the force of an interaction does not follow from stored states.
+
+    This includes contacts, which may open and close between outputs.
+    """
     return own.role not in FORCES or own.group.kind.one_sided
 
 
 def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, frames: Ints) -> Sources:
-    """What does something to some of the `frames`, at the outputs `state` with the times t (T,); loads: all of the system's."""
+    """Return the forces, moments and power of all interactions that act on some of the `frames`, at T outputs.
+
+    `loads`: all loads of the system. `t`: (T,) times of the outputs, s. `state`: their states (T, ...).
+    """
     wrench, values = np.zeros((*state.r.shape[:2], 6)), values_at(loads, t)
     for outputs, own in _at_states(system, state):
         among = _among(own.group, frames)
@@ -69,7 +82,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
             found = _of_loads(system, own, frames, values[outputs], states)
         else:
             found = evaluation.gradients([among], states.r, states.quat)
-        of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view
+        of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
         for k, each in enumerate(among.frames.T):
             np.subtract.at(of_frames, each, np.moveaxis(found[:, :, k], 1, 0))
     force, torque = wrench[..., :3], wrench[..., 3:]
@@ -82,7 +95,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 
 
 def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states: State) -> Floats:
-    """Gradients (T, k, 1, 6) of those on some of the `frames`, with the values (T, l, 3) of all loads at each of the states."""
+    """Return the gradients (T, k, 1, 6) of the k loads on `frames`, from the values (T, l, 3) of all loads at T states."""
     use = np.isin(own.group.frames[:, 0], frames)
     kind, which = own.group.kind, np.searchsorted(system.signals, own.use[use])
     times, n = states.r.shape[:2]
@@ -95,22 +108,23 @@ def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states:
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:
-    """The sources with the numbers that they have at some of the states."""
+    """Yield the interactions of `sources_of` with their parameters, and the slice of states for which these hold."""
     every, blocks = len(state.r), own_variables(system)
     if not blocks.angle and not blocks.settled:
         for own in sources_of(system):
             yield slice(0, every), own
         return
-    for i in range(every):  # what is counted through turns, or settles, is another number in each
+    for i in range(every):  # counted angles and settled variables have a different value in each state
         one = State(*(x[i] if len(x) == every else x for x in state))
         for own in sources_of(system, one):
             yield slice(i, i + 1), own
 
 
 def _among(own: Group, frames: Ints) -> Group:
-    """Those that act on some of the frames, in rows of their own."""
+    """Return the interactions of a group that act on some of the frames, with rows numbered from 0."""
     return _chosen(own, np.any(np.isin(own.frames, frames), axis=1))
 
 
 def _chosen(own: Group, use: Any) -> Group:
+    """Return the interactions of a group selected by the mask `use`, with rows numbered from 0."""
     return own._replace(frames=own.frames[use], numbers=own.numbers[use], row=np.arange(use.sum()))

@@ -1,4 +1,4 @@
-"""Loads of a result, and their values where the file knows them."""
+"""List the loads on the frames of a result, with their values if the file stores them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from rigid.system import Floats
 from rodsim.results.along_rods import order_of
 from rodsim.results.layout import Layout
 
-Value = Callable[[Floats], Floats]  # t (T,) -> (T, 3)
+Value = Callable[[Floats], Floats]  # function of times t (T,), s, that returns forces or moments (T, 3)
 
 
 class NodeLoad(NamedTuple):
-    """A load on a frame; value: t (T,) -> (T, 3), None: not known, for it was a function of the user's."""
+    """A load on a frame.
+
+    `value`: function of times t (T,) that returns (T, 3), or None if it is not known, because it was a user's function.
+    """
 
     name: str
     frame: int
@@ -27,13 +30,13 @@ class NodeLoad(NamedTuple):
 
 
 def node_loads(layout: Layout) -> list[NodeLoad]:
-    """All loads of a model, in its order."""
+    """Return all loads of a model, in the order of its table."""
     described = layout.description.get("loads", {})
     if layout.system is None:
         return []
     others = layout.system.others
     frames = others.frames[signals_of(others), 0]
-    # loads at points come first, then those of the nodes of distributed ones
+    # loads at points come first, then the nodal loads of distributed loads
     told: list[tuple[str, Value | None]] = [
         (f"load '{name}'", _function(own["value"])) for name, own in described.items()
     ]
@@ -48,14 +51,17 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
 
 
 def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:
-    """(T, l, 3) at times t (T,); zero where a file does not keep them."""
+    """Return the values of l loads at times t (T,), s, (T, l, 3); zero for loads that a file does not store."""
     none = np.zeros((len(t), 3))
     known = [none if load.value is None else np.broadcast_to(load.value(t), none.shape) for load in loads]
     return np.stack(known, axis=1) if known else np.zeros((len(t), 0, 3))
 
 
 def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
-    """Frame -> length of the rod that it stands for, m, of the nodes that carry a distributed load (`distributed_loads`)."""
+    """Return, by frame, the length of rod that each node with a part of a distributed load represents, m.
+
+    `line`: description of the distributed load (`distributed_loads`).
+    """
     rod = next(rod for rod in layout.rods if rod.name == line["rod"])
     assert layout.system is not None
     p, weight = order_of(layout.system, rod), layout.system.rods.points.weight
@@ -71,11 +77,12 @@ def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
 
 
 def _times(length: float, value: Value) -> Value:
+    """Return the function `value` multiplied by a length, m: a nodal load."""
     return lambda t: length * np.asarray(value(t))
 
 
 def _function(value: Any) -> Value | None:
-    """The function of time that a description tells."""
+    """Return the function of time that a description of a load defines; None if it defines none."""
     if isinstance(value, dict):
         kind = getattr(signals, str(value.get("signal")), None)
         if not (isinstance(kind, type) and issubclass(kind, signals.Signal)):

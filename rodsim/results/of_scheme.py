@@ -1,8 +1,8 @@
-"""What a result of a scheme in a chart says of energies and momenta: formed from the scheme's own coordinates and momenta.
+"""Compute energies and momenta of a result of a scheme in a chart from the scheme's own coordinates and momenta.
 
-`State.memory` holds q, p, v of the chart and the multipliers. What a scheme keeps it keeps of these; the velocities of the
-frames, from which the audit's table is made, follow them to the scheme's order only. Frames and multipliers of a state are
-read off its chart, and so must agree with it.
+`State.memory` holds q, p, v of the chart and the multipliers. The invariants that a scheme conserves are functions of these. The
+velocities of the frames, from which the audit table is made, agree with them only to the order of the scheme. Frames and
+multipliers of a state are computed from its chart, so that both must agree.
 """
 
 from __future__ import annotations
@@ -27,35 +27,36 @@ NAMES = (ENERGY, GENERALISED, *LINEAR_MOMENTUM, *ANGULAR_MOMENTUM, POSITION, RAT
 
 
 class ChartResult(Protocol):
-    """The parts of a `Result` that are read here."""
+    """Attributes of a `Result` that this module reads."""
 
     @property
     def layout(self) -> Layout:
-        """Return what the arrays stand for."""
+        """Return the layout, which describes the arrays."""
 
     @property
     def description(self) -> dict[str, Any]:
-        """Return what the file says of the model and the run."""
+        """Return the stored description of the model and the run."""
 
     def state(self, index: int = -1) -> State:
-        """Return the state at an output."""
+        """Return the state at output number `index`."""
 
 
 class OfScheme(NamedTuple):
-    """Of some outputs."""
+    """Invariants and frames of T outputs, computed from the charts of their states."""
 
-    columns: dict[str, Floats]  # (T,) each, of `NAMES` those there are; of energies T* and p . v - T alone
-    frames: State  # what the chart says of frames and multipliers
+    # (T,) each, for available `NAMES`; energies are T* and p . v - T, without potentials
+    columns: dict[str, Floats]
+    frames: State  # states with frames and multipliers computed from the chart
 
 
 class SchemeReader:
-    """Reads the charts of a result.
+    """Read the charts of the states of a result.
 
-    Raises ModelError where the chart of the model cannot be made.
+    Raises ModelError if the chart of the model cannot be built.
     """
 
     def __init__(self, result: ChartResult) -> None:
-        # their kernels take half a second to load
+        """Imported here, because loading their kernels takes half a second."""
         from discretization.time.integrators import parse
         from discretization.time.mechanical_stepper import system_in_chart
         from rigid.mechanics.mechanical import SINGULAR_MASS
@@ -63,17 +64,17 @@ class SchemeReader:
         layout, settings = result.layout, result.description["run"]
         if layout.system is None:
             raise ModelError(f"result of '{layout.name}': it keeps no system")
-        self._model = layout.system._replace(contacts=contacts_of())  # which hold nothing
+        self._model = layout.system._replace(contacts=contacts_of())  # contacts impose no constraints
         self._system = system_in_chart(layout.name, self._model, result.state(0), str(settings["chart"]))
         self._driven = driven_frames(layout.system.frames.fixed)
-        self._counts = np.ones(self._system.n)  # 0 of coordinates of driven frames
+        self._counts = np.ones(self._system.n)  # 1, and 0 for coordinates of driven frames
         for first, last, _ in self._system.data.driven.frames:
             self._counts[first:last] = 0.0
         self._singular = self._system.has(SINGULAR_MASS)
         self._own_velocity = self._singular or parse(str(settings["integrator"])).singular_mass
 
     def read(self, states: State) -> OfScheme:
-        """Of outputs in a row, whose charts are (T, c)."""
+        """Return invariants and frames of T successive outputs, whose charts (T, c) are in `states.memory`."""
         from discretization.time.drives_in_charts import numbers_in
         from rigid.mechanics import mechanical_rows
 
@@ -82,21 +83,22 @@ class SchemeReader:
         q, p, v, lam, _ = np.split(states.memory, np.cumsum([n, n, n, m]), axis=1)
         driven = numbers_in(self._model, states)
         own_v, own_p = v, p
-        if len(self._driven):  # their mass is none of the model's
+        if len(self._driven):  # the mass of driven frames is not part of the model
             v, p = v * self._counts, p * self._counts
         columns = {GENERALISED: np.einsum("ij,ij->i", p, v) - mechanical_rows.kinetic_energies(system, q, v)}
         w = own_v
         if not self._singular:
             w = mechanical_rows.velocities(system, q, own_p)
             columns[ENERGY] = 0.5 * np.einsum("ij,ij->i", p, w)
-        # of frames and joints: directors are orthonormal, quaternions unit
+        # constraints of frames (orthonormal directors, unit quaternions) and of joints
         g = mechanical_rows.constraints(system, q, driven)
         frames = self._frames(states, q, own_v if self._own_velocity else w)
         table, rows = (
             int(each.sum())
             for each in (rows_of(self._model.constraints), interaction_table.rows_of(self._model.others))
         )
-        if interaction_table.own_of(self._model.others).any():  # by what the states have counted
+        # residuals of interactions with counted variables use the counts of the states
+        if interaction_table.own_of(self._model.others).any():
             g[:, g.shape[1] - rows :] = constraint_residual(self._model, frames)[:, table:]
         columns[POSITION] = np.abs(g).max(axis=1, initial=0.0)
         columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)
@@ -104,11 +106,14 @@ class SchemeReader:
         columns |= {own.name: own(q, p) for own in momenta}
         of_table = lam[:, system.info["places"].internal :][
             :, :table
-        ]  # behind them those that hold driven frames
+        ]  # the multipliers of driven frames follow after these
         return OfScheme(columns, frames._replace(lam=np.hstack([of_table, lam[:, m - rows :]])))
 
     def _frames(self, states: State, q: Floats, rate: Floats) -> State:
-        """Poses and velocities; fixed and driven frames as they are. Of the two quaternions of a pose that of the state."""
+        """Return the states with poses and velocities computed from coordinates q and rates `rate`, both (T, n).
+
+        Fixed and driven frames are unchanged. Of the two quaternions of a pose, the one nearer to that of the state is used.
+        """
         places, of_quaternions = self._system.info["places"], self._system.info["chart"] == "quaternion"
         r, quat, v, Omega = (x.copy() for x in (states.r, states.quat, states.v, states.Omega))
         for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
@@ -132,7 +137,7 @@ class SchemeReader:
 
 
 def reader_of(result: ChartResult) -> SchemeReader | None:
-    """None where the result is of `em`, or keeps no chart."""
+    """Return a reader of the charts of a result; None if its states have no chart, as those of `em`."""
     run = result.description.get("run", {})
     known = result.layout.n_chart and result.layout.system is not None and "chart" in run
     return SchemeReader(result) if known else None

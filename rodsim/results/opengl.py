@@ -1,4 +1,4 @@
-"""Draws surfaces with VTK's OpenGL renderer, off screen or in a window."""
+"""Draw surfaces with VTK's OpenGL renderer, off screen or in a window."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ WINDOW_CURE = (
 
 
 def missing() -> str | None:
-    """Why OpenGL cannot be used here, and the cure; None where it can.
+    """Return why OpenGL is not available on this machine, and the remedy; None if it is available.
 
-    VTK ends the process with a segmentation fault when it renders without OpenGL, so this is asked before.
-    Only the window is made, nothing drawn.
+    VTK crashes the process with a segmentation fault if it renders without OpenGL, so call this first. It creates a window and
+    draws nothing.
     """
     window = _window_class()
     if window == "vtkOSOpenGLRenderWindow" and not any(_loads(f"libOSMesa.so{v}") for v in ("", ".8", ".6")):
@@ -51,7 +51,7 @@ def missing() -> str | None:
 
 
 def no_window() -> str | None:
-    """Why no window can be opened here, and the cure; None where one can."""
+    """Return why no window can be opened on this machine, and the remedy; None if one can be opened."""
     if sys.platform.startswith("linux"):
         if not os.environ.get("DISPLAY"):
             return WINDOW_CURE
@@ -61,13 +61,13 @@ def no_window() -> str | None:
 
 
 def _window_class() -> str:
-    """The kind of window VTK makes here; nothing is drawn."""
+    """Return the name of the window class that VTK uses on this machine; nothing is drawn."""
     import vtkmodules.vtkRenderingOpenGL2  # noqa: F401, registers the windows
     from vtkmodules.vtkCommonCore import vtkLogger
     from vtkmodules.vtkRenderingCore import vtkRenderWindow
 
     before = vtkLogger.GetCurrentVerbosityCutoff()
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)  # VTK reports every kind of window it cannot have
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)  # VTK reports each class that fails
     try:
         return str(vtkRenderWindow().GetClassName())
     finally:
@@ -75,6 +75,7 @@ def _window_class() -> str:
 
 
 def _loads(library: str) -> bool:
+    """Return True if the shared library can be loaded."""
     try:
         ctypes.CDLL(library)
     except OSError:
@@ -83,12 +84,16 @@ def _loads(library: str) -> bool:
 
 
 class Canvas:
-    """Draws surfaces that keep their triangles, many times over: the frames of a movie. A context manager."""
+    """Draw surfaces with fixed triangles and moving vertices repeatedly, as for the frames of a movie. A context manager."""
 
     def __init__(
         self, camera: Camera, width: int, height: int, even: bool = False, window: str | None = None
     ) -> None:
-        """even: as `rodsim.results.painter.Painter`; window: the title of a window, where there is to be one."""
+        """Create the renderer, off screen unless `window` is given.
+
+        `width`, `height`: pixels. `even`: True for little shading, as in `rodsim.results.painter.Painter`. `window`: title of the
+        window to open.
+        """
         import pyvista
         from vtkmodules.vtkCommonCore import vtkLogger
 
@@ -103,7 +108,7 @@ class Canvas:
         self._material: Any = None
         self._even = even
         for direction, strength in LIGHTS:
-            # in a window they go with the viewer
+            # in a window the lights move with the viewer
             kind, place = (
                 ("scene light", camera.axes @ direction) if window is None else ("camera light", direction)
             )
@@ -111,17 +116,17 @@ class Canvas:
         self._look(camera)
 
     def draw(self, surface: Surface, colors: Floats) -> NDArray[np.uint8]:
-        """The picture (height, width, 3) of a surface with colors (n, 3) in 0..1 at its vertices."""
+        """Draw a surface with colors (n, 3) in 0..1 at its vertices; return the picture (height, width, 3)."""
         self.place(surface, colors)
         self._plotter.render()
         return self.picture()
 
     def picture(self) -> NDArray[np.uint8]:
-        """What is drawn now, (height, width, 3)."""
+        """Return the picture that is drawn now (height, width, 3)."""
         return np.asarray(self._plotter.screenshot(None, return_img=True))[..., :3]
 
     def place(self, surface: Surface, colors: Floats) -> None:
-        """What is to be drawn next."""
+        """Set the surface to be drawn next, with colors (n, 3) in 0..1 at its vertices."""
         if self._mesh is None or self._mesh.n_points != len(surface.vertices):
             self._mesh = self._add_mesh(surface)
         self._mesh.points = surface.vertices.astype(np.float32)
@@ -132,7 +137,7 @@ class Canvas:
         self._plotter.renderer.ResetCameraClippingRange()
 
     def add_lines(self, lines: list[tuple[Floats, tuple[int, int, int]]]) -> None:
-        """Thin lines between pairs of end points (2, 3), each with a colour 0..255."""
+        """Add thin lines, given as pairs of end points (2, 3) with a colour 0..255; all get the colour of the first line."""
         if not lines:
             return
         ends = np.concatenate([ends for ends, _ in lines])
@@ -140,7 +145,7 @@ class Canvas:
         self._plotter.add_lines(ends, color=color, width=2, name="grid")
 
     def shade(self, even: bool) -> None:
-        """Even light, for colours that mean values, or light that shows shapes."""
+        """Set the light: `even` for colours that represent values, else light that shows shapes."""
         self._even = even
         if self._material is not None:
             self._material.ambient = EVEN_AMBIENT if even else AMBIENT
@@ -149,11 +154,11 @@ class Canvas:
 
     @property
     def plotter(self) -> Any:
-        """pyvista's, for what else there is in a window."""
+        """Return pyvista's plotter, for everything else that is shown in a window."""
         return self._plotter
 
     def close(self) -> None:
-        """Free the window."""
+        """Close the window and restore the verbosity of VTK."""
         from vtkmodules.vtkCommonCore import vtkLogger
 
         self._plotter.close()
@@ -168,6 +173,7 @@ class Canvas:
         self.close()
 
     def _add_mesh(self, surface: Surface) -> Any:
+        """Add a mesh with the triangles of a surface to the plotter; return the data set that is drawn."""
         import pyvista
 
         faces = np.insert(surface.faces, 0, 3, axis=1).ravel()
@@ -182,9 +188,10 @@ class Canvas:
         actor.prop.specular_power = GLOSS
         self._material = actor.prop
         self.shade(self._even)
-        return actor.mapper.dataset  # pyvista may have made a copy: this is what is drawn
+        return actor.mapper.dataset  # pyvista may have copied the mesh: this is the one that is drawn
 
     def _look(self, camera: Camera) -> None:
+        """Set the camera of the plotter."""
         view = self._plotter.camera
         view.position, view.focal_point = tuple(camera.position), tuple(camera.focus)
         view.up = tuple(camera.axes[:, 1])

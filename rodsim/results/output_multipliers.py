@@ -1,27 +1,28 @@
-"""Multipliers of constraints at the outputs, of which joint forces are made: the one place where they are read.
+"""Read the multipliers of constraints at the outputs, from which joint forces are computed. No other module reads them.
 
-A state stores those of its last step. With most integrators they are means over that step (of a composition, over its last
-substep), so that they belong to its middle and differ from the force at its end by a term of order h. At an output n > 0
+A state stores the multipliers of its last step. With most integrators these are means over that step (for a composition, over its
+last substep). They therefore belong to its middle and differ from the force at its end by a term of order h. At an output n > 0
 
     lam(t_n) = (lam_n + lam'_n)/2                                                                        (1)
 
-where lam_n are those of the step, or substep, that ends at t_n, and lam'_n those of the next one, which is as long: (1) is of
-order 2 with every integrator. With integrators whose multipliers are forces at the end of a step (`Scheme.ends`) the stored ones
-are taken. lam'_n is
+where lam_n are the multipliers of the step, or substep, that ends at t_n, and lam'_n those of the next one, which has the same
+length: (1) is of order 2 with every integrator. With integrators whose multipliers are forces at the end of a step
+(`Scheme.ends`) the stored multipliers are used unchanged. lam'_n is
 
-    - that of the next output, if that is one step later and a step is one solve;
-    - else `lam_after`: when a file stores an output, the step after it is taken and discarded but for its multipliers. That is
-      done after the last output, too, so that files of resumed runs equal those of others. Of a run in memory it is done
-      when forces are first read.
+    - the multiplier stored at the next output, if that is one step later and a step is one solve;
+    - else `lam_after`: when a file stores an output, the step after it is computed, and only its multipliers are saved. This is
+      done after the last output, too, so that files of resumed runs equal those of uninterrupted runs. For a run in memory it is
+      done when forces are first read.
 
-(1) is one-sided, and of order 1: at the last output, if outputs are one step apart; beside a step that had to be halved or was
-split at a corner of a load, and where the next one cannot be taken; next to a step in which a contact begins or ends to act, on
-the side of the other step. Before an output that is several steps after the one before it is not known whether a contact did.
+The result is one-sided, of order 1, in these cases: at the last output, if outputs are one step apart; next to a step that was
+halved or was split at a corner of a load; if the next step cannot be computed; and next to a step in which a contact opens or
+closes, where it is the multiplier of the other step. If an output is several steps after the previous one, it is not known
+whether a contact opened or closed in the last step before it.
 
-At t = 0 the equations of motion are solved (`discretization.constraint_forces`); if they have internal variables that this does
-not know, the mean over the first step is taken. Files of versions before 0.1.1 have neither `lam_after` nor lam(0): if their
-outputs are several steps apart, multipliers are means over the last step before an output, and at t = 0 those that the run began
-with.
+At t = 0 the equations of motion are solved (`discretization.constraint_forces`). If they have internal variables that this does
+not support, the mean over the first step is used. Files of versions before 0.1.1 have neither `lam_after` nor lam(0): if their
+outputs are several steps apart, multipliers are means over the last step before an output, and at t = 0 the initial multipliers
+of the run.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ if TYPE_CHECKING:
     from discretization.time.advance import StepperBase
 
 HALVINGS = COLUMNS.index("halvings")
-CHOSEN = "error"  # setting of runs whose steps choose themselves
+CHOSEN = "error"  # setting of runs with adaptive steps
 STORED = "multipliers_after"  # setting of runs whose files have `lam_after`
 
-After = Callable[[Floats, State], Floats]  # times (k,) and states (k, ...) -> (k, m)
+After = Callable[[Floats, State], Floats]  # times (k,), s, and states (k, ...) -> multipliers (k, m)
 
 
 class Outputs(Protocol):
-    """The parts of a `rodsim.results.sources.Source` that are read here."""
+    """Attributes of a `rodsim.results.sources.Source` that this module reads."""
 
     layout: Layout
     n_outputs: int
@@ -64,7 +65,7 @@ class Outputs(Protocol):
 
 
 def read_multipliers(source: Outputs, rows: slice) -> Floats:
-    """Return the multipliers (T, k) of these rows at all outputs."""
+    """Return the multipliers at all outputs by equation (1), restricted to the slice `rows` of k rows (T, k)."""
     stored: Floats = source.read("lam", (slice(None), rows))
     run = source.layout.description.get("run", {})
     if not stored.size or not stores_means(run):
@@ -78,7 +79,7 @@ def read_multipliers(source: Outputs, rows: slice) -> Floats:
         found = source.read(native.AFTER, (slice(None), rows))
         after[~adjacent] = found[~adjacent]
     halved = np.zeros(len(step), bool)
-    if CHOSEN not in run:  # there it counts windows that were taken again
+    if CHOSEN not in run:  # with adaptive steps the column counts windows that were repeated
         halved = source.read(native.AUDIT, (slice(None), HALVINGS)) > 0.0
         halved |= _split(run, source.read(native.TIME))
         after[:-1][halved[1:] & adjacent[:-1]] = np.nan
@@ -95,7 +96,7 @@ def read_multipliers(source: Outputs, rows: slice) -> Floats:
 def _with_start(
     source: Outputs, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
 ) -> Floats:
-    """With those at t = 0 in the first row, or what is to stand there otherwise."""
+    """Return `values` (T, k) with the first row replaced by the multipliers at t = 0, or by `otherwise` if they are not known."""
     if "dt" not in run or not values.size:
         return values
     start = source.start_multipliers()
@@ -105,7 +106,7 @@ def _with_start(
 
 
 def stores_means(run: dict[str, Any]) -> bool:
-    """Whether states of a run, of these settings, have multipliers that are means over steps."""
+    """Return True if the states of a run with the settings `run` store multipliers that are means over steps."""
     name = run.get("integrator", "")
     if "dt" not in run or name == "modes":
         return False
@@ -117,7 +118,7 @@ def stores_means(run: dict[str, Any]) -> bool:
 
 
 def solves_are_steps(run: dict[str, Any]) -> bool:
-    """Whether a step of a run, of these settings, is one solve: the multipliers of the next output may be lam'_n of (1)."""
+    """Return True if each step of a run with the settings `run` is one solve: the next output may supply lam'_n of (1)."""
     if CHOSEN in run:
         return False
     own = em_integrator(run["integrator"])
@@ -129,7 +130,7 @@ def solves_are_steps(run: dict[str, Any]) -> bool:
 
 
 def _split(run: dict[str, Any], t: Floats) -> Any:
-    """(T,) whether the step before an output was split at a corner of a load."""
+    """Return for each output whether the step before it was split at a corner of a load (T,)."""
     corners, dt = np.array(run.get("corners", ()), float), float(run["dt"])
     if not len(corners):
         return np.zeros(len(t), bool)
@@ -137,7 +138,10 @@ def _split(run: dict[str, Any], t: Floats) -> Any:
 
 
 def _jumps(source: Outputs, adjacent: Any) -> Any:
-    """(T,) whether a contact began or ended to act in the step before an output, which is one step after the one before."""
+    """Return for each output whether a contact opened or closed in the step before it (T,).
+
+    False unless the output is one step after the previous one. `adjacent`: (T,) True if the next output is one step later.
+    """
     jumps = np.zeros(source.n_outputs, bool)
     if source.layout.description.get(CONTACTS) and adjacent.any():
         from rodsim.results import stored_states
@@ -148,19 +152,19 @@ def _jumps(source: Outputs, adjacent: Any) -> Any:
 
 
 def _acting(layout: Layout, states: State) -> Any:
-    """(T, contacts) whether each contact acts."""
+    """Return for each state and contact whether the contact acts (T, contacts)."""
     names = layout.description.get(CONTACTS, {})
     return np.stack([Gaps(layout, name).beyond(states) < 0.0 for name in names], axis=1)
 
 
 class MultipliersAfter:
-    """Takes the first substep after each of some states, and throws it away but for its multipliers.
+    """Compute the first substep after each of several states, and return only its multipliers.
 
     Parameters
     ----------
     layout : Layout
     stepper : callable
-        Returns the stepper of the run, when it is first needed.
+        Returns the stepper of the run; it is called only if a step is computed.
     h : float
         Step, s.
     """
@@ -185,7 +189,11 @@ class MultipliersAfter:
         return found
 
     def _end(self, state: State, t: float) -> State | None:
-        # a user's load may raise there: behind the end of the run, or as the run itself will
+        """Return the state at the end of the first solve after a state at time t, s.
+
+        None if the step is split at a corner of a load or fails.
+        """
+        # a user's load may raise an error beyond the end of the run, or the same error as in the run itself
         try:
             stepper = self._make()
             if not steps_before_corner(stepper.corners, self._h, np.array([t])):
@@ -196,7 +204,7 @@ class MultipliersAfter:
 
 
 def number_stored(stepper: StepperBase, every: int, integrator: str) -> int:
-    """Return how many multipliers of the step after it an output stores: none if the next output has them."""
+    """Return how many multipliers of the next step each output stores: none if the next output supplies them."""
     if not stores_means({"dt": 1.0, "integrator": integrator}) or (
         every == 1 and stepper.solves_per_step == 1
     ):
@@ -224,6 +232,6 @@ def start_of(system: Any, state: State, loads: Any, drives: Any, dt: float) -> F
         if loads is not None and len(values):
             values = np.asarray(loads(np.zeros(1)), float)[0]
         found = instant_multipliers(system, state, values, drives, 0.0, dt)
-    except Exception:  # a singular model: its first step says so
+    except Exception:  # for a singular model the first step raises the error
         return None
     return found if found is not None and np.isfinite(found).all() else None

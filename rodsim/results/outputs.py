@@ -1,4 +1,4 @@
-"""Several outputs of a run at once: every array has one row for each."""
+"""Batches of outputs of a run: each array has one row for each output."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rodsim.results.columns import COLUMNS
 
 
 class Outputs(NamedTuple):
-    """What is stored of k outputs."""
+    """Stored data of k outputs."""
 
-    t: Floats  # (k,) s
-    step: Ints  # (k,) number of steps since t = 0
-    state: State  # (k, ...)
-    strains: Floats  # (k, m, 6)
-    stresses: Floats  # (k, m, 6)
-    audit: Floats  # (k, columns)
-    after: Floats | None = None  # (k, m) multipliers of the step after each, NaN: not known; None: not stored
+    t: Floats  # (k,) times, s
+    step: Ints  # (k,) numbers of steps since t = 0
+    state: State  # (k, ...) states
+    strains: Floats  # (k, m, 6) strains of m elements
+    stresses: Floats  # (k, m, 6) stresses of m elements, N and N m
+    audit: Floats  # (k, columns) rows of the audit table
+    after: Floats | None = None  # (k, m) multipliers of the next step, NaN: not known; None: not stored
 
     @classmethod
     def single(
         cls, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
     ) -> Outputs:
-        """One output; ValueError where an audit column is missing or unknown."""
+        """Return a batch of one output; raise ValueError if an audit column is missing or unknown."""
         return cls(
             np.array([t], dtype=np.float64),
             np.array([step], dtype=np.int64),
@@ -37,7 +37,7 @@ class Outputs(NamedTuple):
         )
 
     def part(self, rows: slice) -> Outputs:
-        """Some of them."""
+        """Return the outputs in the slice `rows`."""
         state = State(*(array[rows] for array in self.state))
         return Outputs(
             self.t[rows],
@@ -51,19 +51,19 @@ class Outputs(NamedTuple):
 
 
 def stacked(states: Sequence[State]) -> State:
-    """States as one, with an axis in front."""
+    """Stack states along a new first axis; return a batch of states."""
     if len(states) == 1:
         return State(*(array[None].copy() for array in states[0]))
     return State(*(np.array(arrays) for arrays in zip(*states, strict=True)))
 
 
 def joined(batches: Sequence[State]) -> State:
-    """Batches of states as one batch."""
+    """Concatenate batches of states; return one batch."""
     return batches[0] if len(batches) == 1 else State(*map(np.concatenate, zip(*batches, strict=True)))
 
 
 def audit_row(audit: Mapping[str, float]) -> Floats:
-    """The audit as a row in the order of `COLUMNS`; ValueError where a column is missing or unknown."""
+    """Return the audit as a row in the order of `COLUMNS`; raise ValueError if a column is missing or unknown."""
     try:
         row = np.array([audit[name] for name in COLUMNS], dtype=np.float64)
     except KeyError as error:

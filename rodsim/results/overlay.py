@@ -1,4 +1,4 @@
-"""Words on a picture: the time, a bar of times, the names of what is seen."""
+"""Write annotations on pictures: the time, a time bar, a colour bar, a legend, and the directions of the axes with a scale."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 INK = (70, 74, 82)
-TEXT = 0.024  # height of letters, as part of the height of the picture
+TEXT = 0.024  # height of letters, relative to the height of the picture
 
 
 @cache
 def _font(size: int) -> FreeTypeFont:
+    """Return the font in a size in pixels."""
     import matplotlib
     from PIL import ImageFont
 
-    # a font that comes with matplotlib: the same on every machine
+    # this font is part of matplotlib, so that pictures are the same on every machine
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), size)
 
 
@@ -37,7 +38,7 @@ def write_text(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
 def write_legend(
     picture: NDArray[np.uint8], names: Sequence[str], colors: Sequence[Floats]
 ) -> NDArray[np.uint8]:
-    """Names in the upper left corner, each after a dot of its colour (3,) in 0..1."""
+    """Write names in the upper left corner, each after a dot of its colour (3,) in 0..1."""
 
     def lines(draw, margin, font):
         step = 1.7 * font.size
@@ -53,7 +54,7 @@ def write_legend(
 def write_color_bar(
     picture: NDArray[np.uint8], label: str, low: float, high: float, colors: Floats
 ) -> NDArray[np.uint8]:
-    """A bar of colors (n, 3) from low to high in the lower right corner, with its label above."""
+    """Draw a bar of colors (n, 3) for values from `low` to `high` in the lower right corner, with its label above."""
 
     def bar(draw, margin, font):
         height, width = picture.shape[:2]
@@ -73,6 +74,7 @@ def write_color_bar(
 
 
 def _short(x: float) -> str:
+    """Return a number as text with three digits."""
     return f"{x:.3g}"
 
 
@@ -96,7 +98,10 @@ CORNERS = ("upper right", "middle right", "lower right", "upper left")
 
 
 def axes_box(height: int, width: int, pixel: float, corner: str) -> tuple[int, int, int, int]:
-    """What `write_axes` covers: x, y of its upper left, width and height, pixels."""
+    """Return the rectangle that `write_axes` covers: x and y of its upper left corner, width and height, pixels.
+
+    `height`, `width`: size of the picture, pixels. `pixel`: size of a pixel in the scene, m. `corner`: one of `CORNERS`.
+    """
     size, _, wide = _axes_sizes(height, width, pixel)
     w, h = round(wide + 1.6 * size), round(2 * (2.2 * size + size) + 5.6 * size)
     y, x = corner.split()
@@ -105,7 +110,7 @@ def axes_box(height: int, width: int, pixel: float, corner: str) -> tuple[int, i
 
 
 def _axes_sizes(height: int, width: int, pixel: float) -> tuple[int, float, float]:
-    """Of letters, pixels; of the scale, m; of axes or scale, whichever is wider, pixels."""
+    """Return the height of letters, pixels, the length of the scale, m, and the larger width of axes and scale, pixels."""
     size, bar = max(9, round(TEXT * height)), nice_length(0.12 * width * pixel)
     return size, bar, 2 * max(0.5 * bar / pixel, 3.2 * size)
 
@@ -113,15 +118,15 @@ def _axes_sizes(height: int, width: int, pixel: float) -> tuple[int, float, floa
 def write_axes(
     picture: NDArray[np.uint8], axes: Floats, pixel: float, corner: str = CORNERS[0]
 ) -> NDArray[np.uint8]:
-    """Directions of x, y and z in a corner, and below them a scale in steps of 1, 2 and 5.
+    """Draw the directions of x, y and z in a corner, and below them a scale whose length is 1, 2 or 5 times a power of ten.
 
-    axes (3, 3): columns are right, up and towards the viewer; pixel (m): how much of the scene a pixel shows.
+    `axes`: (3, 3), its columns point right, up and towards the viewer. `pixel`: size of a pixel in the scene, m.
     """
     height, width = picture.shape[:2]
     layer = _axes_layer(height, width, pixel, tuple(np.round(axes, 9).ravel().tolist()))
     x, y, w, h = axes_box(height, width, pixel, corner)
     if corner.endswith("left"):
-        x += round(1.6 * max(9, round(TEXT * height)))  # the margin is on its right
+        x += round(1.6 * max(9, round(TEXT * height)))  # the margin of the layer is on its right
     x, y = max(x, 0), max(y, 0)
     out = picture.copy()
     place = out[y : y + h, x : x + w]
@@ -132,7 +137,7 @@ def write_axes(
 
 @lru_cache(maxsize=4)
 def _axes_layer(height: int, width: int, pixel: float, axes: tuple[float, ...]) -> NDArray[np.uint8]:
-    """(h, w, 4) what is laid over a corner: the same in all frames of a movie."""
+    """Return the RGBA layer drawn over a corner (h, w, 4); cached, because it is the same in all frames of a movie."""
     from PIL import Image, ImageDraw
 
     seen = np.array(axes).reshape(3, 3)
@@ -140,11 +145,11 @@ def _axes_layer(height: int, width: int, pixel: float, axes: tuple[float, ...]) 
     long, half = 2.2 * size, 0.5 * bar / pixel
     shape = axes_box(height, width, pixel, CORNERS[0])[2:]
     middle = np.array([wide / 2, 1.6 * size + long + size])
-    fine = 4  # lines are drawn on a larger picture: their edges are soft
+    fine = 4  # lines are drawn on a picture enlarged by this factor, for anti-aliasing
     layer = Image.new("RGBA", (fine * shape[0], fine * shape[1]), (*INK, 0))
     draw = ImageDraw.Draw(layer)
     words: list[tuple[Floats, str, tuple[int, int, int]]] = []
-    for k in np.argsort(seen[:, 2]):  # those that point away first
+    for k in np.argsort(seen[:, 2]):  # axes that point away from the viewer are drawn first
         color = _rgb(AXES[k])
         tip = long * np.array([seen[k, 0], -seen[k, 1]])
         away = float(np.linalg.norm(tip))
@@ -165,31 +170,34 @@ def _axes_layer(height: int, width: int, pixel: float, axes: tuple[float, ...]) 
 
 
 def _line(draw, fine, a, b, width, color):
+    """Draw a line from a to b, in pixels of the final picture, on the picture enlarged by `fine`."""
     draw.line([*(fine * a), *(fine * b)], fill=(*color, 255), width=max(1, round(fine * width)))
 
 
 def nice_length(most: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not above `most`."""
+    """Return the largest of 1, 2, 5 times a power of ten that is not above `most`."""
     power = 10.0 ** np.floor(np.log10(most))
     return float(max((k * power for k in (1.0, 2.0, 5.0) if k * power <= most), default=power))
 
 
 def in_metres(length: float) -> str:
-    """A length with its unit: mm, m or km."""
+    """Return a length, m, as text with a unit: mm, m or km."""
     factor, unit = (1e3, "km") if length >= 1e3 else (1.0, "m") if length >= 0.01 else (1e-3, "mm")
     return f"{length / factor:.4g} {unit}"
 
 
 def digits_for(step: float) -> int:
-    """Decimals that tell times `step` (s) apart."""
+    """Return the number of decimals that distinguish times `step` (s) apart, 0 to 6; 2 if `step` is not positive."""
     return int(np.clip(np.ceil(-np.log10(step)), 0, 6)) if step > 0 else 2
 
 
 def _text(draw, picture, margin, text, font):
+    """Draw a text in the lower left corner."""
     draw.text((margin, picture.shape[0] - margin), text, fill=INK, font=font, anchor="lm")
 
 
 def _draw(picture, what):
+    """Return a copy of a picture on which `what(draw, margin, font)` has drawn; the margin is in pixels."""
     from PIL import Image, ImageDraw
 
     image = Image.fromarray(picture)
@@ -199,5 +207,6 @@ def _draw(picture, what):
 
 
 def _rgb(color: Floats) -> tuple[int, int, int]:
+    """Convert a colour (3,) in 0..1 to integers 0..255."""
     r, g, b = (round(255 * float(c)) for c in color)
     return r, g, b

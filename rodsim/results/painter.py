@@ -1,6 +1,6 @@
-"""Draws surfaces in software, the same on every machine: with depth, smooth shading and soft edges.
+"""Render surfaces in software, with a depth buffer, smooth shading and anti-aliased edges; the same pictures on every machine.
 
-Needs no graphics; a frame of a movie takes a few hundredths of a second. Kernels: `rodsim.results.raster`.
+No graphics hardware is needed; a frame of a movie takes a few hundredths of a second. The kernels are in `rodsim.results.raster`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,26 @@ from rodsim.results.scene import Surface
 
 Lines = list[tuple[Floats, tuple[int, int, int]]]
 
-SUPERSAMPLING = 3  # of lines
-# directions of light in the camera's axes (right, up, towards the viewer), and their strengths
+SUPERSAMPLING = 3  # enlargement of the picture on which lines are drawn
+# directions of the lights in the camera's axes (right, up, towards the viewer), and their strengths
 LIGHTS = ((np.array([-0.45, 0.65, 0.6]), 0.55), (np.array([0.75, -0.1, 0.65]), 0.28))
 AMBIENT, DIFFUSE = 0.45, 0.9
-SHINE, GLOSS = 0.2, 24  # the exponent is written out in the kernel
-# where colours mean numbers: nearer to those of the colour bar
+SHINE, GLOSS = 0.2, 24  # the exponent GLOSS is hard-coded in the kernel
+# used if colours represent values: the shaded colours are nearer to those of the colour bar
 EVEN_AMBIENT, EVEN_DIFFUSE, EVEN_SHINE = 0.72, 0.42, 0.05
 
 
 class Painter:
-    """Draws pictures from one camera: the frames of a movie."""
+    """Render pictures from one camera, as for the frames of a movie."""
 
     def __init__(
         self, camera: Camera, width: int, height: int, lines: Lines | None = None, even: bool = False
     ) -> None:
-        """lines: pairs of end points (2, 3) and a colour, drawn behind everything; even: little shading."""
+        """Prepare the background, the sample buffers and the lights.
+
+        `width`, `height`: pixels. `lines`: pairs of end points (2, 3) and a colour 0..255, drawn behind all surfaces. `even`:
+        True for little shading.
+        """
         self._camera = camera
         self._background = _background(camera, width, height, lines or [])
         self._samples = Samples(
@@ -40,7 +44,7 @@ class Painter:
         )
         directions = np.array([direction / np.linalg.norm(direction) for direction, _ in LIGHTS])
         strengths = np.array([strength for _, strength in LIGHTS])
-        halves = directions + np.array([0.0, 0.0, 1.0])  # the viewer is far away
+        halves = directions + np.array([0.0, 0.0, 1.0])  # half vectors, for a viewer at infinity
         self._lights = Lights(
             directions,
             halves / np.linalg.norm(halves, axis=1, keepdims=True),
@@ -50,7 +54,7 @@ class Painter:
         )
 
     def draw(self, surface: Surface, colors: Floats) -> NDArray[np.uint8]:
-        """The picture (height, width, 3) of a surface with colors (n, 3) in 0..1 at its vertices, on white."""
+        """Render a surface with colors (n, 3) in 0..1 at its vertices on white; return the picture (height, width, 3)."""
         height, width = self._samples.touched.shape
         pixels, depth = self._camera.project(surface.vertices, width, height)
         normals = np.ascontiguousarray(surface.normals @ self._camera.axes)
@@ -62,6 +66,7 @@ class Painter:
 
 
 def _background(camera: Camera, width: int, height: int, lines: Lines) -> NDArray[np.uint8]:
+    """Return a white picture with the lines (height, width, 3)."""
     if not lines:
         return np.full((height, width, 3), 255, np.uint8)
     from PIL import Image, ImageDraw

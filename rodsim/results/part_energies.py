@@ -1,4 +1,4 @@
-"""The energy of every part of a mechanism, from the states of a result."""
+"""Compute the energy of each part of a mechanism from the states of a result."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.result import Result
 
-BLOCK = 2_000_000  # numbers of states that are read at once
+BLOCK = 2_000_000  # approximate count of numbers of the states that are read at once
 
 
 class PartEnergy(NamedTuple):
-    """Histories (T,) of one rod or body, J."""
+    """Energy histories (T,) of one rod or body, J."""
 
     kinetic: Floats
     elastic: Floats
@@ -23,17 +23,20 @@ class PartEnergy(NamedTuple):
 
 
 def stored_energies(system: System, state: State) -> tuple[Floats, Ints]:
-    """Elastic energy (..., g) at all points of rods, those of two-frame elements first, and a frame (g,) beside each."""
+    """Return the elastic energies of all points of rods (..., g), J, and a frame next to each point (g,).
+
+    The points of two-frame elements come first.
+    """
     points = system.rods.points
     strain, _ = element_states(system, state)
     return points.weight * elastic_densities(system, state, strain), points.frames[:, 0]
 
 
 def energies_by_part(result: Result) -> dict[str, PartEnergy]:
-    """Energies of all rods and bodies; empty where an older file does not hold the system.
+    """Return the energies of all rods and bodies by name; empty if the file, of an older version, does not hold the system.
 
-    A consistent mass belongs to pairs of frames: T = v . M v/2 is shared out as v . p/2 of each frame. Sums over parts are
-    the columns of the table, but for springs.
+    A consistent mass matrix couples frames: T = v . M v/2 is divided among the frames as v . p/2 of each. The sums over all parts
+    equal the columns of the audit table, except for springs.
     """
     system, layout = result.layout.system, result.layout
     if system is None:

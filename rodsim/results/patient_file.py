@@ -1,7 +1,7 @@
-"""A file for HDF5 that remembers an error instead of raising it: a library that cannot close its file crashes the process.
+"""Provide a file object for HDF5 that defers write errors: the HDF5 library crashes the process if it cannot close its file.
 
-After the first write that fails (a full disk), what is written stays in memory, where the library finds it again; so
-it closes its file as if all were well, and `check` or `close` raises what happened.
+After the first failed write (on a full disk, say) all further data are kept in memory, from which the library can read them back.
+The library then closes its file without an error, and `check` or `close` raises the first error.
 """
 
 from __future__ import annotations
@@ -12,46 +12,52 @@ from typing import Any
 
 
 class PatientFile(io.RawIOBase):
-    """A new file at `path`, to be read and written by `h5py.File(PatientFile(path), "w")`."""
+    """New file at `path`, for use as `h5py.File(PatientFile(path), "w")`, that defers write errors."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "w+b", buffering=0)  # noqa: SIM115, closed in close()
         self._error: OSError | None = None
         self._kept: list[
             tuple[int, bytes]
-        ] = []  # (place, what could not be written), in the order of writing
+        ] = []  # (offset, data that could not be written), in the order of writing
         self._at = self._length = 0
 
     def check(self) -> None:
-        """Raise the error, if there was one."""
+        """Raise the first write error, if there was one."""
         if self._error is not None:
             raise self._error
 
     def close(self) -> None:
-        """Close the file and raise the error, if there was one; a second call does nothing."""
+        """Close the file and raise the first write error, if there was one; a second call does nothing."""
         if not self.closed:
             super().close()
             self._file.close()
             self.check()
 
     def readable(self) -> bool:
+        """Return True: the file can be read."""
         return True
 
     def writable(self) -> bool:
+        """Return True: the file can be written."""
         return True
 
     def seekable(self) -> bool:
+        """Return True: the position can be set."""
         return True
 
     def tell(self) -> int:
+        """Return the position in the file, bytes."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Set and return the position, bytes; `offset` counts from the start, the position or the end, as `whence` says."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
         self._at = start + offset
         return self._at
 
     def truncate(self, size: int | None = None) -> int:
+        """Set and return the length of the file, bytes; by default the position. An error is deferred."""
         self._length = self._at if size is None else size
         if self._error is None:
             try:
@@ -61,6 +67,7 @@ class PatientFile(io.RawIOBase):
         return self._length
 
     def write(self, data: Any) -> int:
+        """Write data at the position and return the number of bytes; data that cannot be written are kept in memory."""
         view = memoryview(data).cast("B")
         written = 0
         if self._error is None:
@@ -77,6 +84,7 @@ class PatientFile(io.RawIOBase):
         return len(view)
 
     def readinto(self, buffer: Any) -> int:
+        """Fill a buffer from the file and the data kept in memory; return the number of bytes."""
         view = memoryview(buffer).cast("B")
         count = max(0, min(len(view), self._length - self._at))
         view[:count] = bytes(count)

@@ -1,4 +1,4 @@
-"""Pictures and movies as files: they appear under their names when they are whole."""
+"""Write pictures and movies to files, which appear under their names only when they are complete."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from rodsim.results.whole_file import whole_file
 
 
 def picture_path(path: object) -> Path:
+    """Return the path of a picture or movie; raise ResultError if its ending is not that of a format that can be written."""
     from PIL import Image
 
     checked = checked_path("render", path)
-    # those that PIL can write, not only read
+    # formats that PIL can write, not only read
     endings = {end for end, format in Image.registered_extensions().items() if format in Image.SAVE}
     if checked.suffix.lower() not in endings:
         raise ResultError(
@@ -27,7 +28,10 @@ def picture_path(path: object) -> Path:
 
 @contextmanager
 def movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture], Any]]:
-    """A function that adds a frame to a movie."""
+    """Open a movie and yield a function that appends a frame to it.
+
+    `path`: file to write, .gif, or another ending for MP4. `keep`: file that must not be overwritten. `fps`: frames per second.
+    """
     import imageio.v2 as imageio
 
     with whole_file(path, keep) as file:
@@ -40,7 +44,7 @@ def movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture
 
 
 def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
-    """As `movie`; OSError where ffmpeg did not write all frames, which it does not report itself."""
+    """Yield a function that appends a frame to an MP4 movie; raise OSError if ffmpeg lost frames, which it does not report."""
     import imageio.v2 as imageio
     from imageio_ffmpeg import count_frames_and_secs
 
@@ -63,6 +67,7 @@ def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
 
 
 def save(picture: Picture, path: Path, keep: Path | None) -> None:
+    """Write a picture to `path`; `keep`: file that must not be overwritten."""
     from PIL import Image
 
     with whole_file(path, keep) as file:

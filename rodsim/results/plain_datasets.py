@@ -1,4 +1,7 @@
-"""Whole datasets of numbers, of which a file has some 150, by the low-level interface of h5py: it takes half the time."""
+"""Read whole numeric datasets with the low-level interface of h5py.
+
+A file has about 150 of them, and the low-level interface takes half the time.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def read_numbers(group: h5py.Group, name: str) -> NDArray[Any]:
-    """`group[name][...]`; KeyError where there is none."""
+    """Return `group[name][...]`, all values of a dataset; raise KeyError if there is none."""
     import h5py
 
     return numbers_of(h5py.h5d.open(group.id, name.encode()))
 
 
 def numbers_of(dataset: h5py.h5d.DatasetID) -> NDArray[Any]:
-    """All that it holds."""
+    """Return all values of a dataset."""
     import h5py
 
     values = np.zeros(dataset.shape, dataset.dtype)

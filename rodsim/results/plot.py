@@ -1,4 +1,7 @@
-"""Curves of a result: energies, momenta, residuals, Newton iterations, paths of points. Needs no display."""
+"""Plot curves of a result: energies, momenta, residuals, Newton iterations, contact forces, paths of points, and distances.
+
+No display is needed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 COLORS = ("#1f6f8b", "#e07a3f", "#5b8c5a", "#8e5572", "#c9a227", "#3d405b")
-SMALLEST = 1e-17  # log axes start here: zero is a common residual
+SMALLEST = 1e-17  # lower end of logarithmic axes: residuals are often zero
 
 
 def plot(
@@ -39,22 +42,22 @@ def plot(
         A result, or the path of a result file.
     kind : str, default "overview"
         "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
-        of equilibria, "load".
+        for equilibria, "load".
     path : Path or str, optional
-        File to write, .png, .pdf or .svg. By default none is written.
+        File to write, .png, .pdf or .svg. By default no file is written.
     points : sequence of str, optional
-        For "path" names of bodies, or rods as "name" (both ends) or "name:node"; by default everything. For "distance" two
-        surfaces or points of `Result.distance`, or several pairs one after the other.
+        For "path" names of bodies, or of rods as "name" (both ends) or "name:node"; by default all rods and bodies. For
+        "distance" two surfaces or points as in `Result.distance`, or several pairs one after the other.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure, which can be changed further.
+        The figure, which can be modified.
 
     Raises
     ------
     ResultError
-        For an unknown kind, point or ending of `path`, or a result without outputs.
+        If `kind`, a point or the ending of `path` is unknown, or if the result has no outputs.
 
     Examples
     --------
@@ -102,6 +105,7 @@ def plot(
 
 
 def _energy(result: Result, ax: Axes) -> None:
+    """Plot the energies, the work of the loads, and the physical and algorithmic dissipation."""
     E = result.energy
     for name, color in zip(ENERGIES, (*COLORS[:4], "black"), strict=True):
         if name == "total" or np.any(E[name] != 0):
@@ -116,6 +120,7 @@ def _energy(result: Result, ax: Axes) -> None:
 
 
 def _balance(result: Result, ax: Axes) -> None:
+    """Plot the residual of the energy balance, relative to the largest energy, on a logarithmic axis."""
     E, W, D = result.energy["total"], result.work, result.dissipation + result.algorithmic
     defect = np.abs((E - E[0]) - (W - W[0]) + (D - D[0]))
     scale = max(
@@ -128,6 +133,7 @@ def _balance(result: Result, ax: Axes) -> None:
 
 
 def _momentum(result: Result, ax: Axes) -> None:
+    """Plot the components of linear and angular momentum that are not zero."""
     for values, name, style in (
         (result.linear_momentum, "P", "-"),
         (result.angular_momentum, "L", "--"),
@@ -139,6 +145,7 @@ def _momentum(result: Result, ax: Axes) -> None:
 
 
 def _residuals(result: Result, ax: Axes) -> None:
+    """Plot the residuals of constraints, of their rates, and of the norms of quaternions on a logarithmic axis."""
     for values, label, color in (
         (result.constraint_residual, "|g|, joints", COLORS[0]),
         (result.velocity_residual, "|G v|, joints", COLORS[1]),
@@ -150,6 +157,7 @@ def _residuals(result: Result, ax: Axes) -> None:
 
 
 def _newton(result: Result, ax: Axes) -> None:
+    """Plot the mean and the largest number of Newton iterations; mark outputs before which steps were halved."""
     ax.plot(result.t, result.audit_column("newton_max"), color=COLORS[1], linewidth=1, label="largest")
     ax.plot(result.t, result.newton_iterations, color=COLORS[0], label="mean")
     halved = np.flatnonzero(result.halvings > 0)
@@ -162,7 +170,7 @@ def _newton(result: Result, ax: Axes) -> None:
 
 
 def _load(result: Result, ax: Axes) -> None:
-    """Load factor over the monitors, or over the largest displacement where there are none."""
+    """Plot the load factor over the monitored displacements, or over the largest displacement if there are no monitors."""
     statics = result.description.get("statics")
     if not statics:
         raise ResultError("plot: the kind 'load' is for equilibria; this is a run, plot its 'path'")
@@ -177,7 +185,7 @@ def _load(result: Result, ax: Axes) -> None:
 
 
 def _contacts(result: Result, ax: Axes) -> None:
-    """Normal forces, and dashed those of friction."""
+    """Plot the normal forces of all contacts, and their friction forces as dashed lines."""
     if not result.contacts:
         raise ResultError(f"plot: model '{result.layout.name}' has no contacts; plot its 'energy'")
     for name, color in zip(result.contacts, COLORS * len(result.contacts), strict=False):
@@ -205,6 +213,7 @@ OF_POINTS = ("path", "distance")
 
 
 def _gaps(result: Result, points: Sequence[str] | None) -> list[tuple[str, Floats]]:
+    """Return label and distances (T,), m, of each pair of surfaces or points."""
     if isinstance(points, str) or not points or len(points) % 2:
         raise ResultError(
             f"plot: points = {shown(points)}; for a distance give two surfaces or points, or several pairs"
@@ -215,7 +224,7 @@ def _gaps(result: Result, points: Sequence[str] | None) -> list[tuple[str, Float
 
 
 def _distances(result: Result, ax: Axes, gaps: list[tuple[str, Floats]]) -> None:
-    """Of pairs, over time; below the line surfaces are inside each other."""
+    """Plot the distances of pairs over time; surfaces penetrate each other where the distance is below the zero line."""
     for (label, values), color in zip(gaps, COLORS * len(gaps), strict=False):
         ax.plot(result.t, values, color=color, linewidth=1.4, label=label)
     if any(np.any(values < 0.0) for _, values in gaps):
@@ -224,7 +233,7 @@ def _distances(result: Result, ax: Axes, gaps: list[tuple[str, Floats]]) -> None
 
 
 def _path(result: Result, figure: Figure, histories: list[tuple[str, Floats]]) -> None:
-    """Coordinates of points over time, one panel for each coordinate."""
+    """Plot the coordinates of points over time, with one panel for each coordinate."""
     panels = figure.subplots(3, 1, sharex=True)
     for k, (label, r) in enumerate(histories):
         for i in range(3):
@@ -234,6 +243,7 @@ def _path(result: Result, figure: Figure, histories: list[tuple[str, Floats]]) -
 
 
 def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, Floats]]:
+    """Return label and positions (T, 3), m, of each body or node named in `points`; by default of all bodies and ends of rods."""
     if isinstance(points, str) or not all(isinstance(name, str) for name in points or ()):
         raise ResultError(f"plot: points = {shown(points)}; give a list of names")
     found = []
@@ -256,6 +266,7 @@ def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, 
 
 
 def _node(name: str, text: str, count: int) -> int:
+    """Return a node number, 0 ... count - 1, from its text; negative numbers count from the end."""
     try:
         node = int(text)
     except ValueError:
@@ -266,13 +277,15 @@ def _node(name: str, text: str, count: int) -> int:
 
 
 def _log(ax: Axes, t: Floats, values: Floats, color: str, label: str) -> None:
+    """Plot a curve on a logarithmic axis; values below SMALLEST are raised to it."""
     ax.semilogy(t, np.maximum(values, SMALLEST), color=color, linewidth=1.2, label=label)
-    # a fixed floor and room above it: the noise of round-off shall look as small as it is
+    # fixed lower limit and minimum range, so that round-off noise looks as small as it is
     largest = max(float(np.nanmax(line.get_ydata(), initial=0.0)) for line in ax.lines)
     ax.set_ylim(SMALLEST / 3, max(3 * largest, 1e-12) if np.isfinite(largest) else None)
 
 
 def _finish(ax: Axes, ylabel: str, legend: bool = True, time: bool = True) -> None:
+    """Label the axes and draw grid and legend; `time`: True if the horizontal axis is time."""
     ax.set_ylabel(ylabel)
     if time:
         ax.set_xlabel("t (s)")

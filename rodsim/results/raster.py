@@ -1,8 +1,8 @@
-"""Triangles to pixels, with depth: the kernels of `rodsim.results.painter`.
+"""Rasterise triangles with a depth buffer and multisampling: the kernels of `rodsim.results.painter`.
 
-Every pixel has SAMPLES places, each with the inverse depth and the colour of what is nearest there; a triangle is
-shaded once a pixel. After the last triangle the samples of a pixel are averaged and made empty again, so that
-a picture costs what is drawn in it and not what is empty.
+Every pixel has SAMPLES sample points, each with the inverse depth and the colour of the nearest triangle there. A triangle
+is shaded once per pixel. After the last triangle `resolve` averages the samples of each pixel and clears them, so that
+the cost of a picture depends on its drawn pixels and not on the empty ones.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ import numpy as np
 
 from rigid.compilation.decorators import kernel
 
-# places in a pixel: no two in one row or column, so that steep and flat edges have as many shades
+# sample positions in a pixel: no two in one row or column, so that steep and flat edges have equally many shades
 PLACES = np.array([(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)]) / 16
 SAMPLES = len(PLACES)
-# what is nearer by less than this factor does not cover: of faces in one plane the first is seen, without hatching
+# a face must be nearer by more than this factor to cover another: the first of coplanar faces is seen, without hatching
 SAME = 1.0 + 1e-5
 
 
 class Triangles(NamedTuple):
-    """What is drawn, as the camera sees it."""
+    """Hold the triangles to draw, projected by the camera."""
 
-    faces: Any  # (m, 3)
-    pixels: Any  # (n, 2) of the vertices
-    depth: Any  # (n,)
-    normals: Any  # (n, 3), camera axes
-    colors: Any  # (n, 3)
+    faces: Any  # (m, 3) vertex indices
+    pixels: Any  # (n, 2) positions of the vertices, pixels
+    depth: Any  # (n,) distances from the camera plane
+    normals: Any  # (n, 3) vertex normals, camera axes
+    colors: Any  # (n, 3) vertex colours
 
 
 class Lights(NamedTuple):
-    """How it is lit; camera axes."""
+    """Hold the light sources, in camera axes."""
 
-    directions: Any  # (k, 3)
-    halves: Any  # (k, 3), half-way to the viewer
-    diffuse: Any  # (k,)
-    shine: Any  # (k,)
-    ambient: float
+    directions: Any  # (k, 3) directions to the lights
+    halves: Any  # (k, 3) directions half-way between light and viewer
+    diffuse: Any  # (k,) diffuse intensities
+    shine: Any  # (k,) specular intensities
+    ambient: float  # ambient intensity
 
 
 class Samples(NamedTuple):
-    """The places in the pixels."""
+    """Hold depth and colour of the samples of all pixels."""
 
-    near: Any  # (h, w, SAMPLES), inverse depths
-    ink: Any  # (h, w, SAMPLES, 3), colours
-    touched: Any  # (h, w)
+    near: Any  # (h, w, SAMPLES) inverse depths, 0 if empty
+    ink: Any  # (h, w, SAMPLES, 3) colours
+    touched: Any  # (h, w) nonzero if a sample of the pixel is set
 
 
 @kernel
@@ -59,9 +59,9 @@ def fill(triangles, light, samples):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         ax, ay, bx, by = pixels[a, 0], pixels[a, 1], pixels[b, 0], pixels[b, 1]
         cx, cy = pixels[c, 0], pixels[c, 1]
-        # pictures count y downwards: triangles that face the viewer turn the other way
+        # pixel y counts downwards, which reverses the orientation of triangles that face the viewer
         area = (cx - ax) * (by - ay) - (cy - ay) * (bx - ax)
-        # also false where a number is not finite
+        # also false if a number is not finite
         if not (area > 1e-12 and depth[a] > 0.0 and depth[b] > 0.0 and depth[c] > 0.0):
             continue
         low_x, high_x = min(ax, bx, cx), max(ax, bx, cx)
@@ -70,7 +70,7 @@ def fill(triangles, light, samples):
             continue
         x0, x1 = int(max(low_x, 0.0)), int(min(high_x, width - 1.0))
         y0, y1 = int(max(low_y, 0.0)), int(min(high_y, height - 1.0))
-        # barycentric coordinates u, v, w of a, b, c grow linearly over the picture
+        # barycentric coordinates u, v, w of a, b, c are linear over the picture
         ux, uy = (by - cy) / -area, (cx - bx) / -area
         vx, vy = (cy - ay) / -area, (ax - cx) / -area
         wx, wy = -ux - vx, -uy - vy
@@ -129,7 +129,7 @@ def _byte(x):
 
 @kernel
 def resolve(samples, picture):
-    """Write the mean of the samples into `picture` (h, w, 3), which holds the background; empty the samples."""
+    """Write the mean of the samples into `picture` (h, w, 3), which holds the background; clear the samples."""
     near, ink, touched = samples
     height, width = touched.shape
     for y in range(height):

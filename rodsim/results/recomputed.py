@@ -1,30 +1,35 @@
-"""The audit table once more, from the stored states, and where the file contradicts them.
+"""Recompute the audit table from the stored states, and list where the file contradicts them.
 
-Recomputing knows how well it can be done: every number comes with its rounding. A double is known to a part
-eps of its size, so a sum to eps times the sum of its terms' sizes, and the strains of an element of length L
-between frames at r_a, r_b to
+Every recomputed number comes with a bound of its rounding error. A double is known to a part eps of its size. So
+a sum is known to eps times the sum of its terms' sizes, and the strains of an element of length L between frames
+at r_a, r_b to
 
     dGamma = eps (4 + (|r_a| + |r_b|)/L),   dK = 4 eps/L                                                (1)
 
-since turns are known to eps and positions to eps |r|. With stresses s and stiffness C this is an energy of
+since rotations are known to eps and positions to eps |r|. With stresses s, stiffness C and d = (dGamma, dK) this is an
+energy of
 
     L (|s| . d + d . |C| d/2)                                                                           (2)
 
 Newton's iteration leaves a residual of NEWTON times the rounding of its forces, f = eps |C| on a frame, m = f L
-+ eps |C|/L about it; a step h thus misses h (f |v| + m |Omega|) of energy. Frames and steps do so independently:
++ eps |C|/L about it; the energy error of a step h is thus h (f |v| + m |Omega|). The errors of frames and steps are
+independent, so that the run has
 
     NEWTON h sqrt(steps) max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                   (3)
 
-which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA. A run with a
-tolerance misses in every step, and always the same way, tolerance/eps times that:
+which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA. In a run with a
+tolerance every step has tolerance/eps times that error, always with the same sign:
 
     (tolerance/eps) h steps max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                (4)
 
-What is joined begins with joints open by the rounding of its places, and closes them: their forces do, at most,
+Joints are initially open by the rounding of the positions, and are closed during the run. The work of the joint forces
+is then at most
 
     max_t |g| max_t sum |lam|                                                                           (6)
 
 as far as |g| is rounding.
+
+`recompute` returns the columns with these bounds; `rodsim.results.verdicts` judges the conservation laws with them.
 """
 
 from __future__ import annotations
@@ -56,8 +61,8 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(float).eps)
 NEWTON = 4.0  # rounding levels of a residual that counts as solved, see `discretization.assembly.workspace`
 SAME = 64.0  # roundings by which two evaluations of one number may differ: the order of sums, the processor
-BLOCK = 4_000_000  # numbers worked on at once
-SAMPLES = 64  # outputs whose arrays for the eye are looked at; their points are looked at in all
+BLOCK = 4_000_000  # numbers held in memory at once
+SAMPLES = 64  # outputs whose drawn arrays are compared; drawn points are compared at all outputs
 
 
 _SOURCES = {"steps": "the steps before", "chart": "its chart", "times": "the number of its steps"}
@@ -65,15 +70,15 @@ _SOURCES = {"steps": "the steps before", "chart": "its chart", "times": "the num
 
 @dataclass(frozen=True)
 class Difference:
-    """A number of the file that does not belong to its states, at the first output where it does not."""
+    """Describe a stored quantity that contradicts the states, at the first output where it does."""
 
     part: str  # "table", "elements", "drawing", "chart", "times" or "steps"
-    what: str
-    outputs: int  # how many outputs differ
-    output: int  # the first
-    t: float  # s
-    stored: float  # where it differs most at this output
-    recomputed: float
+    what: str  # name of the quantity
+    outputs: int  # number of outputs that differ
+    output: int  # number of the first output that differs
+    t: float  # time of this output, s
+    stored: float  # stored value of the component that differs most at this output
+    recomputed: float  # recomputed value of this component
 
     def __str__(self) -> str:
         more = f" and at {self.outputs - 1} more" if self.outputs > 1 else ""
@@ -85,36 +90,39 @@ class Difference:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What the states say."""
+    """Hold all quantities that follow from the stored states."""
 
-    columns: dict[str, Floats]  # (T,) each, those of the audit table that follow from the states
+    columns: dict[str, Floats]  # (T,) each: columns of the audit table that follow from the states
     differences: tuple[Difference, ...]
-    drawn: bool  # whether there are points for the eye to compare
-    mass: float = 0.0  # kg; this and what follows: zero without the system
-    inertia: float = 0.0  # kg m^2 about the origin, the largest
-    energy_rounding: float = 0.0  # J, (2), (3), (4) and (6)
-    rate_rounding: float = 0.0  # of G v, (5)
-    speed: float = 0.0  # m/s, largest of a point of a joint, or of the tip of a unit vector of the chart
+    drawn: bool  # True if the file stores drawn points to compare
+    mass: float = 0.0  # total mass that moves, kg; this and the next fields are zero without the system
+    inertia: float = 0.0  # largest moment of inertia about the origin, kg m^2
+    energy_rounding: float = 0.0  # rounding error of the energy balance by (2), (3), (4) and (6), J
+    rate_rounding: float = 0.0  # rounding error of G v, (5)
+    speed: float = 0.0  # largest speed of a joint point, or of the tip of a unit vector of the chart, m/s
     of_scheme: dict[str, Floats] = field(
         default_factory=dict
-    )  # (T,) `rodsim.results.of_scheme.NAMES`, energies whole
-    unread: str = ""  # why there is no chart to read
+    )  # (T,) columns `rodsim.results.of_scheme.NAMES`, energies with their potential part
+    unread: str = ""  # why the chart cannot be read; "" if it can
 
 
 def recompute(result: Result) -> Recomputed:
-    """All that follows from the stored states; without the system (older files) only what joints and pictures say."""
+    """Recompute all quantities that follow from the stored states, and compare them with the file.
+
+    Without the system (older files) only the columns that need no masses, the times and the drawn data are compared.
+    """
     system, constraints = result.layout.system, result.layout.constraints
     standing = Standing(result.layout)
     found = _Differences(result)
     drawing = Drawing(result.layout, surfaces=True)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
-    reach = speed = 0.0  # m, m/s, of the points of joints; speeds of the tips of a chart's unit vectors too
-    gap = held = 0.0  # m, N: of (6)
+    reach = speed = 0.0  # m, m/s: joint points; the speed also of the tips of a chart's unit vectors
+    gap = held = 0.0  # m, N: factors of (6)
     drawn = False
     try:
         scheme, unread = reader_of(result), ""
-    except ModelError as error:  # what it began with does not fit its joints
+    except ModelError as error:  # the initial state does not fit the joints
         scheme, unread = None, str(error)
     own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
@@ -181,12 +189,12 @@ def recompute(result: Result) -> Recomputed:
 
 
 def tolerance_of(result: Result) -> float:
-    """Of the equations of a step, relative; 0: round-off."""
+    """Return the relative tolerance of the run's Newton iterations; 0 means round-off."""
     return float(result.description.get("run", {}).get("tolerance", 0.0))
 
 
 def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
-    """Slices of outputs, so that what is worked on at once stays bounded."""
+    """Yield slices of outputs small enough to bound the memory of one block."""
     layout = result.layout
     each = (
         60 * (layout.n_frames + layout.n_elements + layout.n_multipliers)
@@ -199,9 +207,9 @@ def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
 
 
 def strain_noise(system: System, state: State) -> Floats:
-    """(1): rounding (..., m, 6) of the strains of all elements."""
+    """Return the rounding errors (..., m, 6) of the strains of all elements, (1)."""
     points = system.rods.points
-    # slopes of order p at a point: at most p/2 times differences of neighbours over the part it stands for
+    # slopes of order p at a point: at most p/2 times the differences of neighbours over the length of the point's part
     length, (a, b) = points.weight / system.rods.order_at, points.frames.reshape(-1, 2).T
     out = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
     reach = np.linalg.norm(state.r, axis=-1)
@@ -210,7 +218,11 @@ def strain_noise(system: System, state: State) -> Floats:
 
 
 def noise_power(system: System, state: State, noise: Floats | None = None) -> Floats:
-    """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W; noise: (1), where forces are known as that."""
+    """Return the square root in (3), sqrt(sum of (f |v|)^2 + (m |Omega|)^2) over all frames, W.
+
+    `noise`: rounding errors (..., m, 6) of the strains by (1), if these determine the rounding of the forces; None: the
+    forces are known to eps |C|.
+    """
     points = system.rods.points
     force, moment = np.zeros((2, *state.r.shape[:-1]))
     C, length = np.abs(points.stiffness), points.weight / system.rods.order_at
@@ -228,7 +240,7 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     for side in (0, 1):
         add(force, points.frames[:, side], of_element)
         add(moment, points.frames[:, side], about)
-    acts = rows_of(system.others) == 0  # the rounding of what holds is that of its rows
+    acts = rows_of(system.others) == 0  # the rounding of constraints is that of their rows
     which, place = np.nonzero((system.others.frames >= 0) & acts[:, None])
     add(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
     add(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
@@ -237,11 +249,11 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     return np.sqrt((v * force**2 + Omega * moment**2) @ moving)
 
 
-Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding (T,)
+Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding errors (T,)
 
 
 def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
-    """What needs no masses: the work and dissipation of the run, |q|, g, G v."""
+    """Return the columns that need no masses: work and dissipation of the run, ||q| - 1|, |g|, |G v|."""
     work, dissipation = state.totals[:, 0], state.totals[:, 1]
     unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
     out = {
@@ -261,7 +273,7 @@ def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
 
 
 def _of_points(state: State, standing: Standing) -> tuple[float, float]:
-    """2 l + arm (m) and the largest speed of a point (m/s) of (5)."""
+    """Return the length (m) and the largest speed of a joint point (m/s) of (5)."""
     arm, held = standing.levers()
     speed = np.linalg.norm(state.v[:, held], axis=-1) + arm * np.linalg.norm(state.Omega[:, held], axis=-1)
     return 1.0 + 2.0 * float(arm + _largest(_greatest(state.r))), _largest(speed)
@@ -270,7 +282,7 @@ def _of_points(state: State, standing: Standing) -> tuple[float, float]:
 def _of_system(
     system: System, state: State, strain: Floats, stress: Floats, noise: Floats, stress_noise: Floats
 ) -> Measured:
-    """Energies and momenta."""
+    """Return energies and momenta with their rounding errors."""
     moving = system.frames.fixed == 0
     mass = system.frames.mass * moving
     parts = energies(system, state, (strain, stress))
@@ -293,6 +305,7 @@ def _of_system(
 
 
 def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
+    """Return the rounding error (T,) of the energy of springs and torsion springs, J; `reach`: |r| of all frames, m."""
     springs, torsions = springs_of(system.others), torsions_of(system.others)
     energy, counted = spring_energies(system, state)
     a, b = springs.frames.reshape(-1, 2).T
@@ -306,14 +319,14 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
 
 
 def _inertia(system: System, state: State) -> Floats:
-    """Moment of inertia about the origin at most, kg m^2."""
+    """Return an upper bound (T,) of the moment of inertia about the origin, kg m^2."""
     moving = system.frames.fixed == 0
     own = 0.5 * np.trace(system.frames.inertia, axis1=1, axis2=2)
     return np.sum(state.r**2, axis=-1) @ (system.frames.mass * moving) + own @ moving
 
 
 def _greatest(vectors: Floats) -> Floats:
-    """The longest of (T, n, 3), for every output."""
+    """Return the length (T,) of the longest of the vectors (T, n, 3) at every output."""
     return np.linalg.norm(vectors, axis=-1).max(axis=-1, initial=0.0)
 
 
@@ -322,7 +335,7 @@ def _largest(values: Floats) -> float:
 
 
 class _Differences:
-    """Differences, gathered block by block."""
+    """Collect differences between file and states, block by block."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -330,31 +343,34 @@ class _Differences:
         self._found: dict[tuple[str, str], Difference] = {}
 
     def differences(self) -> tuple[Difference, ...]:
+        """Return all differences found."""
         return tuple(self._found.values())
 
     def table(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
+        """Compare a column of the audit table with its recomputed values (T,)."""
         self._compare(
             "table", name, outputs, self._result.audit_column(name)[outputs], value, SAME * rounding
         )
 
     def elements(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
+        """Compare stored strains or stresses with their recomputed values (T, m, 6)."""
         stored = self._result.element_values(name, outputs)
         self._compare("elements", name, outputs, stored, value, SAME * rounding)
 
     def points(self, drawing: Drawing, outputs: slice, state: State) -> bool:
-        """Compare all points; whether there are any."""
+        """Compare the drawn points; return False if none are stored."""
         stored = self._result.drawn("Points", outputs, (drawing.n_points, 3))
         if stored is None:
             return False
         points = drawing.points(state)
-        # single precision rounds once more, when it is stored
+        # storing in single precision rounds a second time
         precision = SAME * EPS + (np.finfo(stored.dtype).eps if stored.dtype != points.dtype else 0.0)
         known = precision * (_greatest(state.r) + drawing.reach)
         self._compare("drawing", "points", outputs, stored, points, known[:, None, None])
         return True
 
     def times(self) -> None:
-        """Times are numbers of steps; those of the picture are the same."""
+        """Compare the times with the numbers of steps times dt, and the drawn times with them."""
         result, every = self._result, slice(0, self._result.n_outputs)
         dt = result.description.get("run", {}).get("dt")
         if dt is not None:
@@ -365,7 +381,7 @@ class _Differences:
             self._compare("drawing", "times", every, stored.ravel(), self._t, EPS * np.abs(self._t))
 
     def frames(self, outputs: slice, state: State, read: State) -> None:
-        """Compare the frames and multipliers of a state with its chart."""
+        """Compare the frames and multipliers of `state` with those formed from its chart, `read`."""
         of_poses = (state.r, read.r, EPS * np.abs(read.r)), (state.quat, read.quat, SAME * EPS)
         of_rates = (
             (x, y, SAME * EPS * np.abs(y).max(initial=0.0))
@@ -375,19 +391,19 @@ class _Differences:
             ("r", "quat", "v", "Omega"), (*of_poses, *of_rates), strict=True
         ):
             self._compare("chart", name, outputs, stored, value, allowed)
-        first = max(outputs.start, 1)  # what a run began with may be the multipliers of another one
+        first = max(outputs.start, 1)  # output 0 may hold the multipliers of another run
         k = first - outputs.start
         self._compare("chart", "lam", slice(first, outputs.stop), state.lam[k:], read.lam[k:], 0.0)
 
     def work_of_drives(self) -> None:
-        """Where drives alone do work, theirs is all of it."""
+        """Compare the work of all drives with the work of the run, if nothing else does work."""
         result = self._result
         system = result.layout.system
         if not result.drives or system is None or works(system.others):
             return
         W = result.drive_work()
         parts = [np.abs(result.drive_work(name)) for name in result.drives]
-        # sums of as many numbers as there are steps
+        # the work is a sum with one term per step
         steps = np.maximum(1, result.step - result.step[0])
         allowed = EPS * steps * np.maximum.accumulate(np.sum(parts, axis=0))
         self._compare(
@@ -395,7 +411,7 @@ class _Differences:
         )
 
     def arrays(self, drawing: Drawing, i: int) -> None:
-        """Compare the arrays on points of one output."""
+        """Compare the drawn point arrays of output `i`."""
         result, outputs = self._result, slice(i, i + 1)
         _, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
         for name, value in arrays.items():
@@ -408,6 +424,7 @@ class _Differences:
     def _compare(
         self, part: str, what: str, outputs: slice, stored: Floats, value: Floats, allowed: Floats | float
     ) -> None:
+        """Record a difference if |stored - value| exceeds `allowed` at one of these outputs (first axis)."""
         excess = np.abs(stored - value) - allowed
         wrong = ~((excess <= 0) | (stored == value) | (np.isnan(stored) & np.isnan(value)))
         if not wrong.any():

@@ -1,4 +1,4 @@
-"""Outputs are stored in batches: what is done for one costs Python some hundred calls, for a thousand no more."""
+"""Store outputs in batches: one output costs some hundred Python calls, and a thousand outputs cost no more."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH_BYTES = 2**22
 
 
 class Recorder:
-    """Collects states of a run and hands them on to a writer, as outputs."""
+    """Collect states of a run and pass them to a writer as outputs."""
 
     def __init__(
         self,
@@ -30,25 +30,29 @@ class Recorder:
         listener: Callable[[Outputs], None] | None = None,
         after: Callable[[Floats, State], Floats] | None = None,
     ) -> None:
-        """`listener` is called with each batch; in memory, where none does, columns are found when they are read. `after` gives
-        the multipliers (k, m) of the step after each of k states, at these times, to be stored with them.
+        """Set up an empty recorder of a run of `system` with steps `dt` (s) that stores its outputs with `writer`.
+
+        `listener` is called with each batch; if there is none and the result stays in memory, the derived columns are
+        computed when they are first read. `after` returns the multipliers (k, m) of the step after each of k states at the
+        given times (k,), which are stored with the states.
         """
         self._system = system
         self._dt = dt
         self.writer = writer
         self._listener, self._after = listener, after
-        self._before = writer.n_outputs  # of the outputs that wait
+        self._before = writer.n_outputs  # number of outputs stored before those that wait
         self._looked = self._oldest = time.monotonic()
         self._clear()
-        self._reports: list[Report] = []  # of steps since the last output
+        self._reports: list[Report] = []  # reports of the steps since the last output
         self.last = -1  # step of the last state added
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
     def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
-        """States (k, ...) after `steps`, and what the steps since the output before cost. See `look`."""
+        """Add the states (k, ...) after `steps`, with reports of the steps since the output before each; see `look`."""
         self._add(steps, states, newton_rows(reports))
 
     def _add(self, steps: Sequence[int], states: State, newton: Floats) -> None:
+        """Add the states (k, ...) after `steps`, with their Newton columns (k, 3), to the waiting batch."""
         if not self._steps:
             self._oldest = time.monotonic()
         self._states.append(states)
@@ -57,16 +61,16 @@ class Recorder:
         self.last = steps[-1]
 
     def took(self, report: Report) -> None:
-        """Steps towards the next output and what they cost."""
+        """Add the report of steps towards the next output."""
         self._reports.append(report)
 
     def add_last(self, step: int, state: State) -> None:
-        """The state after `step`, to which the steps told by `took` led."""
+        """Add the state after `step`, with the reports that `took` has collected since the last output."""
         self._add([step], stacked([state]), np.array([newton_columns(self._reports)]))
         self._reports = []
 
     def look(self) -> None:
-        """Store what waits where there is much of it, or where it would be too old when the run comes back here."""
+        """Store the waiting outputs if a batch is full, or if they would be older than KEPT at the next call."""
         now = time.monotonic()
         due = now - self._oldest + (now - self._looked) > KEPT or len(self._steps) >= self.most
         self._looked = now
@@ -74,8 +78,8 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Store what waits; what was stored when it was interrupted is not stored again."""
-        first = self.writer.n_outputs - self._before
+        """Store the waiting outputs; after an interruption do not store again what is already stored."""
+        first = self.writer.n_outputs - self._before  # number of waiting outputs that are already stored
         if first < len(self._steps):
             states = joined(self._states)
             if first:
@@ -103,6 +107,7 @@ class Recorder:
         self._clear()
 
     def _clear(self) -> None:
+        """Start an empty batch."""
         self._before = self.writer.n_outputs
         self._states: list[State] = []
         self._newton: list[Floats] = []

@@ -1,6 +1,7 @@
-"""Pictures and movies of a result: a still of one time, of several laid over each other, or MP4 and GIF.
+"""Make pictures and movies of a result: a still of one time or of several overlaid times, or MP4 and GIF.
 
-Painted in software (`rodsim.results.painter`), the same on every machine; on demand with OpenGL.
+By default they are painted in software (`rodsim.results.painter`), which gives the same picture on every machine; OpenGL is
+used if requested.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from rodsim.results.stage import Lines, Picture, Stage
 
 Engine = Literal["auto", "opengl", "painter"]
 
-OVERLAID = 10  # times in a still, unless said otherwise
-NEARER = 3e-4  # of the distance, between times drawn over each other
-BESIDE = 1e-9  # of the run: a time as little outside of it is off by rounding
+OVERLAID = 10  # default number of times in a still
+NEARER = 3e-4  # shift towards the camera between overlaid times, as a part of its distance
+BESIDE = 1e-9  # part of the run's length by which a requested time may lie outside of it, as rounding
 LARGEST_SIZE = 16_384  # pixels a side
-MOST_FRAMES = 100_000  # of a movie, about an hour
+MOST_FRAMES = 100_000  # largest number of frames of a movie, about an hour
 
 
 def render(
@@ -54,24 +55,24 @@ def render(
     path : Path or str, optional
         File to write, .png. By default none is written.
     times : float or sequence of float, optional
-        One time (s) or several, drawn over each other, the earlier the paler; of equilibria load factors, or lengths of the path.
-        By default evenly over the run.
+        One time (s) or several, drawn over each other, earlier ones paler. For equilibria these are load factors, or lengths
+        of the path. By default times are spaced evenly over the run.
     size : pair of int, default (1600, 1000)
         Width and height in pixels.
     view : (3,) array or str, optional
-        From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where most
-        is seen from.
+        Viewpoint: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default the direction from
+        which most is seen.
     up : (3,) array, optional
-        The direction that is up in the picture. By default against gravity, else z.
+        The direction that is up in the picture. By default opposite to gravity, or z without gravity.
     ground : bool, default False
         Draw a grid below everything.
     labels : bool, default True
-        Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+        Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
     engine : {"auto", "painter", "opengl"}, default "auto"
         "auto" and "painter" paint in software, "opengl" draws with OpenGL.
     color : str, optional
-        A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a component
-        such as "K2" or "N1". By default a colour for each family of names.
+        Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a component
+        such as "K2" or "N1". By default each family of names has its own colour.
 
     Returns
     -------
@@ -81,11 +82,11 @@ def render(
     Raises
     ------
     ResultError
-        If there is nothing to draw, for a time outside of the run, an unknown ending of `path`, engine, view or quantity.
+        If there is nothing to draw, a time is outside of the run, or the ending of `path`, engine, view or quantity is unknown.
     ModelError
-        For another argument that cannot be used.
+        If another argument is invalid.
     NoOpenGL
-        For engine "opengl" without OpenGL, with the cure.
+        If engine is "opengl" and OpenGL is missing; the message says how to install it.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def render(
     parts, colors = [], []
     for k, i in enumerate(outputs):
         surface = stage.surface(stage.states.at(i).state)
-        # later ones a little nearer: what stays where it was shows its last colour
+        # later times are drawn a little nearer: a part that does not move shows its last colour
         surface = surface._replace(
             vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
         )
@@ -148,27 +149,27 @@ def render_movie(
     path : Path or str
         File to write, .mp4 or .gif.
     speed : float, default 1.0
-        Seconds of the run shown in a second; between outputs the motion is interpolated.
+        Seconds of the run shown per second; between outputs the motion is interpolated.
     fps : int, default 25
-        Pictures a second.
+        Pictures per second.
     size : pair of int, default (1280, 720)
         Width and height in pixels.
     view : (3,) array or str, optional
-        From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where most
-        is seen from.
+        Viewpoint: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default the direction from
+        which most is seen.
     up : (3,) array, optional
-        The direction that is up in the picture. By default against gravity, else z.
+        The direction that is up in the picture. By default opposite to gravity, or z without gravity.
     ground : bool, default False
         Draw a grid below everything.
     labels : bool, default True
-        Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+        Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
     engine : {"auto", "painter", "opengl"}, default "auto"
         "auto" and "painter" paint in software, "opengl" draws with OpenGL.
     color : str, optional
-        A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a component
-        such as "K2" or "N1". By default a colour for each family of names.
+        Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a component
+        such as "K2" or "N1". By default each family of names has its own colour.
     progress : callable, optional
-        Called with (frames done, frames in all).
+        Called with (frames done, total number of frames).
 
     Returns
     -------
@@ -178,11 +179,11 @@ def render_movie(
     Raises
     ------
     ResultError
-        If there is nothing to draw, for too many frames, an unknown ending of `path`, engine, view or quantity.
+        If there is nothing to draw or too many frames, or the ending of `path`, engine, view or quantity is unknown.
     ModelError
-        For another argument that cannot be used.
+        If another argument is invalid.
     NoOpenGL
-        For engine "opengl" without OpenGL, with the cure.
+        If engine is "opengl" and OpenGL is missing; the message says how to install it.
 
     Examples
     --------
@@ -226,7 +227,7 @@ def render_movie(
 
 
 def _checked(size: object, engine: object, ground: object, labels: object) -> tuple[int, int]:
-    """Width and height, where all of these can be used."""
+    """Check the arguments that all pictures share, and return width and height (pixels)."""
     if not isinstance(engine, str) or engine not in ("auto", "opengl", "painter"):
         raise ResultError(f"render: no engine {shown(engine)}; give 'auto', 'opengl' or 'painter'")
     flag("render", "ground", ground)
@@ -242,6 +243,7 @@ def _checked(size: object, engine: object, ground: object, labels: object) -> tu
 
 
 def _times(times: object, first: float, last: float, static: bool) -> list[float]:
+    """Return the requested times as a list, checked against the run from `first` to `last`; `static`: load factors."""
     unit, what = ("", "a load factor, or length of a path,") if static else (" s", "a time")
     found = numbers(times)
     if found is None or found.ndim > 1 or found.size == 0:
@@ -260,7 +262,10 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
 def _drawer(
     camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine, even: bool
 ) -> Iterator[Callable[[Surface, Floats], Picture]]:
-    """A function that draws a surface with its colours."""
+    """Yield a function that draws a surface with its vertex colours.
+
+    `even`: True if a quantity is shown by colour.
+    """
     if engine != "opengl":
         from rodsim.results.painter import Painter
 

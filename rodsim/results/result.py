@@ -1,4 +1,4 @@
-"""A result as numpy arrays: times, energies, momenta, and the history of every rod, body and joint."""
+"""Give access to a result as numpy arrays: times, energies, momenta, and the history of every rod, body and joint."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from rodsim.results.local_audit import LocalAudit
     from rodsim.results.stage import Picture
 
-_page = Later("rodsim.reporting.page")  # decides nothing about a result, unlike what is imported here
+_page = Later("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
-CHECKED_BYTES = 2**28  # of a file, when it is opened: a few tenths of a second
+CHECKED_BYTES = 2**28  # bytes whose checksums are verified when a file is opened: a few tenths of a second
 
 
 @accept_old_methods
@@ -53,13 +53,13 @@ class Result:
     """Hold the outputs of a run; arrays are read when they are used.
 
     `simulate` returns a result, and `Result.load` reads one from a file. T is the number of outputs: `t` has shape (T,), arrays
-    of rods (T, n_nodes, ...) or (T, n_elements, ...), arrays of bodies, joints and contacts (T, ...). Pictures, files and
-    audits are methods: `plot`, `render`, `render_movie`, `export`, `report`, `view`, `audit`.
+    of rods (T, n_nodes, ...) or (T, n_elements, ...), arrays of bodies, joints and contacts (T, ...). Methods make pictures,
+    files and audits: `plot`, `render`, `render_movie`, `export`, `report`, `view`, `audit`.
 
     Parameters
     ----------
     source : Source
-        What stores the outputs, a file or memory. `simulate` and `Result.load` make it; you need not.
+        Storage of the outputs, a file or memory. `simulate` and `Result.load` create it; users do not need to.
 
     Raises
     ------
@@ -91,10 +91,10 @@ class Result:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read the result file `path`, also while a run writes it.
+        """Read the result file `path`, even while a run writes it.
 
-        A DamagedFileWarning says that the file is not what was written, by its digests: those of the model and of all outputs,
-        or, in a file of more than 256 MB, of the outputs at both ends that fill as much (`audit` checks all).
+        A DamagedFileWarning is issued if the file does not match its checksums. Checked are the model and all outputs; in a
+        file of more than 256 MB only as many outputs at both ends as fill this size (`audit` checks all).
 
         Parameters
         ----------
@@ -108,8 +108,8 @@ class Result:
 
         Raises
         ------
-        FileNotFoundError: no such file.
-        ResultError: not a rodsim result, one that cannot be read, or one of a newer format.
+        FileNotFoundError: the file does not exist.
+        ResultError: the file is not a rodsim result, cannot be read, or has a newer format.
 
         Examples
         --------
@@ -130,12 +130,12 @@ class Result:
         return result
 
     def refresh(self) -> Result:
-        """Read again how many outputs the file holds.
+        """Read the current number of outputs of the file.
 
         Returns
         -------
         Result
-            The same result, with the outputs that were added to the file since this one was opened. This one does not change.
+            A new result of this file that includes the outputs added since this one was opened. This one does not change.
 
         Raises
         ------
@@ -155,17 +155,17 @@ class Result:
 
     @property
     def path(self) -> Path | None:
-        """The file; None: in memory."""
+        """Path of the result file; None if the result is in memory."""
         return self._source.path
 
     @property
     def layout(self) -> Layout:
-        """What is stored and where: parts, joints, shapes of arrays."""
+        """Layout of the stored arrays: parts, joints, shapes."""
         return self._source.layout
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model as it was built, as plain data."""
+        """Description of the built model and of the run, as plain data."""
         return self.layout.description
 
     @property
@@ -256,7 +256,7 @@ class Result:
 
     @property
     def tight_bends(self) -> tuple[TightBend, ...]:
-        """Rods that can touch themselves and were bent tighter than their radius, where they may go through themselves unseen."""
+        """Rods with self-contact that were bent tighter than their radius, where self-penetration may go undetected."""
         return tuple(tight_bends(self._source))
 
     def contact(self, name: str) -> ContactHistory:
@@ -289,13 +289,13 @@ class Result:
     def distance(self, a: str, b: str) -> Floats:
         """Compute the distance between two surfaces or points at all outputs.
 
-        Rods are round about the chords between their nodes, with the radius of their sections.
+        Rods are treated as round about the chords between their nodes, with the radius of their sections.
 
         Parameters
         ----------
         a, b : str
-            Names of spheres, planes and rods; of bodies, which are their reference points; or points: `NAME@X,Y,Z` of a body
-            (m, its axes), `NAME@0.3` of a rod (fraction of its length).
+            Name of a sphere, plane or rod; name of a body, which stands for its reference point; or a point: `NAME@X,Y,Z` on a
+            body (m, body axes), `NAME@0.3` on a rod (fraction of its length).
 
         Returns
         -------
@@ -322,8 +322,8 @@ class Result:
         Returns
         -------
         State
-            Of n frames: `r` (n, 3) m, unit quaternions `quat` (n, 4), `v` (n, 3) m/s, `Omega` (n, 3) rad/s in body axes. Further
-            fields hold what a run needs to continue.
+            State of n frames: `r` (n, 3) m, unit quaternions `quat` (n, 4), `v` (n, 3) m/s, `Omega` (n, 3) rad/s in body axes.
+            Further fields hold the data that a run needs to resume.
 
         Raises
         ------
@@ -392,19 +392,19 @@ class Result:
         return self._source.drawn(name, outputs, shape)
 
     def held(self) -> AbstractContextManager[Any]:
-        """Open the file once for all that is read in a `with` block.
+        """Keep the file open for all reads in a `with` block.
 
-        Use it as `with result.held():`. Outputs that are added to the file meanwhile are not seen.
+        Use it as `with result.held():`. Outputs that are added to the file meanwhile are not visible.
 
         Returns
         -------
         context manager
-            It does nothing if the result is in memory.
+            Does nothing if the result is in memory.
         """
         return self._source.held()
 
     def changed(self, outputs: slice | None = None) -> list[Changed] | None:
-        """Compare the file with the digests that were written with it.
+        """Compare the file with the checksums that were written with it.
 
         Parameters
         ----------
@@ -414,8 +414,8 @@ class Result:
         Returns
         -------
         list of Changed or None
-            What is not what was written; empty if the file is intact. None if the result is in memory, or its file was written by
-            an older version without digests.
+            Parts of the file that have changed since they were written; empty if the file is intact. None if the result is in
+            memory, or its file was written by an older version without checksums.
         """
         return self._source.changed(slice(0, self.n_outputs) if outputs is None else outputs)
 
@@ -513,21 +513,21 @@ class Result:
         gaps = np.abs(self.t - wanted)
         return int(
             np.argmin(np.where(np.isnan(gaps), np.inf, gaps))
-        )  # a time that is damaged is near to nothing
+        )  # a damaged time (nan) is never the nearest
 
     @property
     def t(self) -> Floats:
-        """(T,) s"""
+        """Times of the outputs (T,), s."""
         return self._source.read(native.TIME)
 
     @property
     def step(self) -> Ints:
-        """(T,) number of steps since t = 0"""
+        """Number of steps since t = 0 (T,)."""
         return self._source.read(native.STEP)
 
     @property
     def energy(self) -> NDArray[Any]:
-        """(T,) J, with the fields kinetic, elastic, gravity, spring, total"""
+        """Energies (T,), J: a structured array with the fields kinetic, elastic, gravity, spring, total."""
         energy = np.empty(self.n_outputs, dtype=[(name, np.float64) for name in ENERGIES])
         for name in ENERGIES:
             energy[name] = self.audit_column(name)
@@ -535,7 +535,7 @@ class Result:
 
     @property
     def steps(self) -> StepHistory | None:
-        """(T,) each, of `Adaptive` steps: number, smallest and largest, estimated error and its growth; None with dt."""
+        """History (T,) of adaptive steps: number, smallest, largest, estimated error and its growth; None with fixed dt."""
         if not self.layout.n_control:
             return None
         control = self._source.read("control")
@@ -548,12 +548,12 @@ class Result:
 
     @property
     def work(self) -> Floats:
-        """(T,) J, done by loads and drives since t = 0"""
+        """Work done by loads and drives since t = 0 (T,), J."""
         return self.audit_column("work")
 
     @property
     def drives(self) -> list[str]:
-        """Names of what has prescribed motion: drives of joints, driven frames."""
+        """Names of all prescribed motions: drives of joints, driven frames."""
         return list(self.layout.drives)
 
     def drive_work(self, name: str | None = None) -> Floats:
@@ -562,12 +562,12 @@ class Result:
         Parameters
         ----------
         name : str, optional
-            Name of a drive, one of `drives`; by default all together.
+            Name of a drive, one of `drives`; by default the sum of all.
 
         Returns
         -------
         ndarray (T,)
-            J; zero if there is no drive.
+            Work, J; zero if the model has no drive.
 
         Raises
         ------
@@ -584,32 +584,37 @@ class Result:
 
     @property
     def dissipation(self) -> Floats:
-        """(T,) J, lost in dampers and viscous rods since t = 0"""
+        """Energy dissipated by dampers and viscous rods since t = 0 (T,), J."""
         return self.audit_column("dissipation")
 
     @property
     def algorithmic(self) -> Floats:
-        """(T,) J, taken out by the integrator since t = 0: what it has dissipated and the little that its memory holds; zero but
-        for `em-d`.
+        """Energy removed by the integrator since t = 0 (T,), J; zero for all integrators except `em-d`.
+
+        It is the sum of the energy that the integrator has dissipated and the small energy stored in its history variables.
         """
         return self._of_memory().sum(axis=1)
 
     @property
     def algorithmic_dissipation(self) -> Floats:
-        """(T,) J, of that what is dissipated: it never falls."""
+        """Energy dissipated by the integrator since t = 0 (T,), J: the part of `algorithmic` that never decreases."""
         return self._of_memory()[:, 1]
 
     def _of_memory(self) -> Floats:
+        """Return the energy in the integrator's history variables and the energy it has dissipated (T, 2), J."""
         return self._source.read("algorithmic") if self.layout.n_memory else np.zeros((self.n_outputs, 2))
 
     @property
     def linear_momentum(self) -> Floats:
-        """(T, 3) kg m/s"""
+        """Linear momentum (T, 3), kg m/s."""
         return self._momentum(LINEAR_MOMENTUM)
 
     @property
     def angular_momentum(self) -> Floats:
-        """(T, 3) kg m^2/s, about the origin; of integrators in a chart, that of their own momenta, which they conserve"""
+        """Angular momentum about the origin (T, 3), kg m^2/s.
+
+        For integrators in a chart it is formed from the momenta of the integrator, which conserves it.
+        """
         return self._momentum(ANGULAR_MOMENTUM)
 
     def _momentum(self, names: tuple[str, ...]) -> Floats:
@@ -618,7 +623,10 @@ class Result:
 
     @cached_property
     def _momenta_of_scheme(self) -> dict[str, Floats]:
-        """Of an integrator in a chart: formed from its momenta; the audit table has those of the velocities of frames."""
+        """Columns formed from the momenta of an integrator in a chart; {} for other integrators.
+
+        The audit table holds the momenta formed from the velocities of the frames.
+        """
         if not self.layout.n_chart or self.n_outputs == 0:
             return {}
         from rodsim.results.of_scheme import SchemeReader
@@ -630,17 +638,17 @@ class Result:
 
     @property
     def constraint_residual(self) -> Floats:
-        """(T,) max |g| of all joints"""
+        """Largest position residual max |g| of all joints (T,)."""
         return self.audit_column("constraint")
 
     @property
     def velocity_residual(self) -> Floats:
-        """(T,) max |G v| of all joints"""
+        """Largest velocity residual max |G v| of all joints (T,)."""
         return self.audit_column("velocity_constraint")
 
     @property
     def ended_by(self) -> tuple[Event, ...]:
-        """The events of `simulate` that ended the run; empty if it went to its `t_end`."""
+        """Events of `simulate` that ended the run; empty if the run reached its `t_end`."""
         from rodsim.results.events import Watch, event_from
 
         words = self.description.get("run", {}).get("events", ())
@@ -650,17 +658,17 @@ class Result:
 
     @property
     def quat_norm_error(self) -> Floats:
-        """(T,) max ||q| - 1| of all frames"""
+        """Largest quaternion error max ||q| - 1| of all frames (T,)."""
         return self.audit_column("quat_norm")
 
     @property
     def newton_iterations(self) -> Floats:
-        """(T,) Newton iterations a step, mean since the output before"""
+        """Mean number of Newton iterations per step since the previous output (T,)."""
         return self.audit_column("newton_mean")
 
     @property
     def halvings(self) -> Floats:
-        """(T,) step halvings since the output before"""
+        """Number of step halvings since the previous output (T,)."""
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
@@ -692,19 +700,20 @@ class Result:
         return self._audit[:, COLUMNS.index(name)]
 
     def to_xarray(self, parts: Collection[str] | None = None) -> Any:
-        """Return the result as a dataset of xarray in memory.
+        """Return the result as an in-memory dataset of xarray.
 
-        Every array has its dimensions, units and meaning, see `rodsim.results.dataset`.
+        Every array has named dimensions, a unit and a description, see `rodsim.results.dataset`.
 
         Parameters
         ----------
         parts : collection of str, optional
-            Names of the rods, bodies, joints and contacts to take; by default all. Arrays of the whole model are always there.
+            Names of the rods, bodies, joints and contacts to include; by default all. Arrays of the whole model are always
+            included.
 
         Returns
         -------
         xarray.Dataset
-            Arrays with named dimensions; "t" is that of the outputs.
+            Arrays with named dimensions; "t" is the dimension of the outputs.
 
         Raises
         ------
@@ -718,15 +727,15 @@ class Result:
         return dataset(self._source, parts, (self.linear_momentum, self.angular_momentum))
 
     def animate(self, frames: int = 100, height: int = 600) -> Any:
-        """Show the motion as a figure of plotly that can be rotated, with a play button and a slider.
+        """Return the motion as a plotly figure that can be rotated, with a play button and a slider.
 
-        A notebook shows it if it is the last line of a cell. Where figures of plotly cannot be shown, as on web sites that show
-        notebooks, it is a picture.
+        A notebook shows the figure if it is the last line of a cell. If plotly figures cannot be shown, as on web sites that
+        display notebooks, a still picture is shown instead.
 
         Parameters
         ----------
         frames : int, default 100
-            Largest number of outputs that are shown, chosen evenly; at most 2000.
+            Largest number of outputs shown, chosen evenly; at most 2000.
         height : int, default 600
             Height in pixels, from 100 to 10000.
 
@@ -754,7 +763,7 @@ class Result:
         Returns
         -------
         Audit
-            `ok` says whether all that the integrator promises to keep was kept, `text` says what was found.
+            `ok` is True if all invariants that the integrator guarantees were conserved; `text` lists the findings.
 
         Raises
         ------
@@ -766,17 +775,17 @@ class Result:
         return audit(self)
 
     def local_audit(self) -> LocalAudit:
-        """Measure the local laws of the rods, see `rodsim.local_audit`.
+        """Measure the residuals of the local balance laws of the rods, see `rodsim.local_audit`.
 
         Returns
         -------
         LocalAudit
-            For each rod and each law, how large the residual is and where.
+            Size and location of the largest residual, for each rod and each law.
 
         Raises
         ------
         ResultError
-            If there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+            If there is nothing to measure: no rod with three nodes, only one output, or an older file without masses.
         """
         from rodsim.results.local_audit import local_audit
 
@@ -791,12 +800,12 @@ class Result:
         ----------
         kind : str, default "overview"
             "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
-            of equilibria, "load".
+            for equilibria, "load".
         path : Path or str, optional
             File to write, .png, .pdf or .svg. By default none is written.
         points : sequence of str, optional
-            For "path" names of bodies, or rods as "name" (both ends) or "name:node"; by default everything. For "distance" two
-            surfaces or points of `Result.distance`, or several pairs one after the other.
+            For "path": names of bodies, or rods as "name" (both ends) or "name:node"; by default all bodies and rods. For
+            "distance": two surfaces or points as in `Result.distance`, or several pairs one after the other.
 
         Returns
         -------
@@ -806,7 +815,7 @@ class Result:
         Raises
         ------
         ResultError
-            For an unknown kind, point or ending of `path`, or a result without outputs.
+            If the kind, a point or the ending of `path` is unknown, or the result holds no output.
         """
         from rodsim.results.plot import plot
 
@@ -832,24 +841,24 @@ class Result:
         path : Path or str, optional
             File to write, .png. By default none is written.
         times : float or sequence of float, optional
-            One time (s) or several, drawn over each other, the earlier the paler; of equilibria load factors, or lengths of the
-            path. By default evenly over the run.
+            One time (s) or several, drawn over each other, earlier ones paler. For equilibria these are load factors, or
+            lengths of the path. By default times are spaced evenly over the run.
         size : pair of int, default (1600, 1000)
             Width and height in pixels.
         view : (3,) array or str, optional
-            From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where
-            most is seen from.
+            Viewpoint: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default the direction
+            from which most is seen.
         up : (3,) array, optional
-            The direction that is up in the picture. By default against gravity, else z.
+            The direction that is up in the picture. By default opposite to gravity, or z without gravity.
         ground : bool, default False
             Draw a grid below everything.
         labels : bool, default True
-            Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+            Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
         engine : {"auto", "painter", "opengl"}, default "auto"
             "auto" and "painter" paint in software, "opengl" draws with OpenGL.
         color : str, optional
-            A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a
-            component such as "K2" or "N1". By default a colour for each family of names.
+            Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
+            component such as "K2" or "N1". By default each family of names has its own colour.
 
         Returns
         -------
@@ -859,11 +868,12 @@ class Result:
         Raises
         ------
         ResultError
-            If there is nothing to draw, for a time outside of the run, an unknown ending of `path`, engine, view or quantity.
+            If there is nothing to draw, a time is outside of the run, or the ending of `path`, engine, view or quantity is
+            unknown.
         ModelError
-            For another argument that cannot be used.
+            If another argument is invalid.
         NoOpenGL
-            For engine "opengl" without OpenGL, with the cure.
+            If engine is "opengl" and OpenGL is missing; the message says how to install it.
         """
         from rodsim.results.render import render
 
@@ -902,27 +912,27 @@ class Result:
         path : Path or str
             File to write, .mp4 or .gif.
         speed : float, default 1.0
-            Seconds of the run shown in a second; between outputs the motion is interpolated.
+            Seconds of the run shown per second; between outputs the motion is interpolated.
         fps : int, default 25
-            Pictures a second.
+            Pictures per second.
         size : pair of int, default (1280, 720)
             Width and height in pixels.
         view : (3,) array or str, optional
-            From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where
-            most is seen from.
+            Viewpoint: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default the direction
+            from which most is seen.
         up : (3,) array, optional
-            The direction that is up in the picture. By default against gravity, else z.
+            The direction that is up in the picture. By default opposite to gravity, or z without gravity.
         ground : bool, default False
             Draw a grid below everything.
         labels : bool, default True
-            Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+            Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
         engine : {"auto", "painter", "opengl"}, default "auto"
             "auto" and "painter" paint in software, "opengl" draws with OpenGL.
         color : str, optional
-            A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a
-            component such as "K2" or "N1". By default a colour for each family of names.
+            Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
+            component such as "K2" or "N1". By default each family of names has its own colour.
         progress : callable, optional
-            Called with (frames done, frames in all).
+            Called with (frames done, total number of frames).
 
         Returns
         -------
@@ -932,11 +942,11 @@ class Result:
         Raises
         ------
         ResultError
-            If there is nothing to draw, for too many frames, an unknown ending of `path`, engine, view or quantity.
+            If there is nothing to draw or too many frames, or the ending of `path`, engine, view or quantity is unknown.
         ModelError
-            For another argument that cannot be used.
+            If another argument is invalid.
         NoOpenGL
-            For engine "opengl" without OpenGL, with the cure.
+            If engine is "opengl" and OpenGL is missing; the message says how to install it.
         """
         from rodsim.results.render import render_movie
 
@@ -967,13 +977,13 @@ class Result:
         Parameters
         ----------
         path : Path or str
-            The .pvd or .xdmf file; files of single outputs go into a folder of that name beside it.
+            The .pvd or .xdmf file; files of single outputs are written to a folder of that name next to it.
         format : {"pvd", "vtu", "xdmf"}, optional
-            By default after the ending of `path`.
+            File format. By default it follows from the ending of `path`.
         every : int, default 1
             Write every `every`-th output, and the last.
         progress : callable, optional
-            Called with (outputs done, outputs in all).
+            Called with (outputs done, total number of outputs).
 
         Returns
         -------
@@ -983,7 +993,7 @@ class Result:
         Raises
         ------
         ModelError, ResultError
-            For an unknown format, an empty result, or nothing to draw.
+            If the format is unknown, the result holds no output, or there is nothing to draw.
         FileNotFoundError
             If the folder of `path` does not exist.
         """
@@ -992,17 +1002,17 @@ class Result:
         return export(self, path, format, every, progress)
 
     def report(self, path: Path | str) -> Path:
-        """Write a page about the result that needs no network, see `rodsim.report`.
+        """Write a self-contained HTML page about the result, which needs no network, see `rodsim.report`.
 
         Parameters
         ----------
         path : Path or str
-            The page, .html.
+            File to write, .html.
 
         Returns
         -------
         Path
-            The page.
+            Path of the page.
 
         Raises
         ------
@@ -1019,28 +1029,29 @@ class Result:
         Parameters
         ----------
         color : str, optional
-            As `color` of `render`.
+            Quantity to colour by, see `color` of `render`.
         camera : (3,) array or str, optional
-            As `view` of `render`.
+            Viewpoint, see `view` of `render`.
 
         Raises
         ------
         NoOpenGL
-            If no window can be opened here, with the cure.
+            If no window can be opened on this machine; the message says how to fix it.
         ResultError
-            For an unknown colour or view, or nothing to draw.
+            If the colour or view is unknown, or there is nothing to draw.
         """
         from rodsim.results.viewer import view
 
         view(self, color, camera)
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is in it."""
+        """Return an HTML summary for notebooks."""
         from rodsim.results.html import result_html
 
         return result_html(self._source, type(self).__name__)
 
     def _find(self, kind: str, name: str, things: list[Any]) -> Any:
+        """Return the part called `name`; raise UnknownName, with the names of all parts of this kind, if there is none."""
         for thing in things:
             if thing.name == name:
                 return thing
@@ -1055,7 +1066,10 @@ ResultLike = Result | Path | str
 
 
 def opened(owner: str, result: ResultLike) -> Result:
-    """A result as it is, or that of a file; ResultError unless it is one and holds an output."""
+    """Return `result`, loaded if it is the path of a file; raise ResultError unless it is a result with outputs.
+
+    `owner`: name of the function for the message.
+    """
     if isinstance(result, str | Path):
         result = Result.load(result)
     check_result(owner, result)
@@ -1063,7 +1077,7 @@ def opened(owner: str, result: ResultLike) -> Result:
 
 
 def check_result(owner: str, result: object) -> None:
-    """Raise ResultError unless `result` is one and holds an output."""
+    """Raise ResultError unless `result` is a Result and holds an output; `owner`: name of the function for the message."""
     if not isinstance(result, Result):
         raise ResultError(
             f"{owner}: expected a result or the path of a result file, got {shown(result)}. Give what `simulate` or "

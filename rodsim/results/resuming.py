@@ -1,4 +1,7 @@
-"""What a run reads to go on with a result file, checked before anything is written: shapes, finite numbers, digests, model."""
+"""Read the state from which a run resumes a result file, and check the file before anything is written.
+
+Checked are shapes, finite numbers, checksums, and that the model is the same.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ from rodsim.results.storage import open_file
 if TYPE_CHECKING:
     import h5py
 
-_SAME_TIME = 1e-9  # of a time: that of an output is the number of its steps times dt
-_UNIT = 1e-6  # of |q| - 1: an output has it to round-off
+_SAME_TIME = 1e-9  # relative tolerance of times: the time of an output is the number of its steps times dt
+_UNIT = 1e-6  # tolerance of |q| - 1, which is zero to round-off at an output
 _CURE = (
     "run the simulation again, or begin a new file from an output that is whole: "
     "simulate(..., start=file, start_time=time)"
@@ -30,19 +33,19 @@ _CURE = (
 
 
 class LastOutput(NamedTuple):
-    """Where a run goes on."""
+    """Hold the last output of a file, from which a run resumes."""
 
-    n: int  # outputs in the file
-    t: float
-    step: int
-    state: State
+    n: int  # number of outputs in the file
+    t: float  # time, s
+    step: int  # number of steps since t = 0
+    state: State  # state of all frames
 
 
 def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
-    """Number of outputs in a result file, the step of the last one, and the settings of the run; (0, -1, {}) where
-    there is none.
+    """Return the number of outputs in a result file, the step of the last one, and the settings of the run.
 
-    Raises ResultError where the file is no result, or what a run reads to go on with it is damaged.
+    Returns (0, -1, {}) if there is no file, and (0, -1, settings) if it holds no output.
+    Raises ResultError if the file is not a result, or if the data from which a run would resume are damaged.
     """
     path = Path(path)
     if not path.is_file():
@@ -57,7 +60,7 @@ def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
 
 
 def last_output(file: h5py.File, path: Path, layout: Layout) -> LastOutput:
-    """The last output of a file with this layout; ResultError where it, or the model beside it, is not what was written."""
+    """Read the last output of a file with this layout; raise ResultError if it, or the stored model, is damaged."""
     root, n = file[native.ROOT], native.count(file)
     if n < 1:
         raise ResultError(f"'{path}' holds no output to resume from; run without resume")
@@ -73,7 +76,10 @@ def last_output(file: h5py.File, path: Path, layout: Layout) -> LastOutput:
 
 
 def fault_of(arrays: Mapping[str, Floats]) -> str:
-    """What of a state, as files have it, no step can begin with, in words; "": nothing."""
+    """Describe the first fault of a state's stored arrays that makes a step impossible; return "" if there is none.
+
+    A fault is a number that is not finite, or a quaternion that is not of unit length.
+    """
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
             place = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
@@ -86,6 +92,7 @@ def fault_of(arrays: Mapping[str, Floats]) -> str:
 
 
 def _fault_of(t: float, step: int, layout: Layout) -> str:
+    """Describe why time and step number of an output do not fit each other; return "" if they do."""
     run = layout.description.get("run", {})
     if not np.isfinite(t) or step < 0:
         return f"'time' is {t}, 'step' {step}"
@@ -95,12 +102,15 @@ def _fault_of(t: float, step: int, layout: Layout) -> str:
 
 
 def plain(layout: Layout) -> dict[str, Any]:
-    """The description as JSON gives it back."""
+    """Return the description of a layout after a round trip through JSON."""
     return dict(json.loads(native.description_text(layout)))
 
 
 def _without_end(layout: Layout) -> dict[str, Any]:
-    """The same but for the end of the run, which may be made longer, and what computes it: it may be newer, or more threads."""
+    """Return the description without the entries that may change when a run is resumed.
+
+    These are the end of the run, which may be extended, the version of the program and the number of threads.
+    """
     description = plain(layout)
     description.pop("provenance", None)
     description.pop(SURFACES, None)  # follows from spheres and planes; older files have none

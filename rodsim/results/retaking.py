@@ -1,23 +1,24 @@
-"""Steps of a run taken once more, from one output to the next: whatever a state holds must come out again.
+"""Repeat steps of a run from one output to the next, and compare the end states with the stored ones.
 
-A state is everything that is needed to go on to the last bit, so that the steps from an output to the next one give that
-again, with whatever it holds: multipliers, accelerations, momenta of a chart, the work of drives, memories, and the length
-of the steps. On the processor of the run they come out to the bit. Elsewhere they differ by rounding, and how far that goes
-is found by the steps themselves: they are taken a third time from a start that is moved by a part `MOVED` of the size of its
-numbers, each up or down, with what drives give moved likewise. That moves an end x by d. Rounding is a part eps of them,
-Newton's residual counts as solved within some rounding levels, and so an end may differ by
+A state holds everything that is needed to resume a run bit-identically. Repeating the steps from an output to the next one
+therefore reproduces all numbers of that output: multipliers, accelerations, momenta of a chart, the work of drives, histories
+of the integrator, and the length of the steps. On the processor of the run they are bit-identical. On another processor they
+differ by rounding. The allowed difference is measured: the steps are taken a third time, from a perturbed start. Each of its
+numbers, and each value of a drive, is moved up or down by a part `MOVED` of its size. That moves an end value x by d. Rounding
+is a part eps of the numbers, and Newton's residual counts as solved within some rounding levels. So an end value may differ by
 
     SAME (eps/MOVED |d| + eps |x|)                                                                          (1)
 
-A run with a tolerance misses every equation by tolerance/eps levels instead of NEWTON.
+In a run with a tolerance the residual of every equation is tolerance/eps levels instead of NEWTON.
 
-Of long runs a part is taken again, evenly chosen: `SHARE` of their steps, or `FEW`. Where there are more steps from each
-output to the next, the last one before an output is: `em` remembers the accelerations a of its last step, so that with the
-state 1 at the end, h and spatial w1 = R1 Omega1,
+Of long runs only a part is repeated, chosen evenly: `SHARE` of the steps, or `FEW`. If there are more steps than that between
+every two outputs, only the last step before an output is repeated: `em` stores the accelerations a of its last step, so that
+with the state 1 at the end, the step h and spatial w1 = R1 Omega1,
 
     v0 = v1 - h a,   w0 = w1 - h a_w,   r0 = r1 - h (v0 + v1)/2,   R0 = cay(-psi) R1                        (2)
 
-where psi = h (w0 + cay(-psi) w1)/2 of `discretization.time.em` (2) is, with (1 + hat(k)) cay(-2 k) = 1 - hat(k),
+where psi = h (w0 + cay(-psi) w1)/2, equation (2) of `discretization.time.em`, becomes, with
+(1 + hat(k)) cay(-2 k) = 1 - hat(k),
 
     (2 + h/2 hat(w0 - w1)) k = h/2 (w0 + w1),   psi = 2 k                                                   (3)
 """
@@ -43,24 +44,24 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
 
-MOVED = 2.0**-26  # moves the end of a step by more than rounding, and hardly bends it
-FEW, SHARE = 64, 1 / 20  # steps that are taken again at most: so many, or that part of the run
+MOVED = 2.0**-26  # relative perturbation: moves the end of a step by more than rounding, and almost linearly
+FEW, SHARE = 64, 1 / 20  # largest number of steps repeated: this number, or this part of the run
 
 
 @dataclass(frozen=True)
 class Retaken:
-    """What became of it."""
+    """Hold the outcome of repeating steps."""
 
-    steps: int = 0  # taken again
-    last: bool = False  # the last ones before outputs, from accelerations: work is not judged
-    reason: str = ""  # why none were
-    failed: str = ""  # the first that could not be taken, and why
+    steps: int = 0  # number of steps repeated
+    last: bool = False  # True if only last steps before outputs were repeated: work is not judged
+    reason: str = ""  # why no steps were repeated
+    failed: str = ""  # the first steps that could not be repeated, and why
     differences: tuple[Difference, ...] = ()
-    same_version: bool = True  # the file is of this version of rodsim
+    same_version: bool = True  # True if this version of rodsim wrote the file
 
 
 def take_again(result: Result) -> Retaken:
-    """Steps between outputs, taken again, and compared with what is stored."""
+    """Repeat steps between outputs of a result, and compare their ends with the stored states."""
     from rodsim import __version__
 
     versions = result.description.get("provenance", {}).get("versions", {})
@@ -77,7 +78,7 @@ def take_again(result: Result) -> Retaken:
 
 
 class _Retaking:
-    """Differences, gathered output by output."""
+    """Repeat steps and collect the differences, output by output."""
 
     def __init__(self, result: Result) -> None:
         self._result, self._steps, self._t = result, result.step, result.t
@@ -87,7 +88,7 @@ class _Retaking:
         self.differences: dict[str, Difference] = {}
 
     def all(self) -> None:
-        """As many steps as may be."""
+        """Repeat as many steps as `FEW` and `SHARE` allow, or record the reason why none can be repeated."""
         if len(self._steps) < 2:
             self.reason = "there is one output alone"
         elif not np.all(np.abs(self._t - self._steps * self._run.h) <= EPS * np.abs(self._t)):
@@ -95,7 +96,7 @@ class _Retaking:
         elif np.diff(self._steps).min() < 1:
             self.reason = "the numbers of steps do not increase"
         else:
-            # older versions began steps otherwise, from more than accelerations
+            # older versions predicted steps from more than accelerations
             chosen = [] if self._result.layout.n_earlier else list(_chosen(self._steps))
             for k in chosen:
                 self._try(k, self._from_before, int(self._steps[k + 1] - self._steps[k]))
@@ -103,7 +104,7 @@ class _Retaking:
                 self._last_steps()
 
     def _last_steps(self) -> None:
-        """The last step before some outputs."""
+        """Repeat the last step before some outputs, chosen evenly."""
         own = self._run.own
         state = self._result.state(-1)
         if own is None or not own.plain or state.own.size or self._result.layout.n_points:
@@ -116,6 +117,7 @@ class _Retaking:
             self._try(k, self._by_accelerations, 1)
 
     def _try(self, k: int, differences: Callable[[int], Iterator[Difference]], count: int) -> None:
+        """Record the differences at output k + 1 after `count` repeated steps, or why these cannot be taken."""
         try:
             found = list(differences(k))
         except Unknown as unknown:
@@ -131,7 +133,7 @@ class _Retaking:
             self.differences[each.what] = Difference(**{**vars(earlier), "outputs": number})
 
     def _from_before(self, k: int) -> Iterator[Difference]:
-        """Of output k + 1, by the steps from output k."""
+        """Yield the differences at output k + 1, by repeating the steps from output k."""
         run, steps = self._run, self._steps
         stored = self._result.state(k + 1)
         halvings = int(self._result.halvings[k + 1])
@@ -142,7 +144,7 @@ class _Retaking:
         yield from self._compared(k + 1, self._result.state(k), stored, end)
 
     def _by_accelerations(self, k: int) -> Iterator[Difference]:
-        """Of output k + 1, by its last step, or substep."""
+        """Yield the differences at output k + 1, by repeating its last step, or substep."""
         assert self._run.own is not None
         stored = self._result.state(k + 1)
         whole = self._run.stepper(self._run.h, self._run.own.order)
@@ -166,7 +168,10 @@ class _Retaking:
     def _compared(
         self, i: int, start: State, stored: State, end: Callable[[State], State], fields: tuple[str, ...] = ()
     ) -> Iterator[Difference]:
-        """What output i has otherwise than the end that its start leads to."""
+        """Yield the differences between the stored state of output i and `end(start)`.
+
+        `fields`: kinds of numbers to compare; by default all.
+        """
         run = self._run
         again = parts_of(end(start), *run.shape)
         d: dict[str, Floats] = {}
@@ -195,7 +200,7 @@ class _Retaking:
 
 
 def _chosen(steps: Ints) -> Iterator[int]:
-    """Numbers of outputs from which the steps to the next one are taken again: evenly, within bounds, the last one first."""
+    """Yield numbers of outputs from which the steps to the next one are repeated: evenly, within bounds, the last first."""
     gaps = np.diff(steps)
     most = max(FEW, int(SHARE * (steps[-1] - steps[0])))
     count = max(1, min(len(gaps), int(most // np.mean(gaps))))
@@ -206,18 +211,21 @@ def _chosen(steps: Ints) -> Iterator[int]:
 
 
 def _accelerations(layout: Layout, state: State) -> tuple[Floats, Floats]:
-    """(n, 3) each, those that `em` remembers; zero of schemes that do not."""
+    """Return the linear and angular accelerations (n, 3) each, m/s^2 and rad/s^2, that `em` stores.
+
+    They are zero for schemes that store none.
+    """
     acc = layout.memory.parts(state.memory).get("acc", np.zeros((layout.n_frames, 6)))
     return acc[:, :3], acc[:, 3:]
 
 
 def _remembering(state: State, has: Memory, wants: Memory) -> State:
-    """The state with the memory of another stepper of `em`: accelerations alone."""
+    """Return the state with the history of another stepper of `em`, which holds only the accelerations."""
     return state._replace(memory=wants.joined(acc=has.parts(state.memory)["acc"]))
 
 
 def _before(layout: Layout, state: State, h: float) -> State:
-    """The start of the step of `em` that led to the state: (2), (3)."""
+    """Return the start of the step h (s) of `em` that ended in `state`, by (2) and (3)."""
     w1 = quaternions.rotate(state.quat, state.Omega)
     rate, turning = _accelerations(layout, state)
     v0, w0 = state.v - h * rate, w1 - h * turning

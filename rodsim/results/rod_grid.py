@@ -1,15 +1,16 @@
-"""A rod of a result as a grid of boxes: nodes at even distances, sections between them, what acts on them.
+"""Represent a rod of a result as a grid of boxes: evenly spaced nodes, sections between them, and loads on the boxes.
 
-Box differences need neighbouring elements of one length to be of second order. Nodes of elements of order p > 2 lie at
-Gauss-Lobatto places; the grid takes of these the ends of the elements, and their middles where p is even. Strains and
-stresses, known at p Gauss points, come to the middles of the intervals by the polynomial through the points.
+Box differences are of second order only if neighbouring elements have the same length. Nodes of elements of order p > 2 lie
+at Gauss-Lobatto points; the grid uses the ends of the elements, and their middles if p is even. Strains and stresses are known
+at p Gauss points; the polynomial through these points gives their values at the middles of the intervals.
 
-Files keep masses of nodes, which are sums over the points g of an element of weight_g l_a(x_g) rho_g (`meshing`); rho is
-found from them by least squares, next to the mean of the rod where they leave it open (closed rods of an even number of
-two-frame elements).
+Files store masses of nodes, which are sums over the points g of an element of weight_g l_a(x_g) rho_g (`meshing`). The
+densities rho are determined from them by least squares. If the masses leave them undetermined (closed rods of an even number
+of two-frame elements), the solution nearest to the mean of the rod is taken.
 
-What acts on a node acts in the box where it lies. What acts along a rod does so on all nodes of an element, with weights that
-are even about its middle: where those of even order share the middle between boxes, boxes reach from element to element.
+A load on a node belongs to the box in which the node lies. A load along a rod acts on all nodes of an element, with weights
+that are symmetric about its middle. Elements of even order would share the load on the middle between boxes; for such loads
+(`along`) boxes therefore extend from element to element.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # loads its submodules when they are first used
 from numpy.typing import NDArray
 
 from discretization.continuum.local_laws import Loading
@@ -29,25 +30,25 @@ from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import RodLayout
 
-OPEN = 1e-13  # weight of the mean where masses leave rho open, relative to that of the masses
+OPEN = 1e-13  # regularisation: weight of the mean if the masses do not determine rho, relative to the masses' weight
 
 
 class RodGrid(NamedTuple):
-    """n nodes, n - 1 intervals; of a closed rod the first two nodes come again at the end."""
+    """Hold n nodes and n - 1 intervals of a rod; if the rod is closed, the first two nodes are repeated at the end."""
 
-    frames: Ints  # (n,)
-    S: Floats  # (n,) m, stress-free
-    rho_A: Floats  # (n - 1,) kg/m
-    J_rho: Floats  # (n - 1, 3, 3) kg m
+    frames: Ints  # (n,) frames of the nodes
+    S: Floats  # (n,) stress-free arc length, m
+    rho_A: Floats  # (n - 1,) mass per length, kg/m
+    J_rho: Floats  # (n - 1, 3, 3) rotational inertia per length, kg m
     points: Ints  # (m, p) rows of strains and stresses, element by element
-    to_middles: Floats  # (k, p): from the points of an element to the middles of its k intervals
-    uniform: bool  # the same section and stress-free strains all along
-    relaxing: bool
+    to_middles: Floats  # (k, p) interpolation from the points of an element to the middles of its k intervals
+    uniform: bool  # True if section and stress-free strains are constant along the rod
+    relaxing: bool  # True if a Maxwell branch relaxes
     nodes: Ints  # (N,) frames of all nodes of the rod
-    shares: scipy.sparse.csr_matrix  # (n - 2, N) parts of what acts on the nodes that belong to the boxes
+    shares: scipy.sparse.csr_matrix  # (n - 2, N) parts of the load on each node that belong to each box
 
     def loading(self, stress: Floats, energy: Floats, lost: Floats) -> Loading:
-        """At the middles of the intervals, of all points (T, g, ...)."""
+        """Return stress, energy and loss at the middles of the intervals, from their values (T, g, ...) at all points."""
         return Loading(*(self._at_middles(values) for values in (stress, energy, lost)))
 
     def _at_middles(self, values: Floats) -> Floats:
@@ -56,19 +57,19 @@ class RodGrid(NamedTuple):
         return found[:, np.arange(len(self.S) - 1) % found.shape[1]]
 
     def in_boxes(self, values: Floats) -> Floats:
-        """(T, n - 2, ...) what is done in the boxes a length, of what is done to all frames (T, frames, ...)."""
+        """Return loads or powers per length (T, n - 2, ...) in the boxes, from those (T, frames, ...) on all frames."""
         of_nodes = np.moveaxis(values[:, self.nodes], 1, 0)
         summed = self.shares @ of_nodes.reshape(len(self.nodes), -1)
         width = 0.5 * (self.S[2:] - self.S[:-2])
         return np.moveaxis((summed / width[:, None]).reshape(-1, *of_nodes.shape[1:]), 0, 1)
 
     def boxes_of(self, frames: Ints) -> NDArray[np.bool_]:
-        """(n - 2,) whether one of the frames is a node in the box."""
+        """Return a mask (n - 2,) of the boxes that contain a node with one of these frames."""
         return np.asarray(self.shares @ np.isin(self.nodes, frames) > 0.0)
 
 
 def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
-    """The grid of a rod; along: something acts along it."""
+    """Build the grid of a rod; `along`: True if a load acts along the rod."""
     p = order_of(system, rod)
     parts = 2 - p % 2 if p > 1 and not along else 1
     step, n_elements = p // parts, len(rod.elements) // p
@@ -106,7 +107,11 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
 
 
 def _shares(S: Floats, nodes: Floats, around: float | None) -> scipy.sparse.csr_matrix:
-    """(n - 2, N) of nodes at these places, once around the rod where it is closed; one between two boxes has half in each."""
+    """Return the parts (n - 2, N) of each node that belong to each box; a node between two boxes has half in each.
+
+    `S` (n,): arc lengths of the grid, m; `nodes` (N,): arc lengths of all nodes, m; `around`: length of a closed rod, m, or
+    None if the rod is open.
+    """
     edges = 0.5 * (S[1:] + S[:-1])
     near = 1e-9 * (S[-1] - S[0])
     of_node = np.arange(len(nodes))
@@ -115,14 +120,14 @@ def _shares(S: Floats, nodes: Floats, around: float | None) -> scipy.sparse.csr_
     before, behind = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
     box, node = np.append(before, behind), np.append(of_node, of_node)
     inside = (box >= 0) & (box < len(S) - 2)
-    share = np.full(int(inside.sum()), 0.5)  # of those that are no edge both are the same box
+    share = np.full(int(inside.sum()), 0.5)  # unless a node lies on an edge, both are the same box
     return scipy.sparse.csr_matrix(
         (share, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1)
     )
 
 
 def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats:
-    """Mass and inertia a length (points, 10) from those of the nodes."""
+    """Return mass and inertia per length (points, 10), kg/m and kg m, from those of the nodes by least squares."""
     n, k = len(rod.frames), len(rod.elements)
     point = np.repeat(np.arange(k), p + 1)
     node = (p * (point // p) + np.tile(np.arange(p + 1), k)) % n
@@ -143,7 +148,7 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
         ) from None
     for _ in range(2):
         left = A.T @ (given - A @ found)
-        # rounding of a uniform rod is left alone
+        # the mean solves a uniform rod to rounding, which is not corrected
         if np.abs(left).max() <= 1e-14 * np.abs(A.T @ given).max():
             break
         found += solve(left)
@@ -151,7 +156,7 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
 
 
 def _interpolation(x: Floats, at: Floats) -> Floats:
-    """(k, p): values at `at` of the polynomial through values at x."""
+    """Return the matrix (k, p) that evaluates at `at` (k,) the polynomial through values at `x` (p,)."""
     out = np.ones((len(at), len(x)))
     for b in range(len(x)):
         others = np.delete(x, b)
@@ -160,5 +165,5 @@ def _interpolation(x: Floats, at: Floats) -> Floats:
 
 
 def _even(values: Floats, least: float = 0.0) -> bool:
-    """The same in all rows but for rounding, of numbers of the size `least` at least."""
+    """Return True if all rows are equal to rounding; `least`: lower bound of the size of the numbers."""
     return bool(np.all(np.abs(values - values[0]) <= 1e-9 * max(np.abs(values).max(), least)))

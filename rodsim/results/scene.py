@@ -1,6 +1,6 @@
-"""Rods and bodies as shaded surfaces: vertices, normals and triangles, ready for any renderer.
+"""Build the surfaces of rods and bodies for rendering: vertices, normals and triangles.
 
-What stays the same from picture to picture (triangles, owners, places along the rods) is worked out once.
+Everything that does not change from picture to picture (triangles, owners, positions along the rods) is computed once.
 """
 
 from __future__ import annotations
@@ -14,31 +14,33 @@ from rigid.quaternions import normalize, rotate, to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 
-SIDES, PIECES = 8, 4  # of a tube; of an element, along the rod; where pixels are not known
+SIDES, PIECES = 8, 4  # sides of a tube, pieces of an element along the rod, if the pixel size is not known
 SHARP = np.cos(np.radians(50.0))  # faces that meet at more than this angle keep an edge
 VISIBLE = 0.0035  # least radius of a rod, as part of the size of the scene
 THIN = 3.0  # pixels; nothing is drawn thinner
-ROUNDED = 200_000  # no more triangles than this are made to draw smooth bodies rounder than their surfaces
-CORNERS = np.array([(0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])  # of a rectangle, about d1
+ROUNDED = 200_000  # largest number of triangles when the surfaces of smooth bodies are refined
+CORNERS = np.array([(0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])  # corners of a rectangle, about d1
 
 
 class Surface(NamedTuple):
-    """Triangles with a normal at every corner, and which object each vertex belongs to."""
+    """Hold triangles with a normal at every vertex, and the object to which each vertex belongs."""
 
-    vertices: Floats  # (n, 3) m
-    normals: Floats  # (n, 3)
-    faces: Ints  # (m, 3)
-    owner: Ints  # (n,) rods are numbered first, then bodies
+    vertices: Floats  # (n, 3) positions, m
+    normals: Floats  # (n, 3) unit normals
+    faces: Ints  # (m, 3) vertex indices of the triangles
+    owner: Ints  # (n,) number of the object; rods are numbered first, then bodies
 
 
 class SceneBuilder:
-    """Surfaces of all rods and bodies of a layout at any state."""
+    """Build the surfaces of all rods and bodies of a layout at any state."""
 
     def __init__(self, layout: Layout, size: float, pixel: float = 0.0) -> None:
-        """`size` (m) of the scene: thin rods are drawn thick enough to be seen in it; `pixel` (m): how much of
-        the scene a pixel shows, 0 where that is not known.
+        """Compute everything that does not depend on the state.
+
+        `size`: size of the scene, m; thin rods are drawn thick enough to be visible in it. `pixel`: length that a pixel
+        shows, m; 0 if not known.
         """
-        points = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])  # as `Drawing` numbers them
+        points = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])  # numbered as in `Drawing`
         numbered = list(zip(range(len(layout.rods)), layout.rods, points, strict=False))
         boxes = [item for item in numbered if np.all(item[1].sides > 0)]
         tubes = [item for item in numbered if not np.all(item[1].sides > 0)]
@@ -56,13 +58,13 @@ class SceneBuilder:
         self._owner = np.concatenate([np.zeros(0, np.int64), *(part.owner for part in self._parts)])
 
     def surface(self, state: State) -> Surface:
-        """All objects at `state`, as one surface."""
+        """Return all objects at `state` as one surface."""
         placed = [part.place(state) for part in self._parts]
         vertices, normals = (np.concatenate([own[k] for own in placed]) for k in (0, 1))
         return Surface(vertices, normals, self._faces, self._owner)
 
     def spread(self, values: Floats) -> Floats:
-        """Values at the points of a `Drawing` (n_points,), at the vertices of the surface: linear between nodes."""
+        """Interpolate values at the points of a `Drawing` (n_points,) to the vertices of the surface, linear between nodes."""
         parts = []
         for part in self._parts:
             before, after, x = part.between
@@ -71,7 +73,7 @@ class SceneBuilder:
 
 
 def merge(parts: Sequence[Surface]) -> Surface:
-    """One surface of several."""
+    """Merge several surfaces into one."""
     starts = np.cumsum([0] + [len(part.vertices) for part in parts])
     return Surface(
         np.concatenate([part.vertices for part in parts]),
@@ -82,18 +84,22 @@ def merge(parts: Sequence[Surface]) -> Surface:
 
 
 class Sweep:
-    """Rods with sections of one form, round or rectangular, as rings of vertices close together along them."""
+    """Represent rods with sections of one form, round or rectangular, by closely spaced rings of vertices."""
 
     def __init__(
         self, rods: Sequence[tuple[int, RodLayout, int]], rectangles: bool, size: float, pixel: float
     ) -> None:
-        """rods: with the number of each as an owner, and that of its first point."""
+        """Compute triangles and interpolation weights of these rods.
+
+        `rods`: (owner number, layout, number of the first point) of each rod; `rectangles`: True if sections are rectangular;
+        `size`, `pixel`: as in `SceneBuilder`.
+        """
         scales = [
             _shown_sides(rod, size, pixel) if rectangles else _shown(rod, size, pixel) for _, rod, _ in rods
         ]
         longest = max(float(np.diff(rod.arclength).max(initial=0.0)) for _, rod, _ in rods)
         thickest = max(float(scale.max()) for scale in scales)
-        # as many as leave the true outline by a quarter of a pixel
+        # as many as keep the deviation from the true outline below a quarter of a pixel
         known = pixel > 0
         pieces = int(np.clip(np.ceil(0.45 * np.sqrt(longest / pixel)), 2, 8)) if known else PIECES
         sides = int(np.clip(np.ceil(4.5 * np.sqrt(thickest / pixel)), 6, 32)) if known else SIDES
@@ -139,7 +145,7 @@ class Sweep:
         scale_a, scale_b = np.concatenate(scale, axis=1)
         between = (1 - self._x)[:, None] * scale_a[:, None] + self._x[:, None] * scale_b[:, None]
         self._scale = np.concatenate([between.reshape(-1, 2), np.array(end_scale).reshape(-1, 2)])
-        # ends are closed: their rings once more, with the normals of a lid, and its middle
+        # ends are closed by lids: the end rings are repeated with the normal of the lid, plus its centre
         self._lids = np.array([ring for ring, _ in ends], dtype=np.int64)
         self._outward = np.array([sign for _, sign in ends])
         k = len(self._outline)
@@ -165,9 +171,9 @@ class Sweep:
         self.n_vertices = len(self.owner)
 
     def center_line(self, state: State) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and quaternions (n, 4) of the rings: between nodes the curve is round.
+        """Return positions (n, 3), m, and quaternions (n, 4) of the rings, smooth between the nodes.
 
-        Cubic Hermite curves with the section normals d1 as tangents, and normalised means of the quaternions.
+        Positions lie on cubic Hermite curves with the section normals d1 as tangents; quaternions are normalised means.
         """
         a, b = self._frames
         r, q = state.r, state.quat
@@ -176,8 +182,8 @@ class Sweep:
         d1 = np.array([1.0, 0.0, 0.0])
         ta, tb = rotate(qa, d1), rotate(qb, d1)
         chord = np.linalg.norm(r[b] - r[a], axis=1)
-        half_angle = np.sqrt((1 + np.clip(np.sum(ta * tb, axis=1), -1, 1)) / 2)  # its cosine
-        speed = (2 * chord / (1 + half_angle))[:, None, None]  # best for arcs of circles
+        half_angle = np.sqrt((1 + np.clip(np.sum(ta * tb, axis=1), -1, 1)) / 2)  # cosine of half the angle
+        speed = (2 * chord / (1 + half_angle))[:, None, None]  # optimal for circular arcs
         x = self._x[None, :, None]
         curve = (1 + 2 * x) * (1 - x) ** 2 * r[a][:, None] + x * (1 - x) ** 2 * speed * ta[:, None]
         curve = curve + x**2 * (3 - 2 * x) * r[b][:, None] + x**2 * (x - 1) * speed * tb[:, None]
@@ -188,7 +194,7 @@ class Sweep:
         )
 
     def place(self, state: State) -> tuple[Floats, Floats]:
-        """Vertices and normals (n, 3)."""
+        """Return vertices (n, 3), m, and normals (n, 3) at `state`."""
         r, quat = self.center_line(state)
         R = to_matrix(quat)
         d2, d3 = R[:, None, :, 1], R[:, None, :, 2]
@@ -204,23 +210,26 @@ class Sweep:
 
 
 def _shown(rod: RodLayout, size: float, pixel: float) -> Floats:
-    """Radii (n_nodes, 2) along d2 and d3 as they are drawn."""
+    """Return the drawn radii (n_nodes, 2) along d2 and d3, m."""
     return np.repeat(np.maximum(rod.radius, max(VISIBLE * size, THIN / 2 * pixel))[:, None], 2, axis=1)
 
 
 def _shown_sides(rod: RodLayout, size: float, pixel: float) -> Floats:
-    """Widths and heights (n_nodes, 2) as they are drawn: a ribbon stays one, however thin it is."""
+    """Return the drawn widths and heights (n_nodes, 2), m.
+
+    A thin section is enlarged in proportion, so that a ribbon remains one; no side is drawn thinner than THIN pixels.
+    """
     grown = np.maximum(1.0, 2 * VISIBLE * size / rod.sides.max(axis=1, keepdims=True))
     return np.maximum(grown * rod.sides, THIN * pixel)
 
 
 class Bodies:
-    """Surfaces of bodies: vertices X (n, 3), each fixed to the `frame` (n,) of its body."""
+    """Represent the surfaces of bodies by vertices X (n, 3), m, each fixed to the `frame` (n,) of its body."""
 
     def __init__(
         self, bodies: Sequence[BodyLayout], first_owner: int, first_point: int, pixel: float
     ) -> None:
-        made: dict[tuple[bytes, bytes], _Shape] = {}  # a thousand spheres are one shape
+        made: dict[tuple[bytes, bytes], _Shape] = {}  # equal bodies share one shape
         keys = [(body.vertices.tobytes(), body.faces.tobytes()) for body in bodies]
         room = ROUNDED // len(bodies)
         for key, body in zip(keys, bodies, strict=True):
@@ -240,22 +249,23 @@ class Bodies:
         self.n_vertices = len(self.owner)
 
     def place(self, state: State) -> tuple[Floats, Floats]:
-        """Vertices and normals (n, 3)."""
+        """Return vertices (n, 3), m, and normals (n, 3) at `state`."""
         R = to_matrix(state.quat)[self.frame]
         vertices = state.r[self.frame] + np.einsum("pij,pj->pi", R, self.X)
         return vertices, np.einsum("pij,pj->pi", R, self._normals)
 
 
 class _Shape(NamedTuple):
-    """The surface of a body in its frame's axes; every vertex has one normal."""
+    """Hold the surface of a body in the axes of its frame, with one normal per vertex."""
 
-    vertices: Floats
-    normals: Floats
-    faces: Ints
-    nearest: Ints  # vertex of the body's own surface, for values there
+    vertices: Floats  # (n, 3) positions, m
+    normals: Floats  # (n, 3) unit normals
+    faces: Ints  # (m, 3) vertex indices of the triangles
+    nearest: Ints  # (n,) vertices of the body's unrefined surface, from which values are taken
 
 
 def _shape(body: BodyLayout, pixel: float, room: int) -> _Shape:
+    """Build the surface of a body, refined to `pixel` (m) if it is smooth, with at most `room` triangles."""
     shape = _with_normals(body)
     smooth = len(np.unique(np.round(shape.vertices, 12), axis=0)) == len(shape.vertices) > 0
     while smooth and pixel > 0 and 4 * len(shape.faces) <= room:
@@ -267,13 +277,13 @@ def _shape(body: BodyLayout, pixel: float, room: int) -> _Shape:
 
 
 def _with_normals(body: BodyLayout) -> _Shape:
-    """Smooth where the surface is round, sharp at its edges."""
+    """Return a body's surface with vertex normals: averaged where it is smooth, separate at sharp edges."""
     corners = body.vertices[body.faces]
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(area, axis=1, keepdims=True)
     flat = area / np.where(size > 0, size, 1.0)
     normals = np.repeat(flat[:, None], 3, axis=1)
-    # vertices at the same place are one, whatever their numbers
+    # vertices with equal positions count as one, whatever their numbers
     _, place = np.unique(np.round(body.vertices, 12), axis=0, return_inverse=True)
     at = place.ravel()[body.faces].ravel()
     order = np.argsort(at, kind="stable")
@@ -283,7 +293,7 @@ def _with_normals(body: BodyLayout) -> _Shape:
         mean = together @ area[face]
         length = np.linalg.norm(mean, axis=1, keepdims=True)
         normals[face, corner] = mean / np.where(length > 0, length, 1.0)
-    # corners at one place with one normal are one vertex
+    # corners with equal positions and normals become one vertex
     rows = np.concatenate([at[:, None], np.round(normals.reshape(-1, 3), 6) + 0.0], axis=1)
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     nearest = body.faces.ravel()[first]
@@ -291,10 +301,10 @@ def _with_normals(body: BodyLayout) -> _Shape:
 
 
 def _rounder(shape: _Shape) -> _Shape:
-    """Every triangle becomes four; the middles of edges move out to the round surface that normals tell of.
+    """Split every triangle into four, and move the edge midpoints out to the smooth surface that the normals define.
 
-    Half way from the chord to the mean of its projections on the tangent planes at both ends: on a sphere, to
-    fourth order in the angle.
+    A midpoint moves half way from the chord to the mean of its projections on the tangent planes at both ends. On a sphere
+    this is exact to fourth order in the angle.
     """
     X, n, faces = shape.vertices, shape.normals, shape.faces
     a, b, c = faces.T
@@ -318,7 +328,7 @@ def _rounder(shape: _Shape) -> _Shape:
 
 
 def _thick_enough(shape: _Shape, least: float) -> _Shape:
-    """Not thinner than 2 `least` (m) along any of its principal axes."""
+    """Scale a shape so that it is at least 2 `least` (m) thick along each of its principal axes."""
     middle = (shape.vertices.max(axis=0) + shape.vertices.min(axis=0)) / 2
     X = shape.vertices - middle
     axes = np.linalg.eigh(X.T @ X)[1]

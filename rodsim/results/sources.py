@@ -1,4 +1,4 @@
-"""Where the arrays of a result come from: memory, or a file that may still grow."""
+"""Read the arrays of a result from memory, or from a file that may still grow."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from rodsim.results.output_multipliers import read_multipliers, start_of_source
 from rodsim.results.storage import open_file
 
 VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
-Key = Any  # what numpy and h5py take as an index
+Key = Any  # index accepted by numpy and h5py
 
 
-# What h5py, NumPy, JSON and the checks of a layout raise where bytes of a file have changed.
+# Exceptions that h5py, NumPy, JSON and the checks of a layout raise if bytes of a file have changed.
 _DAMAGED = (
     AttributeError,
     IndexError,
@@ -38,7 +38,7 @@ _DAMAGED = (
 
 @contextmanager
 def damage_of(path: Path) -> Iterator[None]:
-    """ResultError for what is raised where bytes of the file have changed: within it only this file is read."""
+    """Turn exceptions caused by damaged bytes of the file into ResultError; in the block read only this file."""
     try:
         yield
     except ResultError:
@@ -48,45 +48,45 @@ def damage_of(path: Path) -> Iterator[None]:
 
 
 class Source(Protocol):
-    """Where the arrays of a result come from."""
+    """Interface of the storage of a result's arrays."""
 
     layout: Layout
     n_outputs: int
 
     @property
     def path(self) -> Path | None:
-        """The file; None: in memory."""
+        """Return the path of the file; None if the arrays are in memory."""
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
-        """Part `key` of the array `name`; its first axis counts the outputs."""
+        """Return part `key` of the array `name`; its first axis counts the outputs."""
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
-        """What is stored for the eye under `name`, (T, *shape); None: nothing is, or by an older rule."""
+        """Return the drawn array `name`, (T, *shape); None if there is none, or if an older version formed it differently."""
 
     def held(self) -> AbstractContextManager[Any]:
-        """Within it many parts are read in a row: a file is opened once."""
+        """Return a context manager within which the file is opened only once, for many reads in a row."""
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
-        """Part `key` of several arrays."""
+        """Return part `key` of several arrays, by name."""
 
     def multipliers(self, rows: slice) -> NDArray[Any]:
-        """Multipliers (T, k) of some rows at the outputs, see `rodsim.results.output_multipliers`."""
+        """Return the multipliers (T, k) of some rows at the outputs, see `rodsim.results.output_multipliers`."""
 
     def start_multipliers(self) -> NDArray[Any] | None:
-        """All multipliers (m,) at t = 0; None: not known."""
+        """Return all multipliers (m,) at t = 0; None if they are not known."""
 
     def changed(self, outputs: slice) -> list[digests.Changed] | None:
-        """What of these outputs, and of the model, is not what was written; None: not known."""
+        """Return the parts of these outputs, and of the model, that have changed since they were written; None: not known."""
 
     def refresh(self) -> None:
-        """Take in outputs that have been added since."""
+        """Update the number of outputs to those that have been added since."""
 
 
 class MemorySource:
-    """Arrays in memory.
+    """Hold the arrays of a result in memory.
 
-    late: computes some of them, with the Newton columns given, when one of these is first read. after: computes the multipliers
-    of the step after each output when these are first read.
+    `late`: derived columns and the Newton columns (T, 3) they need; the derived arrays are computed when one of them is first
+    read. `after`: function that computes the multipliers of the step after each output when these are first read.
     """
 
     path: Path | None = None
@@ -121,7 +121,7 @@ class MemorySource:
         return self.layout.lam_start
 
     def __getstate__(self) -> dict[str, Any]:
-        # functions of a model stay in their process: what is computed from them goes along
+        """Functions of a model cannot be pickled: values that depend on them are computed before."""
         self.start_multipliers()
         if self.layout.n_after:
             self.read(native.AFTER)
@@ -144,7 +144,7 @@ class MemorySource:
 
 
 class _Held:
-    """An open file in which each group and dataset is looked up once: that takes longer than reading a row."""
+    """Cache the groups and datasets of an open file: looking one up takes longer than reading a row."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -159,7 +159,7 @@ class _Held:
         return path in self._found or path in self._file
 
     def get(self, path: str) -> Any:
-        """None: there is none."""
+        """Return the group or dataset at `path`; None if there is none."""
         try:
             return self[path]
         except KeyError:
@@ -167,12 +167,12 @@ class _Held:
 
 
 class FileSource:
-    """Arrays in a result file, which is open only while it is read: it may grow or be replaced in between."""
+    """Read the arrays of a result file, which is open only during reads: it may grow or be replaced in between."""
 
     def __init__(self, path: Path) -> None:
         self._held: _Held | None = None
         self.path = path
-        if not path.is_file():  # a device may never end, a FIFO never begin
+        if not path.is_file():  # reading a device may never end, reading a FIFO never begin
             if path.exists():
                 raise ResultError(f"'{path}' is a folder or a device; give the name of a result file")
             raise FileNotFoundError(f"'{path}': no such result file")
@@ -194,7 +194,7 @@ class FileSource:
         first = slice(None) if key[0] is Ellipsis else key[0]
         if isinstance(first, slice):  # the file has room for more outputs than it holds
             first = slice(*first.indices(self.n_outputs))
-        with damage_of(self.path), self._open() as file:  # once for all: that takes longer than reading a row
+        with damage_of(self.path), self._open() as file:  # opening takes longer than reading a row
             if len(key) == 1:
                 return {name: native.read_rows(file, name, first) for name in names}
             return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
@@ -222,7 +222,7 @@ class FileSource:
             return digests.changed(file, outputs)
 
     def _open(self) -> AbstractContextManager[Any]:
-        """The file, or what is held of it: `[path]`, `in` and `get`."""
+        """Return the opened file, or the cached one of `held`; both support `[path]`, `in` and `get`."""
         return open_file(self.path, "r") if self._held is None else nullcontext(self._held)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What pictures show: states between outputs, the colours of objects and quantities, the camera, the ground, names."""
+"""Prepare the contents of pictures: states between outputs, colours of objects and quantities, camera, ground, names."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ Lines = list[tuple[Floats, tuple[int, int, int]]]
 
 RODS = np.array([[222, 98, 50], [28, 130, 140], [135, 90, 165], [205, 155, 30], [75, 145, 90]]) / 255
 BODIES = np.array([[66, 104, 160], [110, 115, 128], [160, 130, 100], [90, 140, 130]]) / 255
-NEXT = 0.35  # how much paler every second one of a family is
+NEXT = 0.35  # part of white added to the colour of every second member of a family
 TIMES = np.array([[250, 205, 100], [235, 130, 75], [190, 65, 95], [110, 35, 105], [45, 25, 75]]) / 255
 GRID = (218, 221, 226)
-FADE = 0.8  # how much of the first of several times is white
+FADE = 0.8  # part of white in the colour of the first of several times
 COMPARED = 12  # outputs compared to find a plane of motion
-LOOKED_AT = 80  # outputs looked at to place the camera
-LEGEND = 6  # no more names than this
+LOOKED_AT = 80  # outputs used to place the camera
+LEGEND = 6  # largest number of names in a legend
 
 
 class _Output(NamedTuple):
-    """What is drawn of one output."""
+    """Hold the data drawn of one output."""
 
     state: State
-    values: Floats  # (n_points,) of the quantity coloured by; empty: none
+    values: Floats  # (n_points,) values of the quantity shown by colour; empty if there is none
 
 
 class States:
-    """Outputs and states between them; the last two outputs read are kept, for the frames between them."""
+    """Read outputs and interpolate states between them; the last two outputs read are cached for the frames between."""
 
     def __init__(self, result: Result, drawing: Drawing, field: fields.Field | None) -> None:
         self._result, self._drawing, self._field = result, drawing, field
@@ -51,7 +51,7 @@ class States:
         self._kept: dict[int, _Output] = {}
 
     def at(self, i: int) -> _Output:
-        """Output number i."""
+        """Return output number i."""
         if i not in self._kept:
             state = self._result.state(i)
             found: Floats = np.zeros(0)
@@ -62,7 +62,7 @@ class States:
         return self._kept[i]
 
     def between(self, now: float) -> State:
-        """The state at the time `now`, for the eye: cubic in positions, normalised means of quaternions."""
+        """Interpolate the state at the time `now`, for drawing: cubic in positions, normalised means of quaternions."""
         i, x = self._place(now)
         a = self.at(i).state
         if x == 0.0:
@@ -74,12 +74,12 @@ class States:
         return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
 
     def values_between(self, now: float) -> Floats:
-        """Values (n_points,) of the quantity coloured by, linear between outputs."""
+        """Interpolate the values (n_points,) of the quantity shown by colour, linearly between outputs."""
         i, x = self._place(now)
         return self.at(i).values if x == 0.0 else (1 - x) * self.at(i).values + x * self.at(i + 1).values
 
     def _place(self, now: float) -> tuple[int, float]:
-        """The output before `now`, and how far it is from there to the next: 0 to 1."""
+        """Return the number of the output before `now`, and the fraction (0 to 1) of the way from there to the next."""
         t = self._t
         i = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, max(0, len(t) - 2)))
         if len(t) == 1 or now <= t[i]:
@@ -88,7 +88,7 @@ class States:
 
 
 class Stage:
-    """What stays the same from picture to picture."""
+    """Hold everything that does not change from picture to picture: colours, limits, marks, camera, surfaces."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Stage:
         up: ArrayLike | None,
         ground: bool,
         color: str | None,
-        outputs: Sequence[int] | None = None,  # to be drawn; None: all
+        outputs: Sequence[int] | None = None,  # outputs to draw; None: all
     ) -> None:
         layout = result.layout
         self.result = result
@@ -152,22 +152,22 @@ class Stage:
 
     @property
     def legend(self) -> list[tuple[str, Floats]]:
-        """Names of families of objects, and their colours."""
+        """Return the names of families of objects, and their colours."""
         return self._legend
 
     @property
     def scale(self) -> tuple[fields.Field, tuple[float, float], Floats] | None:
-        """The quantity coloured by, its limits and its colours (256, 3); None: parts have their own colours."""
+        """Return the quantity shown by colour, its limits and its colours (256, 3); None if parts have their family's colours."""
         return None if self._field is None else (self._field, self._limits, self._shades)
 
     def surface(self, state: State) -> Surface:
-        """All objects, what holds them and what they may touch, at `state`."""
+        """Return the surfaces of all objects, supports and contact surfaces at `state`."""
         each = (self.builder, self._marks, self._touched, self._bare)
         return merge([own.surface(state) for own in each])
 
     def camera(self, outputs: Sequence[int] | range) -> Camera:
-        """One that sees everything at these outputs; from now on surfaces are as fine as its pixels."""
-        # of the outputs to be drawn, those not looked at before
+        """Return a camera that sees everything at these outputs, and refine the surfaces to its pixels from now on."""
+        # few outputs: all surfaces; many: the points collected before
         if len(outputs) <= LOOKED_AT:
             clouds = [self.surface(self.result.state(i)).vertices for i in outputs]
         else:
@@ -187,7 +187,7 @@ class Stage:
         return camera
 
     def _plane_of_motion(self) -> Floats | None:
-        """The normal (3,) of the plane in which everything moves over the whole result; None: there is none."""
+        """Return the normal (3,) of the plane in which everything moves over the whole result; None if there is none."""
         count = self.result.n_outputs
         chosen = np.unique(np.linspace(0, count - 1, min(COMPARED, count)).astype(int))
         states = [self.result.state(int(i)) for i in chosen]
@@ -195,7 +195,10 @@ class Stage:
         return plane_of_motion(np.array([own.r for own in finite]), np.array([own.quat for own in finite]))
 
     def _free_corner(self, camera: Camera, points: Floats) -> str:
-        """Where axes and a scale cover least: names are in the upper left, the colour bar in the lower right."""
+        """Return the corner in which axes and scale cover the fewest points.
+
+        The upper left is taken by names, the lower right by the colour bar.
+        """
         width, height = self._size
         pixels, _ = camera.project(points, width, height)
         corners = ["upper right", "middle right"]
@@ -210,7 +213,7 @@ class Stage:
         return min(corners, key=covered)
 
     def grid(self) -> Lines:
-        """Lines of the ground, below the lowest point; none unless asked for."""
+        """Return the grid lines of the ground, below the lowest point; [] unless the ground is requested."""
         if not self._ground:
             return []
         up = self._up
@@ -236,7 +239,10 @@ class Stage:
         return lines
 
     def colors(self, surface: Surface, now: float, age: float, overlaid: bool) -> Floats:
-        """Colours (n, 3) of vertices at time `now`; age: 1 for the first, 0 for the last of several times."""
+        """Return the colours (n, 3) of the vertices at time `now`.
+
+        `age`: 1 for the first, 0 for the last of several times; `overlaid`: True if several times are drawn.
+        """
         colors = self._palette[surface.owner]
         of_parts = surface.owner < self._parts
         faded = of_parts | (surface.owner >= self._first_bare)
@@ -250,7 +256,7 @@ class Stage:
         return colors
 
     def label(self, picture: Picture, times: Floats) -> Picture:
-        """Names, and the time or the range of times."""
+        """Write names, and the time or the range of times, into the picture."""
         picture = self.name(picture)
         if len(times) == 1:
             digits = overlay.digits_for(self._output_step)
@@ -269,7 +275,7 @@ class Stage:
         return overlay.write_time_bar(picture, clock.words(ends[0], digits), last, bar)
 
     def name(self, picture: Picture) -> Picture:
-        """Axes and a scale; the names of all families of objects, where they are few and more than one, or the colour bar."""
+        """Write axes and a scale into the picture, and the colour bar or the names of 2 to LEGEND families of objects."""
         if self._camera is not None:
             pixel = self._camera.pixel(self._size[1])
             picture = overlay.write_axes(picture, self._camera.axes, pixel, self._corner)
@@ -290,7 +296,7 @@ class Stage:
 
 
 def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
-    """Colours (n, 3) of objects, one hue for 'bar 1', 'bar 2', ...; name and colour of every family."""
+    """Return the colours (n, 3) of objects, and name and colour of every family; 'bar 1', 'bar 2', ... are a family."""
     families: dict[str, list[str]] = {}
     colors = np.zeros((len(names), 3))
     for i, name in enumerate(names):
@@ -307,6 +313,6 @@ def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str,
 
 
 def time_color(x: float) -> Floats:
-    """Colour (3,) for x from 0 (early, light) to 1 (late, dark)."""
+    """Return the colour (3,) for x from 0 (early, light) to 1 (late, dark)."""
     places = np.linspace(0, 1, len(TIMES))
     return np.array([np.interp(x, places, TIMES[:, i]) for i in range(3)])

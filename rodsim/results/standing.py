@@ -1,7 +1,7 @@
-"""Constraints as they stand at the stored states of a result, the only way in which they are read.
+"""Evaluate the constraints at the stored states of a result; results read constraints only in this way.
 
-A table of constraints says how they are at the beginning. Driven numbers are kept by the states
-(`discretization.drives`), ground points that an equilibrium has moved by the description, for every output.
+A table of constraints holds their initial parameters. Driven parameters are stored in the states
+(`discretization.drives`), and ground points that an equilibrium has moved in the description, for every output.
 """
 
 from __future__ import annotations
@@ -24,33 +24,37 @@ _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 
 class _Moving(NamedTuple):
-    """The ground side of one joint at every output."""
+    """Hold the motion of the ground side of one joint at every output."""
 
-    joint: int
-    center: Floats  # (3,) m
-    d: Floats  # (T, 3) m
-    turn: Floats  # (T, 3) rad
+    joint: int  # number of the joint
+    center: Floats  # (3,) centre of rotation, m
+    d: Floats  # (T, 3) displacement, m
+    turn: Floats  # (T, 3) rotation vector, rad
 
     def at(self, outputs: slice) -> Placing:
+        """Return the rigid motion of the ground points at these outputs."""
         return placing(self.center, self.d[outputs], self.turn[outputs])
 
 
 class Sides(NamedTuple):
-    """Markers of a joint on a and b, in the axes of their frames."""
+    """Hold the markers of a joint on a and b, in the axes of their frames."""
 
-    points: Floats  # (2, T or 1, 3) m
-    axes: Floats  # (2, T or 1, 3, 3) columns e1, e2, e3
+    points: Floats  # (2, T or 1, 3) positions, m
+    axes: Floats  # (2, T or 1, 3, 3) axes, columns e1, e2, e3
 
 
 class Standing:
-    """The constraints of the outputs of a result: `outputs` is a slice of them, and `state` are theirs, (T, n, ...)."""
+    """Evaluate the constraints at outputs of a result.
+
+    In all methods `outputs` is a slice of T outputs, and `state` holds their states (T, n, ...).
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.constraints = layout.constraints  # None: of an older file
+        self.constraints = layout.constraints  # None: older file
         names = [joint.name for joint in layout.joints]
         told = layout.description.get("statics", {}).get("motions", {})
-        # joints whose ground side is where an equilibrium that this result began with had moved it
+        # joints whose ground side had been moved by the equilibrium from which this result started
         self.moved_before: list[str] = layout.description.get("start", {}).get("moved", [])
         self.motions: dict[str, _Moving] = {}
         for name, motion in told.items():
@@ -59,12 +63,13 @@ class Standing:
             self.motions[name] = _Moving(names.index(name), center, path[:, 0], path[:, 1])
 
     def residual(self, outputs: slice, state: State) -> Floats:
-        """g (T, m) of all that holds; of an older file without a system, of its joints."""
+        """Return the residuals g (T, m) of all constraints; if an older file has no system, those of its joints."""
         assert self.constraints is not None
         g, system = self._of_table(outputs, state), self.layout.system
         return g if system is None else with_others(system, state, g)
 
     def _of_table(self, outputs: slice, state: State) -> Floats:
+        """Return the residuals g (T, m) of the constraints of the table, with moved ground points."""
         assert self.constraints is not None
         if not self._moves(self.constraints):
             return residual_of(self.constraints, state, self._drive(state))
@@ -72,7 +77,7 @@ class Standing:
         return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
 
     def levers(self) -> tuple[float, Ints]:
-        """The longest lever (m) of what holds, and the frames that it holds."""
+        """Return the longest lever arm (m) of all constraints, and the frames that they constrain."""
         assert self.constraints is not None
         arms = np.linalg.norm([self.constraints.Xa, self.constraints.Xb], axis=-1)
         longest, frames = float(arms.max(initial=0.0)), self.constraints.frames.ravel()
@@ -84,13 +89,19 @@ class Standing:
         return longest, np.unique(frames)
 
     def rate(self, state: State) -> Floats:
-        """dg/dt (T, m) of the same. Ground points are moved by equilibria alone, where nothing has a velocity."""
+        """Return the rates dg/dt (T, m) of all constraints.
+
+        Ground points need no rate: only equilibria move them, and there all velocities are zero.
+        """
         assert self.constraints is not None
         rates, system = rate_of(self.constraints, state, self._drive(state)), self.layout.system
         return rates if system is None else with_others(system, state, rates, rate=True)
 
     def gradients(self, constraints: Constraints, outputs: slice, state: State, drive: Floats) -> Floats:
-        """Of every row (T, m, 2, 6), as `evaluation.gradients`, of some of the constraints with what states keep of them."""
+        """Return the gradients (T, m, 2, 6) of all rows of some constraints, as `evaluation.gradients` does.
+
+        Driven parameters are taken from the states (`drive`), moved ground points from the description.
+        """
         if not (self._moves(constraints) or varying(constraints)):
             return evaluation.gradients(groups_of(constraints), state.r, state.quat)
         own, flat = self.at(constraints, outputs, state, drive)
@@ -100,22 +111,25 @@ class Standing:
     def at(
         self, constraints: Constraints, outputs: slice, state: State, drive: Floats
     ) -> tuple[Constraints, State]:
-        """Some of the constraints at all outputs, as one state of T copies of the frames: see `discretization.drives`."""
+        """Return some constraints at all outputs, as constraints of one state of T copies of the frames.
+
+        See `discretization.drives`.
+        """
         own, flat = at_states(constraints, state, drive)
-        # views: what is put into them is put into `own`
+        # views: writing to them changes `own`
         each = {name: getattr(own, name).reshape(len(state.r), -1, 3) for name in _MOVED}
         for motion in self.motions.values():
             moved_points(constraints, own._replace(**each), motion.joint, motion.at(outputs))
         return own, flat
 
     def point(self, constraints: Constraints, side: int, outputs: slice) -> Floats:
-        """(T or 1, 3) m, X of the first of the constraints on a or b."""
+        """Return the point X (T or 1, 3), m, of the first of the constraints on a (`side` 0) or b (`side` 1)."""
         X = (constraints.Xa, constraints.Xb)[side][0]
         place = self._placing(int(constraints.joint[0]), int(constraints.frames[0, side]), outputs)
         return X[None] if place is None else place.point(X)
 
     def sides(self, joint: JointLayout, outputs: slice) -> Sides:
-        """Markers of a joint; of one that nothing moves once for all outputs."""
+        """Return the markers of a joint at these outputs; if nothing moves them, once for all outputs."""
         if joint.name not in self.motions or joint.frames is None:
             return Sides(joint.points[:, None], joint.axes[:, None])
         points, axes = [], []
@@ -127,10 +141,13 @@ class Standing:
         return Sides(np.array(points), np.array(axes))
 
     def move(self, index: int, name: str, constraints: Constraints, layout: Layout) -> None:
-        """Put the ground side of the joint called `name` of another model of these parts where it is at an output, in place."""
+        """Move the ground side of the joint `name` of another model with the same parts to where it is at output `index`.
+
+        `constraints` and `layout` belong to the other model and are changed in place.
+        """
         number = [joint.name for joint in layout.joints].index(name)
         mine, one = layout.joints[number], slice(index, index + 1)
-        if name in self.moved_before:  # the other model is as it was before that
+        if name in self.moved_before:  # the other model is in its state before that motion
             assert self.constraints is not None
             theirs = self.layout.joints[number]
             mine.points, mine.axes = theirs.points.copy(), theirs.axes.copy()
@@ -144,7 +161,7 @@ class Standing:
             mine.points, mine.axes = sides.points[:, 0], sides.axes[:, 0]
 
     def by_number(self) -> list[Motion]:
-        """What moves, with the number of the output in the place of the load factor."""
+        """Return the motions of ground points as functions of the number of the output instead of the load factor."""
 
         def path(motion: _Moving) -> Callable[[float], tuple[Floats, Floats]]:
             return lambda i: (motion.d[round(i)], motion.turn[round(i)])
@@ -152,6 +169,7 @@ class Standing:
         return [Motion(motion.joint, path(motion), motion.center) for motion in self.motions.values()]
 
     def _placing(self, joint: int, frame: int, outputs: slice) -> Placing | None:
+        """Return the rigid motion of a joint's side on `frame`; None unless it is on the ground and moves."""
         if frame != 0:
             return None
         return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
@@ -160,4 +178,5 @@ class Standing:
         return self.layout.own.part(state.own, "drive")
 
     def _moves(self, constraints: Constraints) -> bool:
+        """Return True if one of these constraints belongs to a joint whose ground side moves."""
         return any(bool(np.any(constraints.joint == motion.joint)) for motion in self.motions.values())

@@ -1,4 +1,4 @@
-"""The numbers of a state by kind: what is of one kind is of one size, and is compared, or moved, together."""
+"""Split the numbers of a state into kinds: numbers of one kind have one magnitude, and are compared or perturbed together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discretization.time.adaptive import N_GROWTH
 from rigid.system import Floats, State
 from rodsim.results.layout import Layout
 
-# columns of arrays that hold several kinds: where the next one begins, and their names
+# arrays whose columns hold several kinds: where the next kind begins, and the names of the kinds
 _COLUMNS = {
     "acc": ((3,), ("of velocities", "of turns")),
     "drive": ((3, 4, 7, 8), ("directions", "values", "rates of directions", "rates of values", "work")),
@@ -20,7 +20,7 @@ _COLUMNS = {
     "nodes": ((4,), ("sizes", "times")),
     "control": ((1, 3, 4), ("step", "steps", "number of steps", "errors")),
 }
-_SECOND = ("r", "quat", "v", "Omega", "rest")  # of the second solution of adaptive steps
+_SECOND = ("r", "quat", "v", "Omega", "rest")  # parts of the second solution of adaptive steps
 _CHART = ("q", "p", "v", "lam", "gam")
 _OF_FRAMES = ("r", "quat", "v", "Omega")
 _STARTING = (
@@ -36,11 +36,14 @@ _STARTING = (
     "second quat",
     "second v",
     "second Omega",
-)  # what a step depends on
+)  # kinds on which a step depends
 
 
 def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
-    """Views of the numbers of a state, those there are; n, m: coordinates and constraints of its chart."""
+    """Return views of the numbers of a state by kind, without empty kinds.
+
+    `n`, `m`: numbers of coordinates and constraints of its chart.
+    """
     arrays = state._asdict()
     own, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
     arrays |= {block: layout.own.part(own, block) for block in layout.own._fields}
@@ -67,10 +70,11 @@ def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
 def moved(
     state: State, part: float, gained: tuple[float, float], free: Floats, layout: Layout, n: int, m: int
 ) -> State:
-    """A copy, all that a step depends on moved by `part` of the size of its kind, each number up or down.
+    """Return a copy of the state in which every number a step depends on is perturbed.
 
-    gained: m/s, rad/s, what velocities may gain in a step, which is their size where they are zero; free: (frames,) which
-    of them move by forces.
+    Each number moves up or down, at random, by `part` of the size of its kind. `gained`: velocity changes in a step, m/s and
+    rad/s, which are added to the size of the velocities, since these may be zero. `free` (frames,): 1 for frames that move by
+    forces, else 0. `n`, `m`: numbers of coordinates and constraints of the chart.
     """
     way = np.random.default_rng(0)
     copy = State(*(x.copy() for x in state))

@@ -1,4 +1,4 @@
-"""Equilibria audited by what their states say: forces that balance, joints that hold, with moved ground points moved."""
+"""Audit equilibria by their stored states: force balance and joint residuals, with ground points at their moved positions."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from rodsim.results.standing import Standing
 if TYPE_CHECKING:
     from rodsim.results.result import Result
 
-BALANCED = 1e-9  # of the largest force or moment in the model
-ROUNDING = 1e4  # of its round-off: the forces of stiff rods are known no better
-JOINED = 1e-10  # of the model's size
+BALANCED = 1e-9  # allowed unbalanced force, relative to the largest force or moment in the model
+ROUNDING = 1e4  # allowed unbalanced force over its round-off: forces of stiff rods are not known better
+JOINED = 1e-10  # allowed joint residual, relative to the model's size
 
 
 class Balance(NamedTuple):
-    """Measured over all equilibria."""
+    """Hold the largest residuals over all equilibria."""
 
-    residual: float  # largest unbalanced force, over the largest that acts; nan: not known
-    rounding: float  # the same over its round-off
-    joints: float  # |g| over the model's size; nan: no joints
-    judged: int  # equilibria
+    residual: float  # largest unbalanced force, relative to the largest force that acts; nan: not known
+    rounding: float  # largest unbalanced force, in multiples of its round-off
+    joints: float  # largest |g|, relative to the model's size; nan: no joints
+    judged: int  # number of equilibria that were judged
 
 
 def balance(result: Result) -> Balance:
-    """Recomputed from the stored states; loads and motions are those that the result keeps."""
+    """Recompute the force balance of all equilibria from the stored states, loads and motions of ground points."""
     system, statics = result.layout.system, result.description["statics"]
     if system is None or result.n_outputs == 0:
         return Balance(np.nan, np.nan, np.nan, 0)
@@ -48,7 +48,7 @@ def balance(result: Result) -> Balance:
     judged = 0
     for i, factor in enumerate(statics["load_factor"]):
         if gone_on and factor != 1.0:
-            continue  # held by forces that fade
+            continue  # balanced by forces that fade as the load factor grows to 1
         judged += 1
         rest.stand(result.state(i), float(i if loading.motions else factor))
         if loading.motions:
@@ -74,7 +74,7 @@ _SHAPES = (
 
 
 def lines(result: Result) -> list[tuple[str, str, bool | None]]:
-    """Laws, what was measured, whether they are kept."""
+    """Return for each law its name, the measured residual, and whether the law holds (None: not judged)."""
     found = balance(result)
     if not found.judged:
         return [

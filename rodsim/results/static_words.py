@@ -1,4 +1,4 @@
-"""What a result says in words of its equilibria, and of the state it began with."""
+"""Describe in words the equilibria of a result, and the state from which it started."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class Clock(NamedTuple):
-    """What pictures say of the outputs of a result: their times, of equilibria their load factors."""
+    """Hold the labels of outputs in pictures: times, or load factors for equilibria."""
 
-    t: Floats  # (T,) s; of equilibria the load factor, or the length of the path
-    shown: Floats  # (T,) what is said of them
-    name: str
-    unit: str
+    t: Floats  # (T,) times, s; for equilibria load factors, or lengths of the path
+    shown: Floats  # (T,) values shown
+    name: str  # name of the shown quantity
+    unit: str  # unit of the shown quantity, with a leading space
 
     @classmethod
     def of(cls, layout: Layout, t: Floats) -> Clock:
-        """Of a result with this layout, whose outputs are at t (T,)."""
+        """Build the labels of a result with this layout and outputs at `t` (T,), s."""
         statics = layout.description.get("statics")
         if not statics:
             return cls(t, t, "t", " s")
@@ -29,20 +29,20 @@ class Clock(NamedTuple):
         return cls(t, factors if len(factors) == len(t) else t, "load factor", "")
 
     def at(self, t: float) -> float:
-        """What is shown at t, on straight lines between outputs."""
+        """Return the shown value at t, linear between outputs."""
         return float(np.interp(t, self.t, self.shown))
 
     def words(self, t: float, digits: int) -> str:
-        """The value with its name and unit."""
+        """Return the shown value at t as text, with name and unit."""
         return f"{self.name} = {self.at(t):.{digits}f}{self.unit}"
 
     def span(self, t0: float, t1: float, digits: int) -> str:
-        """The range of values from t0 to t1."""
+        """Return the range of shown values from t0 to t1 as text."""
         return f"{self.name} = {self.at(t0):.{digits}f} to {self.at(t1):.{digits}f}{self.unit}"
 
 
 def start_words(description: dict[str, Any]) -> list[str]:
-    """Lines for `rodsim info`; none for a run from its initial state."""
+    """Return lines about equilibria and start for `rodsim info`; [] for a run from the model's initial state."""
     lines = []
     statics = description.get("statics")
     if statics:
@@ -70,7 +70,7 @@ def start_words(description: dict[str, Any]) -> list[str]:
 
 
 def described_start(start: dict[str, Any]) -> str:
-    """What a result began with, of `description["start"]`."""
+    """Describe the state from which a result started; `start`: the entry `description["start"]`."""
     if start["output"] is not None:
         return f"output {start['output']} (t = {start['t']:g}) of '{start['model']}'"
     if "spin" in start:
@@ -80,7 +80,7 @@ def described_start(start: dict[str, Any]) -> str:
 
 
 def unstable_words(description: dict[str, Any]) -> str:
-    """A line that says that the last equilibrium is unstable; "" if it is not."""
+    """Return a line that reports an unstable last equilibrium; "" if it is not unstable."""
     unstable = (description.get("statics") or {}).get("unstable")
     if unstable is None:
         return ""

@@ -1,4 +1,4 @@
-"""The result of `rodsim.steady_rotation`."""
+"""Hold the result of `rodsim.steady_rotation`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SteadyRotation:
-    """The shape of a model that rotates steadily about an axis.
+    """Hold the shape of a model that rotates steadily about an axis.
 
-    Every function with a `start` argument accepts it. `modes`, `linearise` and other linear analyses then use its axes, unless
-    `spin` is given; `simulate` begins with the velocities of the rotation.
+    Every function with a `start` argument accepts it. `modes`, `linearise` and other linear analyses then use its rotating
+    axes, unless `spin` is given; `simulate` starts with the velocities of the rotation.
 
     Parameters
     ----------
     model : str
         Name of the model.
     state : State
-        The state in axes that rotate with the model: all velocities are zero.
+        State in axes that rotate with the model: all velocities are zero.
     spin : ndarray (3,)
         Angular velocity of the axes, rad/s.
     about : ndarray (3,)
-        A point of the axis of rotation, m.
+        A point on the axis of rotation, m.
     moved_ground : tuple of Layout and int, optional
-        Layout and output of a result whose equilibrium had moved ground points of joints, which are still there.
+        Layout and number of the output of a result whose equilibrium has moved ground points of joints; the points are still at
+        these positions. By default no ground point has moved.
 
     See Also
     --------
@@ -70,7 +71,7 @@ class SteadyRotation:
 
     @property
     def moving(self) -> State:
-        """The state in inertial axes, with the velocities of the rotation; the ground, frame 0, is at rest."""
+        """State in inertial axes, with the velocities of the rotation; the ground, frame 0, is at rest."""
         state = self.state
         v = np.cross(self.spin, state.r - self.about)
         Omega = np.einsum("kji,j->ki", quaternions.to_matrix(state.quat), self.spin)
@@ -81,7 +82,7 @@ class SteadyRotation:
         return f"<SteadyRotation of '{self.model}': spin {self.spin.tolist()} rad/s about {self.about.tolist()} m>"
 
     def __getattr__(self, name: str) -> Any:
-        """Members of the state, which `steady_rotation` returned before 1.0."""
+        """Return a member of the state with a deprecation warning; before 1.0 `steady_rotation` returned the state itself."""
         if name in State._fields or name in ("_replace", "_asdict", "_fields"):
             warn_of_old_name(f"steady_rotation(...).{name}", f"steady_rotation(...).state.{name}")
             return getattr(self.state, name)

@@ -1,4 +1,4 @@
-"""A motion as one picture, for what cannot show it as it moves: some times over each other, the earlier the paler."""
+"""Draw a motion as one still picture, for media that cannot animate it: several overlaid times, earlier ones paler."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rodsim.results.scene import SceneBuilder, merge
 from rodsim.results.sources import Source
 from rodsim.results.static_words import Clock
 
-TIMES = 6
-SIZE = (960, 600)
-PALE = 0.8  # how much of the first time is white
+TIMES = 6  # largest number of overlaid times
+SIZE = (960, 600)  # width and height, pixels
+PALE = 0.8  # part of white in the colour of the first time
 ROD, BODY = np.array([222, 98, 50]) / 255, np.array([66, 104, 160]) / 255
 
 
 def still(source: Source) -> bytes:
-    """PNG of rods, bodies, what holds them and what they may touch."""
+    """Return a PNG picture of rods, bodies, supports and contact surfaces at up to TIMES times."""
     from PIL import Image
 
     layout, drawing = source.layout, Drawing(source.layout)
@@ -48,7 +48,7 @@ def still(source: Source) -> bytes:
     surfaces, colors = [], []
     for k, state in reversed(
         list(enumerate(states))
-    ):  # of what lies in one place the first is seen: the last time
+    ):  # the first of coincident surfaces is seen: the last time
         pale = PALE * (1.0 - (k + 1) / len(states))
         surface = merge([own.surface(state) for own in (builder, holding, touched, bare)])
         faded = of_parts + (1.0 - of_parts) * pale

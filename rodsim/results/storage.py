@@ -1,13 +1,13 @@
-"""Time series in an HDF5 file that survive a kill at any moment.
+"""Store time series in an HDF5 file that stays valid if the process is killed at any moment.
 
-Every series is a contiguous dataset with room for a number of outputs, allocated when the file is made:
-storing rows needs no new HDF5 structure, only bytes at known places, and those are written past the library.
-Only then do the counters in the file move on; a row counts when they say so. The file on the disk is thus a
-complete HDF5 file before, between and after all writes, and holds every row that was written. Unused room is
-a hole in the file (a sparse file), not disk space; it is bounded: a file that is full is copied into one of
-twice the room, which takes its place when it is complete.
+Every series is a contiguous dataset with room for a number of outputs, allocated when the file is created.
+Storing rows therefore needs no new HDF5 structure, only bytes at known offsets, which are written directly and not
+through the library. Then the counters in the file are increased; a row is valid once they include it. The file on the disk is
+thus a complete HDF5 file before, between and after all writes, and holds every row that was written. Unused room is
+a hole in the file (a sparse file) and occupies no disk space. It is bounded: a full file is copied into one with
+twice the room, which replaces it when it is complete.
 
-Old-style object headers (`LIBVER`) carry no checksum and no "open for writing" mark, so a reader may look
+Old-style object headers (`LIBVER`) have no checksum and no "open for writing" mark, so the file can be read
 at any time.
 """
 
@@ -26,34 +26,35 @@ if TYPE_CHECKING:
     import h5py
 
 LIBVER = ("earliest", "v108")
-HEAD = 2**16  # bytes, where the first headers of a file are
-PAGE = 4096
-COPY_BYTES = 2**24
+HEAD = 2**16  # bytes at the start of a file that contain the first headers
+PAGE = 4096  # bytes, a page of the disk cache
+COPY_BYTES = 2**24  # bytes copied at once
 
 
 class Series(NamedTuple):
-    """One dataset to which every output adds `rows` rows (None: one item, on an axis of its own)."""
+    """Describe one dataset to which every output adds an array of `shape`."""
 
-    path: str
-    shape: tuple[int, ...]  # of what one output adds
+    path: str  # path of the dataset in the file
+    shape: tuple[int, ...]  # shape of the array that one output adds
     dtype: Any
     flat: bool = (
-        False  # rows of all outputs on one axis, as VTKHDF has them: (capacity * shape[0], *shape[1:])
+        False  # True: rows of all outputs on one axis, as in VTKHDF: (capacity * shape[0], *shape[1:])
     )
 
     @property
     def nbytes(self) -> int:
-        """Of one output."""
+        """Number of bytes of one output."""
         return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
     def full_shape(self, capacity: int) -> tuple[int, ...]:
+        """Return the shape of the dataset with room for `capacity` outputs."""
         if self.flat:
             return (capacity * self.shape[0], *self.shape[1:])
         return (capacity, *self.shape)
 
 
 def open_file(path: Path | str, mode: str) -> h5py.File:
-    """The HDF5 file at `path`, without locks: a reader must not stop a running simulation."""
+    """Open the HDF5 file at `path` without locks: a reader must not stop a running simulation."""
     import h5py
 
     try:
@@ -63,11 +64,11 @@ def open_file(path: Path | str, mode: str) -> h5py.File:
             raise
         return h5py.File(
             path, mode
-        )  # this process has it open already, with locks: HDF5 wants the same again
+        )  # this process has the file open with locks: HDF5 requires the same mode again
 
 
 def create_series(file: h5py.File, series: Sequence[Series], capacity: int) -> None:
-    """Make every dataset of `series`: contiguous, allocated now, not filled."""
+    """Create every dataset of `series`: contiguous, allocated now, not filled."""
     import h5py
 
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -83,9 +84,9 @@ def create_series(file: h5py.File, series: Sequence[Series], capacity: int) -> N
 
 
 def create_growing(group: h5py.Group, name: str, capacity: int) -> None:
-    """A one-dimensional float64 dataset of length 1 with room for `capacity`, all in one chunk allocated now.
+    """Create a one-dimensional float64 dataset of length 1 with room for `capacity`, all in one chunk allocated now.
 
-    Unlike a contiguous dataset it can be lengthened, which changes one number in its header and nothing else.
+    Unlike a contiguous dataset it can be extended, which changes one number in its header and nothing else.
     """
     import h5py
 
@@ -99,21 +100,21 @@ def create_growing(group: h5py.Group, name: str, capacity: int) -> None:
 
 
 def longest(capacity: int) -> int:
-    """The maximal length of a growing dataset; not 1, so that (length, maximum) is rare in a header."""
+    """Return the maximal length of a growing dataset; not 1, so that (length, maximum) is a rare pattern in a header."""
     return max(capacity, 2)
 
 
 class Counter(NamedTuple):
-    """Where a file keeps the number of its outputs, in bytes from its start: twice, as VTK wants it."""
+    """Hold the two byte offsets at which a file stores the number of its outputs; VTK requires it twice."""
 
-    steps: int  # the attribute Steps/NSteps
-    length: int  # the length in the header of Steps/Values
+    steps: int  # offset of the attribute Steps/NSteps
+    length: int  # offset of the length in the header of Steps/Values
 
     @classmethod
     def find(cls, path: Path, mark: int, capacity: int) -> Counter:
-        """In a file that holds nothing but the two, with NSteps = mark and one value.
+        """Find the offsets in a file that holds only the two counters, with NSteps = `mark` and one value.
 
-        Raises RuntimeError where they cannot be told apart from other bytes.
+        Raises RuntimeError if they cannot be distinguished from other bytes.
         """
         head = path.read_bytes()[:HEAD]
         places = []
@@ -127,10 +128,10 @@ class Counter(NamedTuple):
         return cls(*places)
 
     def write(self, file: BinaryIO, n: int) -> None:
-        """Make n >= 1 outputs count, in one write where both places are on one page of the disk's cache.
+        """Set both counters to n >= 1 outputs, in one write if both offsets are on one page of the disk cache.
 
         VTK copies all of Values into an array of NSteps numbers, so Values must never be the longer of the
-        two: if there must be two writes, NSteps goes first.
+        two: if two writes are needed, NSteps is written first.
         """
         number = struct.pack("<q", n)
         first, last = min(self), max(self)
@@ -147,7 +148,7 @@ class Counter(NamedTuple):
             file.write(number)
 
     def holds(self, file: BinaryIO, steps: int, length: int) -> bool:
-        """Whether the two numbers are where they should be; not so after a repack by another program."""
+        """Return True if the file has these numbers at the two offsets; False after a repack by another program."""
         found = []
         for place in self:
             file.seek(place)
@@ -162,7 +163,7 @@ def _hdf5() -> str:
 
 
 class RowWriter:
-    """Writes rows of an existing file at their places, and then its counter."""
+    """Write rows of an existing file at their offsets, and then its counter."""
 
     def __init__(self, path: Path, places: Mapping[str, tuple[int, Series]], counter: Counter) -> None:
         self._places = places
@@ -170,7 +171,7 @@ class RowWriter:
         self._file: BinaryIO = open(path, "r+b", buffering=0)  # noqa: SIM115, closed in close()
 
     def as_stored(self, path: str, values: NDArray[Any]) -> NDArray[Any]:
-        """Outputs of the series `path`, (k, ...), as the file keeps them; ValueError where they have another shape."""
+        """Convert outputs (k, ...) of the series `path` to the data type of the file; raise ValueError for another shape."""
         item = self._places[path][1]
         rows = np.asarray(values, dtype=item.dtype, order="C")
         if rows.shape[1:] != item.shape:
@@ -178,7 +179,7 @@ class RowWriter:
         return rows
 
     def write(self, path: str, first: int, rows: NDArray[Any]) -> None:
-        """Store what `as_stored` gives as outputs `first`, `first` + 1 ... of the series `path`."""
+        """Store rows returned by `as_stored` as outputs `first`, `first` + 1 ... of the series `path`."""
         offset, item = self._places[path]
         if rows.nbytes == 0:
             return
@@ -188,7 +189,7 @@ class RowWriter:
             view = view[self._file.write(view) :]
 
     def copy(self, to: RowWriter, n: int) -> None:
-        """Store the first n outputs in another file, a block at a time."""
+        """Copy the first n outputs to another file, a block at a time."""
         for path, (offset, item) in self._places.items():
             place, left = to._places[path][0], n * item.nbytes
             self._file.seek(offset)
@@ -202,7 +203,7 @@ class RowWriter:
                     block = block[to._file.write(block) :]
 
     def count(self, n: int) -> None:
-        """Make n outputs count."""
+        """Set the counter of the file to n outputs."""
         self._counter.write(self._file, n)
 
     def fileno(self) -> int:
@@ -213,19 +214,22 @@ class RowWriter:
 
 
 def in_one_piece(file: h5py.File, series: Sequence[Series]) -> bool:
-    """Whether every series lies in the file as `create_series` made it; not so after a repack by another program."""
+    """Return True if every series is contiguous, as `create_series` made it; False after a repack by another program."""
     return all(file[item.path].id.get_offset() is not None for item in series if item.nbytes)
 
 
 def places_of(
     file: h5py.File, series: Sequence[Series], growing: Sequence[str]
 ) -> dict[str, tuple[int, Series]]:
-    """Where each series starts in the file, in bytes, and of what kind its numbers are there."""
+    """Return for each series its offset in the file, in bytes, and the series with the data type of the file.
+
+    `growing`: paths of datasets made by `create_growing`.
+    """
     places = {}
     for item in series:
         dataset = file[item.path]
         offset = dataset.id.get_offset()
-        # an older file may keep a series in double precision
+        # an older file may store a series in double precision
         places[item.path] = (offset or 0, item._replace(dtype=dataset.dtype))
     for path in growing:
         chunk = file[path].id.get_chunk_info(0)

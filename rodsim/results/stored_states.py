@@ -1,6 +1,6 @@
-"""States as a file has them: by name, what integrators remember part by part (`discretization.memory`).
+"""Convert between states and the named arrays of a file, with the integrator history part by part (`discretization.memory`).
 
-What `em-d` remembers of velocities and strains stands behind the own variables, in `own`.
+The history of velocities and strains of `em-d` is stored after the internal variables, in the array `own`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from discretization.state_shapes import Shapes, Sizes, state_shapes
 from rigid.system import State
 from rodsim.results.layout import Layout
 
-_BEHIND = "remembered"  # stands behind the own variables
+_BEHIND = "remembered"  # part of the history that is stored after the internal variables, in `own`
 _LAST = (
     "chart",
     "algorithmic",
@@ -29,18 +29,18 @@ _LAST = (
     "reference",
     "skin",
     "control",
-)  # behind all others, as they came
-_AT_ONCE = 64  # outputs that are read together
+)  # parts stored after all others, in the order in which versions added them
+_AT_ONCE = 64  # number of outputs read together
 
 
 def shapes(layout: Layout) -> Shapes:
-    """Of an output's arrays, in the order of a file."""
+    """Return the shapes of an output's arrays, in the order of a file."""
     return dict(shapes_of(layout.sizes))
 
 
 @functools.lru_cache(maxsize=256)
 def shapes_of(sizes: Sizes) -> Shapes:
-    """The same of what the lengths of a state's arrays count; nobody changes it."""
+    """Return the shapes of an output's arrays for the sizes of a state; cached, callers must not change it."""
     found, memory = state_shapes(sizes), sizes.memory.shapes()
     found["own"] = (sizes.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
@@ -50,7 +50,7 @@ def shapes_of(sizes: Sizes) -> Shapes:
 
 
 def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
-    """The arrays of a state, or of several outputs at once, by name."""
+    """Split a state, or the states of several outputs, into the named arrays of a file."""
     values = state._asdict()
     values |= layout.memory.parts(values.pop("memory"))
     if _BEHIND in values:
@@ -60,7 +60,7 @@ def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
 
 
 def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
-    """The state of such arrays, of one output or of several."""
+    """Join the named arrays of a file to a state, of one output or of several."""
     own, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
     lead = behind.shape[:-1]
     memory = layout.memory.joined(lead, **{_BEHIND: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays})
@@ -69,18 +69,21 @@ def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
 
 
 def read(source: Any, outputs: Any) -> State:
-    """Some outputs, an int or a slice, of a `rodsim.results.sources.Source`."""
+    """Read the states of some outputs, an int or a slice, from a `rodsim.results.sources.Source`."""
     return joined(source.layout, source.read_all(shapes(source.layout), outputs))
 
 
 def some_at_once(source: Any) -> Iterator[tuple[int, State]]:
-    """All outputs of a source, some at a time with the number of the first: to open a file takes longer than to read a row."""
+    """Yield the states of all outputs in batches, each with the number of its first output.
+
+    Batches are used because opening a file takes longer than reading a row.
+    """
     for k in range(0, source.n_outputs, _AT_ONCE):
         yield k, read(source, slice(k, min(k + _AT_ONCE, source.n_outputs)))
 
 
 def one_by_one(source: Any) -> Iterator[State]:
-    """All outputs of a source."""
+    """Yield the states of all outputs of a source, one at a time."""
     for _, some in some_at_once(source):
         for i in range(len(some.r)):
             yield State(*(array[i] for array in some))

@@ -1,4 +1,4 @@
-"""From states to outputs: strains, stresses and the audit table, of many states at once."""
+"""Compute the outputs of many states at once: strains, stresses and the audit table."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from rodsim.results.standing import Standing
 def tabulate(
     system: System, dt: float, steps: Ints, states: State, newton: Floats, standing: Standing | None = None
 ) -> Outputs:
-    """The outputs after `steps` (k,), whose states have k rows; newton: (k, 3) of `newton_columns`.
+    """Compute the outputs after `steps` (k,) from their states (k, ...).
 
-    standing: of all outputs of a result, where its constraints move besides; None: they are those of the system.
+    `newton`: (k, 3) rows as returned by `newton_columns`. `standing`: constraints at all outputs of a result, if ground points
+    of joints move; the states must then be those of all outputs. None: the constraints of the system are used.
     """
     strains, stresses = of_elements = element_states(system, states)
     energy = energies(system, states, of_elements)
@@ -54,8 +55,8 @@ def tabulate(
 
 
 def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
-    """What Newton did since the last output: iterations a solve, mean and largest; halvings."""
-    if len(reports) == 1:  # as nearly always
+    """Return Newton statistics since the last output: mean and largest number of iterations per solve, and halvings."""
+    if len(reports) == 1:  # the usual case
         (own,) = reports
         mean = own.iterations / own.solves if own.solves else 0.0
         return mean, float(own.most_iterations), float(own.halvings)
@@ -68,7 +69,7 @@ def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
 
 
 def newton_rows(reports: Sequence[Report | Sequence[Report]]) -> Floats:
-    """(k, 3) of `newton_columns`, of outputs with one report each, or several."""
+    """Return Newton statistics (k, 3) as `newton_columns` does, for k outputs with one report each, or several."""
     if not isinstance(reports, Reports):
         each = [newton_columns([own] if isinstance(own, Report) else own) for own in reports]
         return np.array(each, dtype=float).reshape(-1, 3)

@@ -1,8 +1,8 @@
-"""Where a rod that can touch itself was bent tighter than its radius: there it may have gone through itself.
+"""Find rods with self-contact that were bent tighter than their radius, where they may have penetrated themselves.
 
-Contact of a rod with itself leaves out what is nearer along it than pi times its radius, the arc of the tightest bend that
-can close. Where the curvature is above 1/radius less arc than that closes, and nothing resists there. At an inner node with
-the angle phi between its chords, whose mean length is l,
+Self-contact of a rod ignores pairs of points that are nearer along the rod than pi times its radius, the arc of the tightest
+bend that can close. If the curvature exceeds 1/radius, a shorter arc closes, and no contact force resists there. At an inner
+node with the angle phi between its chords, whose mean length is l,
 
     curvature = 2 tan(phi/2)/l .                                                                                          (1)
 """
@@ -18,17 +18,17 @@ from rodsim.results import native
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.sources import Source
 
-_AT_ONCE = 1_000_000  # nodes of outputs that are read together
+_AT_ONCE = 1_000_000  # number of nodes, summed over outputs, read together
 
 
 class TightBend(NamedTuple):
-    """Of a rod, the first output at which it was bent too tight, and the tightest bend of all."""
+    """Describe for one rod the first output at which it was bent too tightly, and the tightest bend of all outputs."""
 
-    rod: str
-    t: float  # s, of the first
-    tightest: float  # radius times curvature, the greatest of all outputs
-    node: int  # where, and when:
-    at: float  # s
+    rod: str  # name of the rod
+    t: float  # time of the first such output, s
+    tightest: float  # largest radius times curvature over all outputs
+    node: int  # node at which this bend occurs
+    at: float  # time of this bend, s
 
     def __str__(self) -> str:
         return (
@@ -40,7 +40,10 @@ class TightBend(NamedTuple):
 
 
 def curvatures(r: Floats, closed: bool) -> Floats:
-    """(..., m) 1/m of polygons r (..., n, 3) m by (1), at inner nodes, of closed ones at all from the first on."""
+    """Compute the curvatures (..., m), 1/m, of polygons r (..., n, 3), m, by (1).
+
+    They are evaluated at the inner nodes, or at all nodes from the first on if the polygons are closed.
+    """
     if closed:
         r = np.concatenate([r[..., -1:, :], r, r[..., :1, :]], axis=-2)
     chords = np.diff(r, axis=-2)
@@ -53,11 +56,11 @@ def curvatures(r: Floats, closed: bool) -> Floats:
 
 
 def tight_bends(source: Source) -> list[TightBend]:
-    """Of all rods of a result that can touch themselves, at its outputs."""
+    """Return the tight bends of all rods with self-contact, evaluated at the outputs of a result."""
     found, T = [], source.n_outputs
     for rod, radius in _on_themselves(source.layout):
         batch = max(1, _AT_ONCE // max(source.layout.n_frames, 1))
-        each = np.empty((T, 2))  # of each output curvature times radius, and where
+        each = np.empty((T, 2))  # largest curvature times radius at each output, and its position
         for k in range(0, T, batch):
             outputs = slice(k, min(k + batch, T))
             tight = radius * curvatures(source.read("r", outputs)[:, rod.frames], rod.closed)
@@ -71,7 +74,7 @@ def tight_bends(source: Source) -> list[TightBend]:
 
 
 def _on_themselves(layout: Layout) -> list[tuple[RodLayout, float]]:
-    """Rods that have a contact with themselves, with the greatest of its radii, m."""
+    """Return the rods with self-contact, each with the largest of its contact radii, m."""
     if layout.system is None or not len(layout.system.contacts.pairs):
         return []
     contacts = layout.system.contacts

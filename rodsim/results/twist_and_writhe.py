@@ -1,7 +1,7 @@
-"""Twist and writhe of rods, in turns: how far sections turn about the axis, and how far the axis winds about itself.
+"""Compute twist and writhe of rods, in turns: rotation of the sections about the axis, and coiling of the axis about itself.
 
-The axis is the polygon of the nodes. At its ends an open rod goes on as straight rays along d1 of its end sections: what
-winds about these counts, and an end that goes through them changes the writhe by two.
+The axis is the polygon of the nodes. An open rod is extended at its ends by straight rays along d1 of its end sections:
+winding about these rays counts, and an end that passes through a ray changes the writhe by two.
 
     writhe = -1/(2 pi) sum over pairs of segments i < j of Omega_ij                                                        (1)
     twist  = 1/(2 pi) sum of the angles from d2 of a node to d2 of the next, each first made perpendicular to the segment,
@@ -9,10 +9,10 @@ winds about these counts, and an end that goes through them changes the writhe b
     link   = twist + writhe                                                                                               (3)
 
 Omega_ij is the solid angle of the parallelogram of all vectors from points of i to points of j: two triangles. With (2) the
-law (3) of Calugareanu and White holds for the polygon itself, not in a limit: of a closed rod the link is a whole number, of a
-rod whose end sections keep their axes it changes by the turns of its ends, whatever the mesh.
+law (3) of Calugareanu and White holds for the polygon itself, not only in a limit. The link of a closed rod is a whole number.
+If the end sections of an open rod keep their axes, its link changes by the turns of its ends. Both hold for every mesh.
 
-Source: K. Klenin, J. Langowski, Biopolymers 54 (2000) 307, eq. 13; of triangles A. Van Oosterom, J. Strackee, IEEE Trans.
+Source: K. Klenin, J. Langowski, Biopolymers 54 (2000) 307, eq. 13; for triangles A. Van Oosterom, J. Strackee, IEEE Trans.
 Biomed. Eng. 30 (1983) 125, eq. 8.
 """
 
@@ -26,9 +26,9 @@ from rigid.system import Floats, Ints
 
 
 def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
-    """(...) turns, of polygons r (..., n, 3) m.
+    """Compute the writhe (...), in turns, of polygons r (..., n, 3), m, by (1).
 
-    ends (..., 2, 3): directions along the curve at its first and last point, in which it goes on without end; None: the
+    `ends` (..., 2, 3): directions along the curve at its first and last point, in which it is extended to infinity; None: the
     last point is joined to the first.
     """
     points = np.asarray(r, float)
@@ -40,7 +40,7 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
         points = np.concatenate([-far[..., :1, :], points, far[..., 1:, :]], axis=-2)
         finite = np.ones(points.shape[-2])
         finite[[0, -1]] = 0.0
-    # without neighbours; the first and the last of a closed one meet in a point, too: angle zero
+    # neighbours are left out; the first and last segment of a closed polygon also share a point: their angle is zero
     i, j = np.triu_indices(len(finite) - 1, 2)
     flat = points.reshape(-1, *points.shape[-2:])
     found = np.array([_solid_angles(each, finite, i, j).sum() for each in flat])
@@ -48,7 +48,10 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
 
 
 def _solid_angles(points: Floats, finite: Floats, i: Ints, j: Ints) -> Floats:
-    """(p,) of all vectors from segments i to segments j; a point that is not finite is a direction."""
+    """Return the solid angles (p,) of all vectors from segments i to segments j.
+
+    `points`: end points of the segments; `finite`: 1 for points, 0 for directions of points at infinity.
+    """
 
     def between(k: Ints, m: Ints) -> Floats:
         to, off = np.maximum(finite[k], 1.0 - finite[m]), np.maximum(finite[m], 1.0 - finite[k])
@@ -59,6 +62,7 @@ def _solid_angles(points: Floats, finite: Floats, i: Ints, j: Ints) -> Floats:
 
 
 def _of_triangles(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return the solid angles (p,) of triangles with corners a, b, c (p, 3), seen from the origin."""
     la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
     volume = np.sum(a * np.cross(b, c), axis=-1)
     below = (
@@ -68,9 +72,10 @@ def _of_triangles(a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 def twist(r: ArrayLike, quat: ArrayLike, closed: bool = False) -> Floats:
-    """(...) turns, of rods with nodes r (..., n, 3) m and section axes quat (..., n, 4); right-handed ones are positive.
+    """Compute the twist (...), in turns, of rods with nodes r (..., n, 3), m, and section axes quat (..., n, 4), by (2).
 
-    Of an open rod with the turn from d1 of an end section to its segment. An element may have less than half a turn.
+    Right-handed twist is positive. The twist of an open rod includes the rotation from d1 of each end section to its segment.
+    The twist of an element must be less than half a turn.
     """
     nodes, axes = np.asarray(r, float), np.asarray(quat, float)
     d1, d2 = rotate(axes, np.array([1.0, 0.0, 0.0])), rotate(axes, np.array([0.0, 1.0, 0.0]))
@@ -95,13 +100,15 @@ def twist(r: ArrayLike, quat: ArrayLike, closed: bool = False) -> Floats:
 
 
 def _across(d: Floats, along: Floats) -> Floats:
+    """Return the part of `d` (..., 3) perpendicular to the unit vectors `along` (..., 3)."""
     return np.asarray(d - np.sum(d * along, axis=-1, keepdims=True) * along)
 
 
 def _angle(a: Floats, b: Floats, axis: Floats) -> Floats:
+    """Return the signed angle (...), rad, from a to b (..., 3) about the unit vectors `axis` (..., 3)."""
     return np.asarray(np.arctan2(np.sum(axis * np.cross(a, b), axis=-1), np.sum(a * b, axis=-1)))
 
 
 def ends_of(quat: ArrayLike) -> Floats:
-    """(..., 2, 3) d1 of the first and the last of the section axes quat (..., n, 4)."""
+    """Return d1 (..., 2, 3) of the first and the last of the section axes quat (..., n, 4)."""
     return rotate(np.asarray(quat, float)[..., [0, -1], :], np.array([1.0, 0.0, 0.0]))

@@ -1,6 +1,6 @@
-"""Verdicts: of every law whether it was kept, measured against what rounding and the run's tolerance allow.
+"""Judge whether each conservation law was conserved, within the bounds that rounding and the run's tolerance allow.
 
-What the integrator promises is judged; the rest is told.
+Only invariants that the integrator guarantees are judged; other measurements are only reported.
 """
 
 from __future__ import annotations
@@ -8,27 +8,31 @@ from __future__ import annotations
 from discretization.time.em_names import em_integrator
 from rodsim.results.audited import Audit, Verdict
 
-ROUND_OFF = 1e-10  # relative to the natural size; what an energy-momentum step with a converged Newton stays far below
-UNIT = 1e-12  # of |q| - 1
-PLACES = 10.0  # sizes of the model in whose rounding places are known: `constraint_assembly`
+ROUND_OFF = 1e-10  # relative bound; errors of an energy-momentum step with a converged Newton are far smaller
+UNIT = 1e-12  # bound of |q| - 1
+PLACES = 10.0  # multiple of the model's size that sets the rounding of positions: `constraint_assembly`
 
 _BALANCE = "energy balance E - E0 = W - D"
-# fields of a state that only the steps before say
+# fields of a state that follow only from the previous steps
 CARRIED = "forces of joints, accelerations, work and memories"
 
 
 def of_run(a: Audit) -> tuple[Verdict, ...]:
-    """Of motions in time."""
+    """Return the verdicts on a simulation."""
     laws = (*_of_energies(a), *_of_momenta(a), *_of_places(a), *_of_integrator(a))
     return (*laws, *of_file(a), _of_steps(a), *_of_model(a), *_of_start(a))
 
 
 def of_equilibria(a: Audit, lines: list[tuple[str, str, bool | None]]) -> tuple[Verdict, ...]:
-    """Equilibria keep no balances over time: forces balance in each."""
+    """Return the verdicts on equilibria: `lines` on the force balance of each, quaternions and file.
+
+    Equilibria have no conservation laws over time.
+    """
     return (*(Verdict(*line) for line in lines), _of_quaternions(a), *of_file(a))
 
 
 def _of_energies(a: Audit) -> list[Verdict]:
+    """Return the verdicts on the energy balance and on the energy while no work is done."""
     free, of = _free(a), _of(a)
     missed = ROUND_OFF + a.tolerance * a.n_steps
     allowed = missed * a.energy_scale + a.energy_rounding
@@ -56,6 +60,7 @@ def _of_energies(a: Audit) -> list[Verdict]:
 
 
 def _of_momenta(a: Audit) -> list[Verdict]:
+    """Return the verdicts on linear and angular momentum."""
     free, missed = _free(a), ROUND_OFF + a.tolerance * a.n_steps
     verdicts = []
     for name, drift, scale, unit in (
@@ -77,6 +82,7 @@ def _of_momenta(a: Audit) -> list[Verdict]:
 
 
 def _of_places(a: Audit) -> list[Verdict]:
+    """Return the verdicts on quaternions and on position and velocity residuals of joints."""
     joints = a.constraint > 0 or a.velocity_constraint > 0
     position = (
         f"|g| <= {a.constraint:.1e}, {a.constraint_relative:.1e} of the model's size"
@@ -95,7 +101,7 @@ def _of_places(a: Audit) -> list[Verdict]:
         kept = a.velocity_constraint < allowed or a.velocity_constraint == 0.0
         verdicts.append(_promised(a, ("velocity",), law, found, kept))
         return verdicts
-    # `em` keeps g = 0 at its ends; G v = 0 holds for its mean velocity, at the ends to its order
+    # `em` satisfies g = 0 at the ends of steps; G v = 0 holds for its mean velocity, at the ends to the order of the scheme
     if not a.chart:
         found += "; with em, em4, em6, em8 it falls with dt to order 2, 4, 6, 8, with em-ggl it is round-off"
     verdicts.append(Verdict(law, found, None))
@@ -107,6 +113,7 @@ def _of_quaternions(a: Audit) -> Verdict:
 
 
 def _of_integrator(a: Audit) -> list[Verdict]:
+    """Return remarks on symplecticity, numerical dissipation and tolerance of the integrator."""
     verdicts = []
     if "symplectic" in a.promises:
         told = "promised; one motion does not show it (tests/laws/test_integrators.py asserts it)"
@@ -122,6 +129,7 @@ def _of_integrator(a: Audit) -> list[Verdict]:
 
 
 def _of_start(a: Audit) -> list[Verdict]:
+    """Return a remark on initial velocities that were changed to fit the joints."""
     if not a.initial_velocity_change:
         return []
     name, (v, omega) = max(a.initial_velocity_change.items(), key=lambda item: max(item[1]))
@@ -132,7 +140,7 @@ def _of_start(a: Audit) -> list[Verdict]:
 
 
 def of_file(a: Audit) -> list[Verdict]:
-    """Whether what stands beside the states belongs to them, and the states to each other."""
+    """Return the verdicts on the file: checksums, code of user-defined kinds, and data that must agree with the states."""
     verdicts = _of_digests(a)
     verdicts += [Verdict("rods through themselves", f"not seen: {bend}", None) for bend in a.bends]
     for kind, name in a.other_code.items():
@@ -160,7 +168,7 @@ def of_file(a: Audit) -> list[Verdict]:
 
 
 def _of_digests(a: Audit) -> list[Verdict]:
-    """Whether the file holds what was written."""
+    """Return the verdict on the checksums of the file."""
     law = "file as it was written"
     if a.changed is None:
         told = "not judged: the file has no digests (of an older version)"
@@ -174,7 +182,7 @@ def _of_digests(a: Audit) -> list[Verdict]:
 
 
 def _of_steps(a: Audit) -> Verdict:
-    """Whether the steps from one output to the next lead there once more."""
+    """Return the verdict on repeated steps: whether they lead from one output to the next again."""
     found, law = a.retaken, "steps taken again"
     if found.failed or found.differences:
         differences = found.failed or str(found.differences[0])
@@ -193,7 +201,7 @@ def _of_steps(a: Audit) -> Verdict:
 
 
 def _of_model(a: Audit) -> list[Verdict]:
-    """Whether the masses, stiffnesses and joints of the file are those that were built."""
+    """Return the verdict on whether masses, stiffnesses and joints of the file are those that were built."""
     if a.model_fits is None or (not a.model_fits and not a.retaken.same_version):
         return []
     words = "as they were built" if a.model_fits else "the file's masses, joints or stiffnesses were changed"
@@ -201,7 +209,11 @@ def _of_model(a: Audit) -> list[Verdict]:
 
 
 def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept: bool | None) -> Verdict:
-    """Judged where one of `promises` was given, of what is kept: the scheme's own coordinates and momenta."""
+    """Return a verdict that is judged only if the integrator guarantees one of `promises`.
+
+    Integrators in a chart conserve quantities formed from their generalised momenta; if the file does not contain these, only
+    the position residual is judged. `kept`: True if the law holds, None if there is nothing to judge.
+    """
     if not set(promises) & set(a.promises):
         return Verdict(law, f"{measured}; '{a.integrator}' need not keep it", None)
     if promises != ("position",) and not a.of_scheme and not _of_em(a):
@@ -212,7 +224,7 @@ def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept
 
 
 def _of_em(a: Audit) -> bool:
-    """`em` and its kin keep things of the frames' velocities."""
+    """Return True for the `em` family, whose invariants are formed from the velocities of the frames."""
     return not a.integrator or em_integrator(a.integrator) is not None
 
 
@@ -222,15 +234,16 @@ def _free(a: Audit) -> str:
 
 def _of(a: Audit) -> str:
     of = f"of {a.energy_scale:.4g} J"
-    if a.energy_rounding > ROUND_OFF * a.energy_scale:  # then it decides
+    if a.energy_rounding > ROUND_OFF * a.energy_scale:  # rounding determines the bound
         of += f", rounding {a.energy_rounding:.1e} J"
     return of
 
 
 def _absolute(relative: float, scale: float) -> float:
-    """What `_relative` was made of."""
+    """Return the value from which `_relative` was formed."""
     return relative * scale if scale > 0 else relative
 
 
 def _relative(value: float, scale: float) -> float:
+    """Return value / scale, or the value itself if the scale is 0."""
     return value / scale if scale > 0 else value

@@ -1,4 +1,4 @@
-"""A window that shows a result: time slider, play key, colours by part or by a quantity along the rods."""
+"""Show a result in a window with a time slider, a play key, and colours by part or by a quantity along the rods."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.stage import Stage
 
 SIZE = (1280, 800)
-FRAME = 30  # ms between frames while it plays
-SHORTEST, LONGEST = 2.0, 20.0  # s: runs of other lengths play in USUAL
-USUAL = 10.0  # s
+FRAME = 30  # ms between frames during playback
+SHORTEST, LONGEST = 2.0, 20.0  # s: runs of these lengths play in real time, others in USUAL
+USUAL = 10.0  # s, playback time of other runs
 HELP = "space: play    left, right: output by output    c: next colours    r: whole scene    q: close"
 INK = "#464a52"
 
 
 def view(result: ResultLike, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
-    """Show a result in a window, until it is closed.
+    """Show a result in a window until the window is closed.
 
     Parameters
     ----------
     result : Result, Path or str
         A result, or the path of a result file.
     color : str, optional
-        As `color` of `render`.
+        Quantity to colour by, see `color` of `render`.
     camera : (3,) array or str, optional
-        As `view` of `render`.
+        Viewpoint, see `view` of `render`.
 
     Raises
     ------
     NoOpenGL
-        If no window can be opened here, with the cure.
+        If no window can be opened on this machine; the message says how to fix it.
     ResultError
-        For an unknown colour or view, or nothing to draw.
+        If the colour or view is unknown, or there is nothing to draw.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def view(result: ResultLike, color: str | None = None, camera: ArrayLike | str |
 
 
 class Viewer:
-    """The window; a context manager."""
+    """Manage the window that shows a result; a context manager."""
 
     def __init__(
         self, result: ResultLike, color: str | None = None, camera: ArrayLike | str | None = None
     ) -> None:
         result = opened("view", result)
         self._result, self._camera, self._color = result, camera, color
-        stage = self._stage_of(color)  # first: what is wrong with the arguments is told without a window
+        stage = self._stage_of(color)  # first: checks the arguments before a window is opened
         why = opengl.no_window()
         if why is not None:
             raise NoOpenGL(f"view: {why}")
@@ -81,12 +81,12 @@ class Viewer:
 
     @property
     def speed(self) -> float:
-        """Time of the result that passes in a second of playing."""
+        """Time of the result that passes per second of playback."""
         whole = self._span[1] - self._span[0]
         return whole / (whole if SHORTEST <= whole <= LONGEST else USUAL)
 
     def show(self, t: float) -> None:
-        """Draw the time `t`."""
+        """Draw the state at time `t`, limited to the run."""
         first, last = self._span
         self.t = min(max(float(t), first), last)
         surface = self._stage.surface(self._stage.states.between(self.t))
@@ -96,7 +96,7 @@ class Viewer:
         self._plotter.render()
 
     def toggle(self) -> None:
-        """Play or pause; at the end from the start again."""
+        """Start or pause playback; at the end of the run restart from its beginning."""
         self.playing = not self.playing
         if self.playing and self.t >= self._span[1]:
             self.show(self._span[0])
@@ -105,7 +105,7 @@ class Viewer:
             self._timer = self._plotter.iren.create_timer(FRAME)
 
     def tick(self) -> None:
-        """Go on by the time that has passed since the last frame."""
+        """Advance playback by the time that has passed since the last frame."""
         if not self.playing:
             return
         now = time.perf_counter()
@@ -115,13 +115,13 @@ class Viewer:
         self.show(t)
 
     def step(self, by: int) -> None:
-        """Some outputs on."""
+        """Pause, and move by `by` outputs from the nearest one."""
         self.playing = False
         i = self._result.index_at(self.t) + by
         self.show(float(self._result.t[min(max(i, 0), self._result.n_outputs - 1)]))
 
     def next_color(self) -> None:
-        """The next of: parts, and the quantities there are."""
+        """Switch to the next colouring: by part, then by each available quantity."""
         known = [None, *names(self._result.layout)]
         self.color(known[(known.index(self._color) + 1) % len(known)])
 
@@ -134,11 +134,11 @@ class Viewer:
         self.show(self.t)
 
     def picture(self) -> Any:
-        """What the window shows, (height, width, 3)."""
+        """Return the contents of the window, (height, width, 3)."""
         return self._canvas.picture()
 
     def open(self) -> None:
-        """Show the window, and go on at once."""
+        """Show the window and return immediately."""
         self._plotter.show(interactive=False, auto_close=False, interactive_update=True)
 
     def run(self) -> None:
@@ -195,7 +195,7 @@ class Viewer:
             self.show(t)
 
     def _colors_named(self) -> None:
-        """A colour bar, or the names of the parts."""
+        """Draw a colour bar, or a legend with the names of the parts."""
         from vtkmodules.vtkRenderingAnnotation import vtkScalarBarActor
 
         plotter = self._plotter
@@ -232,7 +232,7 @@ class Viewer:
 
 
 class _Looked(Stage):
-    """A stage, with the camera that sees all of it."""
+    """Stage with the camera that sees everything at all outputs."""
 
     def __init__(self, result: Result, color: str | None, view: ArrayLike | str | None) -> None:
         super().__init__(result, SIZE, view, None, False, color)

@@ -1,9 +1,9 @@
-"""The VTKHDF side of a result file: a PolyData that moves, as ParaView 5.12 and later open it.
+"""Write the VTKHDF part of a result file: a moving PolyData that ParaView 5.12 and later can open.
 
 Format: VTK's file format documentation, "VTKHDF File Format", PolyData with temporal data (version 2). The
-topology is stored once; the offsets of every step into it are zero, those into points and point arrays
-advance by n_points. Offsets are known in advance for all outputs there is room for; only `Steps/Values` and the attribute
-`NSteps` grow with the run.
+topology is stored once. The offsets of every step into the topology are zero; the offsets into points and point arrays
+advance by n_points. Offsets are written in advance for all outputs for which the file has room; only `Steps/Values` and the
+attribute `NSteps` grow with the run.
 """
 
 from __future__ import annotations
@@ -22,29 +22,32 @@ if TYPE_CHECKING:
 ROOT = "VTKHDF"
 VALUES = f"{ROOT}/Steps/Values"
 VERSION = (2, 0)
-BLOCK = 2**16  # rows
+BLOCK = 2**16  # rows written at once
 
 
 def series(drawing: Drawing) -> list[Series]:
-    """The datasets that grow by one output."""
+    """Return the datasets to which every output adds rows."""
     n = drawing.n_points
     arrays = [
         Series(f"{ROOT}/PointData/{name}", (n, components), np.float32, flat=True)
         for name, components in drawing.point_arrays.items()
     ]
-    # for the eye, as the arrays are: exact positions are in the `rodsim` group
+    # single precision suffices for drawing: exact positions are in the `rodsim` group
     return [Series(f"{ROOT}/Points", (n, 3), np.float32, flat=True), *arrays]
 
 
 def create_counter(file: h5py.File, capacity: int, mark: int) -> None:
-    """The two places that count the outputs; NSteps is `mark`, Values has one item."""
+    """Create the two counters of the outputs: NSteps with the value `mark`, and Values with one item."""
     steps = file.create_group(f"{ROOT}/Steps")
     steps.attrs.create("NSteps", mark, dtype="<i8")
     create_growing(steps, "Values", capacity)
 
 
 def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
-    """What does not grow: topology, static arrays, offsets of all steps to come. After `create_counter`."""
+    """Write everything that does not grow: topology, static arrays, offsets of all future steps.
+
+    Call it after `create_counter`.
+    """
     import h5py
 
     root = file[ROOT]
@@ -72,20 +75,22 @@ def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
 
 
 def _cells(root: h5py.Group, kind: str, sizes: list[int], points: NDArray[np.int64]) -> None:
+    """Write cells of one kind: `sizes`, numbers of points of the cells; `points`, their point indices one after another."""
     group = root.create_group(kind)
     group["NumberOfCells"] = np.array([len(sizes)], dtype=np.int64)
     group["NumberOfConnectivityIds"] = np.array([len(points)], dtype=np.int64)
-    # half the room of 64 bits; VTK takes both
+    # 32 bits need half the space of 64; VTK accepts both
     group["Offsets"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     group["Connectivity"] = points.astype(np.int32)
 
 
 def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
+    """Write the offsets of `capacity` steps into points, cells and arrays."""
     _numbers(steps, "PointOffsets", capacity, slope=drawing.n_points)
     _numbers(steps, "PartOffsets", capacity)
     _numbers(steps, "NumberOfParts", capacity, 1)
     _numbers(steps, "CellOffsets", capacity, (0, 0, 0, 0))  # vertices, lines, polygons, strips
-    # the same numbers again and again: a second name for the dataset instead of a second dataset
+    # equal numbers share one dataset: hard links instead of copies
     steps["ConnectivityIdOffsets"] = steps["CellOffsets"]
     of_points, of_cells = steps.create_group("PointDataOffsets"), steps.create_group("CellDataOffsets")
     for name in drawing.point_arrays:
@@ -100,7 +105,7 @@ def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
 
 
 def _numbers(group: h5py.Group, name: str, capacity: int, row: ArrayLike = 0, slope: int = 0) -> None:
-    """A dataset of int64 with `row` + k `slope` in row k, written a block at a time."""
+    """Create a dataset of int64 with `row` + k `slope` in row k, written a block at a time."""
     row = np.asarray(row, dtype=np.int64)
     dataset = group.create_dataset(name, (capacity, *row.shape), dtype=np.int64)
     for start in range(0, capacity, BLOCK):

@@ -1,6 +1,6 @@
-"""Files are written whole or not at all: under a name beside their own, which they take when they are complete.
+"""Write files atomically: to a temporary name in the same folder, which is renamed when the file is complete.
 
-Only plain files are ever replaced; a folder, a device, a pipe or a symbolic link stays what it is.
+Only plain files are ever replaced; a folder, a device, a pipe or a symbolic link is left unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS = (
 
 
 def check_target(path: Path, *keep: Path | None) -> None:
-    """Raise OSError unless `path` names a plain file or nothing in a folder that exists, and none of `keep`."""
+    """Raise OSError unless `path` is a plain file or a new name in an existing folder, and is none of `keep`."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
     if path.is_symlink():
@@ -46,11 +46,11 @@ def check_target(path: Path, *keep: Path | None) -> None:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Name the file in what the system says of it: a full disk, say, which libraries report without a name."""
+    """Add the name of the file to errors of the system, for example of a full disk, which libraries report without a name."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        found = re.search(r"errno = (\d+)", str(error))  # HDF5 puts it into its text
+        found = re.search(r"errno = (\d+)", str(error))  # HDF5 puts the error number into its text
         number = int(found[1]) if found else getattr(error, "errno", None)
         about = getattr(error, "filename", None)
         if number is not None and (about is None or ".partial" in str(about)):
@@ -62,9 +62,10 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: Path | str, *keep: Path | None) -> Iterator[Path]:
-    """A name beside `path`, with its ending, to write to: at the end it replaces `path`, on an error it vanishes.
+    """Yield a temporary path in the folder of `path`, with the same ending, which replaces `path` at the end.
 
-    `keep`: files that must not be overwritten. Raises OSError as `check_target`, and where nothing was written.
+    On an error the temporary file is deleted. `keep`: files that must not be overwritten. Raises OSError as `check_target`
+    does, and if the file written is empty.
     """
     path = Path(path)
     check_target(path, *keep)
@@ -82,9 +83,9 @@ def whole_file(path: Path | str, *keep: Path | None) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to write to: at the end its files move to `path`, on an error it vanishes.
+    """Yield a temporary folder next to `path`; at the end its files are moved to `path`, on an error it is deleted.
 
-    Other files in `path` stay.
+    Other files in `path` are kept.
     """
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise FileExistsError(f"'{path}' is in the way of a folder of that name; give another name")

@@ -1,4 +1,4 @@
-"""Writers of results: to a file that is VTKHDF and native at once, or to memory, with the same `append`."""
+"""Write results to a file that is both VTKHDF and native, or to memory, with the same methods `append` and `extend`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from rodsim.results.sources import FileSource, MemorySource, damage_of
 from rodsim.results.storage import Counter, RowWriter, Series, in_one_piece, open_file, places_of
 from rodsim.results.whole_file import check_target, named
 
-SYNC_EVERY = 5.0  # s between writes through to the disk; a kill loses nothing without them, a power cut may
+SYNC_EVERY = 5.0  # s between syncs to the disk; they protect against a power cut, a killed process needs none
 
 
 class MemoryWriter:
-    """Keeps the outputs of a run in lists."""
+    """Store the outputs of a run in memory."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -43,16 +43,16 @@ class MemoryWriter:
         self._items, self.output_bytes = native.series_in_memory(layout)
         self._batches: dict[str, list[NDArray[Any]]] = {name: [] for name in self._items}
         self._late: LateColumns | None = None
-        self._newton: list[Floats] = []  # of the outputs whose other columns are late
+        self._newton: list[Floats] = []  # Newton columns of outputs with lazy columns
 
     def append(
         self, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
     ) -> None:
-        """Keep one output; see `ResultWriter.append`."""
+        """Store one output; see `ResultWriter.append`."""
         self.extend(Outputs.single(t, step, state, strains, stresses, audit))
 
     def extend(self, outputs: Outputs) -> None:
-        """Keep several outputs."""
+        """Store several outputs, with all their columns."""
         if self._late is not None:
             raise ValueError(
                 "outputs behind some whose columns are late; give these by `extend_late` as well"
@@ -69,7 +69,11 @@ class MemoryWriter:
         late: LateColumns,
         after: Floats | None = None,
     ) -> None:
-        """Keep states (k, ...), all of a result in this way; the rest of them is found where it is read."""
+        """Store k outputs by their states (k, ...); `late` computes the derived columns when they are first read.
+
+        All outputs of a result must be stored in this way. `newton` (k, 3): Newton columns; `after` (k, m): multipliers of the
+        step after each output.
+        """
         if self.n_outputs and self._late is None:
             raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
         self.layout.check_state(states, len(t))
@@ -81,15 +85,16 @@ class MemoryWriter:
         self._keep(outputs, {name: value for name, value in values.items() if name not in LATE})
 
     def _keep(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
+        """Store copies of the arrays `values` of these outputs."""
         for name, of_outputs in values.items():
             self._batches[name].append(np.array(of_outputs, copy=True))
         self.n_outputs += len(outputs.t)
 
     def close(self) -> None:
-        """Nothing to do; for symmetry with `ResultWriter`."""
+        """Do nothing; present because `ResultWriter` has this method."""
 
     def result(self) -> Result:
-        """What was kept so far."""
+        """Return the outputs stored so far as a `Result`."""
         late = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
         for name, item in self._items.items():
@@ -97,7 +102,7 @@ class MemoryWriter:
                 continue  # computed if a force is read
             if late is None or name not in LATE:
                 batches = self._batches[name]
-                if len(batches) == 1 and batches[0].dtype == item.dtype:  # nobody writes to it
+                if len(batches) == 1 and batches[0].dtype == item.dtype:  # never changed: no copy
                     arrays[name] = batches[0]
                 else:
                     arrays[name] = np.concatenate([np.zeros((0, *item.shape), item.dtype), *batches])
@@ -105,16 +110,16 @@ class MemoryWriter:
 
 
 class ResultWriter:
-    """Appends outputs to a result file; an output is safe from a kill when `append` or `extend` has returned.
+    """Append outputs to a result file; an output survives a killed process once `append` or `extend` has returned.
 
-    A new file appears under its own name with its first outputs, in one step; until then a file of that name
-    stays as it was. No other writer may write it before `close`.
+    A new file appears under its name together with its first outputs, atomically; until then an existing file of that name
+    stays unchanged. The file is locked against other writers until `close`.
     """
 
     def __init__(
         self, path: Path, working: Path, layout: Layout, drawing: Drawing, capacity: int, lock: Lock
     ) -> None:
-        """Use `create` or `resume`."""
+        """Open the rows of a complete file for writing; call `create` or `resume` instead."""
         self.path = path
         self.layout = layout
         self._working = working
@@ -126,18 +131,18 @@ class ResultWriter:
         self._synced = time.monotonic()
         self._rows, self._n, self._room = _open_rows(working, self._series)
         if self._n:
-            self._rows.count(self._n)  # a kill may have come between the two places of the counter
+            self._rows.count(self._n)  # a kill may have hit between the writes of the two counters
 
     @classmethod
     def create(cls, path: Path | str, layout: Layout, capacity: int) -> ResultWriter:
-        """Start a result file for at most `capacity` outputs; it grows with them.
+        """Create a result file for at most `capacity` outputs; its size grows with them.
 
         Raises
         ------
         FileNotFoundError: the folder does not exist.
         FileExistsError: `path` is a device, a pipe or a symbolic link.
-        BlockingIOError: another writer has the file.
-        ValueError: capacity < 1, or a layout that contradicts itself.
+        BlockingIOError: another writer has locked the file.
+        ValueError: capacity < 1, or the layout contradicts itself.
         """
         path = Path(path)
         if capacity < 1:
@@ -156,22 +161,22 @@ class ResultWriter:
     def resume(
         cls, path: Path | str, layout: Layout, capacity: int
     ) -> tuple[ResultWriter, float, int, State]:
-        """Go on with a result file: the writer, and time, step number and state of its last output.
+        """Resume a result file; return the writer, and time (s), step number and state of its last output.
 
-        `capacity` counts the outputs the file already holds. A file that is not as a run to the new end would
-        have made it is copied into one that is, which takes its place when it is complete.
+        `capacity` includes the outputs the file already holds. If the file differs from the one that a run to the new end
+        would have written, it is copied to a new file of that form, which replaces it when it is complete.
 
         Raises
         ------
-        FileNotFoundError: no such file.
-        BlockingIOError: another writer has the file.
-        ResultError: not a rodsim result, or the result of another model.
+        FileNotFoundError: the file does not exist.
+        BlockingIOError: another writer has locked the file.
+        ResultError: the file is not a rodsim result, or the result of another model.
         """
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
         check_target(path)
-        FileSource(path)  # a result, and whole enough to be read
+        FileSource(path)  # raises unless the file is a readable result
         with _locked(path) as lock, named(path):
             return cls._resume(path, layout, capacity, lock)
 
@@ -179,11 +184,12 @@ class ResultWriter:
     def _resume(
         cls, path: Path, layout: Layout, capacity: int, lock: Lock
     ) -> tuple[ResultWriter, float, int, State]:
+        """Resume a locked file, see `resume`."""
         with damage_of(path), open_file(path, "r") as file:
             root = native.check_file(file, path)
             stored = native.read_layout(file)
             check_same_model(stored, layout, path)
-            # the file's surfaces stay: how finely a shape is drawn may have changed since
+            # the file's surfaces are kept: the resolution of shapes may have changed between versions
             layout = replace(layout, bodies=stored.bodies)
             if SURFACES not in stored.description:  # an older file
                 layout.description.pop(SURFACES, None)
@@ -204,7 +210,7 @@ class ResultWriter:
 
     @property
     def n_outputs(self) -> int:
-        """Outputs in the file."""
+        """Number of outputs in the file."""
         return self._n
 
     def append(
@@ -214,17 +220,17 @@ class ResultWriter:
 
         Parameters
         ----------
-        t, step : time in s and number of steps since t = 0
-        state : of all frames
-        strains, stresses : (n_elements, 6), (Gamma, K) and (N, M)
-        audit : the columns of `rodsim.results.columns`
+        t, step : time, s, and number of steps since t = 0
+        state : state of all frames
+        strains, stresses : (n_elements, 6) arrays (Gamma, K), 1 and 1/m, and (N, M), N and N m
+        audit : values of the columns of `rodsim.results.columns`
         """
         self.extend(Outputs.single(t, step, state, strains, stresses, audit))
 
     def extend(self, outputs: Outputs) -> None:
         """Store several outputs.
 
-        Where it ends early, `n_outputs` of them are stored.
+        If it is interrupted, `n_outputs` tells how many outputs the file holds.
         """
         count = len(outputs.t)
         if self._n + count > self._capacity:
@@ -241,7 +247,7 @@ class ResultWriter:
                 done = part.stop
 
     def _store(self, outputs: Outputs) -> None:
-        """Outputs that there is room for."""
+        """Store outputs for which the file has room."""
         if outputs.after is None and self.layout.n_after:
             outputs = outputs._replace(after=np.full((len(outputs.t), self.layout.n_after), np.nan))
         values = {
@@ -261,11 +267,11 @@ class ResultWriter:
         self._rows.count(n)
         self._n = n
         if self._working != self.path:
-            os.replace(self._working, self.path)  # it stays open under its new name
+            os.replace(self._working, self.path)  # the file stays open under its new name
             self._working = self.path
 
     def close(self) -> None:
-        """Write through to the disk and let go of the file; a second call does nothing."""
+        """Sync the file to the disk, close it and release its lock; a second call does nothing."""
         if self._lock.held:
             try:
                 with named(self.path):
@@ -277,7 +283,7 @@ class ResultWriter:
                 self._lock.release()
 
     def result(self) -> Result:
-        """The file as a `Result`, with the outputs stored so far."""
+        """Return the file as a `Result`, with the outputs stored so far."""
         return Result.load(self.path)
 
     def __enter__(self) -> ResultWriter:
@@ -287,8 +293,9 @@ class ResultWriter:
         self.close()
 
     def _grow(self) -> None:
-        """Twice the room. What is copied are bytes: HDF5 would give what it remembers, where a reader in this process
-        has the file open.
+        """Replace the file by a copy with about twice the room, at most the capacity.
+
+        Bytes are copied, since HDF5 would return cached data if a reader in this process has the file open.
         """
         working = build(self.path, self.layout, self._drawing, self._room_for(self._n))
         try:
@@ -316,7 +323,7 @@ class ResultWriter:
 
 
 def _open_rows(path: Path, series: list[Series]) -> tuple[RowWriter, int, int]:
-    """A writer of the rows of a file, the number of its outputs, and how many there is room for."""
+    """Return a writer of the rows of a file, the number of its outputs, and the number for which it has room."""
     with open_file(path, "r") as file:
         root = file[native.ROOT]
         places = places_of(file, series, [vtkhdf.VALUES])
@@ -327,7 +334,7 @@ def _open_rows(path: Path, series: list[Series]) -> tuple[RowWriter, int, int]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[Lock]:
-    """The lock of a file, given back where what follows fails; clears away what a killed writer left."""
+    """Lock a file and delete the temporary files of killed writers; release the lock if the block fails."""
     lock = Lock(path)
     try:
         for file in path.parent.iterdir():
@@ -340,6 +347,7 @@ def _locked(path: Path) -> Iterator[Lock]:
 
 
 def _native_values(layout: Layout, outputs: Outputs) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the native group by name, one row per output."""
     after = {} if outputs.after is None else {native.AFTER: outputs.after}
     return {
         **stored_states.parts(layout, outputs.state),

@@ -1,8 +1,8 @@
-"""An XDMF time series whose points move and whose cells are lines and triangles, on top of meshio's writer.
+"""Write an XDMF time series with moving points and cells that are lines and triangles, based on meshio's writer.
 
-meshio's own series keeps the points of the first output, refuses lines beside triangles and puts the `.h5`
-into the working folder; those three things are replaced here. Its reader reads the result; it takes the
-points from the first output, those of later ones are there plus `displacement`.
+meshio's own time series keeps the points of the first output, does not accept lines together with triangles, and writes the
+`.h5` file to the working folder; these three things are replaced here. meshio's reader can read the result; it takes the
+points from the first output, to which `displacement` is added for later outputs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from rigid.system import Floats
 from rodsim.results.patient_file import PatientFile
 
-POLYLINE, TRIANGLE = 2, 4  # XDMF's numbers of cell types
+POLYLINE, TRIANGLE = 2, 4  # XDMF cell type numbers
 
 
 class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
-    """Writes `path`, and `numbers_file` that will be called `numbers` when it is complete."""
+    """Write the XDMF text to `path` and its arrays to `numbers_file`, which is later renamed to `numbers`."""
 
     def __init__(self, path: Path, numbers: Path, numbers_file: Path) -> None:
         super().__init__(path)
@@ -40,11 +40,11 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
         try:
             super().__exit__(*exception)
         finally:
-            self.h5_file.close()  # before what it writes to; the text may have failed first
+            self.h5_file.close()  # before the file it writes to; writing the text may have failed
             self._numbers.close()
 
     def cells(self, cells: Sequence[tuple[str, NDArray[np.int64]]], grid: ElementTree.Element) -> None:
-        """Mixed topology: (2, 2, a, b) for a line, (4, a, b, c) for a triangle."""
+        """Write a mixed topology: (2, 2, a, b) for a line, (4, a, b, c) for a triangle."""
         heads = {"line": [POLYLINE, 2], "triangle": [TRIANGLE]}
         rows = [
             np.concatenate([np.tile(heads[kind], (len(nodes), 1)), nodes], axis=1).ravel()
@@ -67,7 +67,7 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
         point_data: Mapping[str, NDArray[Any]],
         cell_data: Mapping[str, list[NDArray[Any]]],
     ) -> None:
-        """One output at time t (s): its own points, the cells of `write_points_cells`."""
+        """Write one output at time t (s): its points, with the cells of `write_points_cells`."""
         grid = ElementTree.SubElement(self.collection, "Grid", Name=f"t = {t!r}", GridType="Uniform")
         same = f'xpointer(//Grid[@Name="{self.mesh_name}"]/*[self::Topology])'
         ElementTree.SubElement(grid, "{http://www.w3.org/2003/XInclude}include", xpointer=same)

@@ -1,1 +1,1 @@
-"""`rodsim validate`: published and exact numbers beside what this program finds for them, as one table."""
+"""Compare published and exact numbers with the results of this program, in one table: `rodsim validate`."""

@@ -1,4 +1,4 @@
-"""Where equilibria end or part: deep arches, right-angle frames, twisted and turned rings."""
+"""Validation cases with limit points and bifurcations: deep arches, right-angle frames, twisted and deployed rings."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rodsim.statics.linear_buckling import buckling
 from rodsim.validation.case import Case, Known, Values
 from rodsim.validation.rods_at_rest import section
 
-# arch of 215 degrees, radius 100, EI = 1e6, EA = GA = 1e8: load and sinking of the crown at the limit
+# arch of 215 degrees, radius 100, EI = 1e6, EA = GA = 1e8: load and downward displacement of the crown at the limit
 ARCH = {"dead": (897.2891339, 113.7307457), "following": (886.2207452, 114.3827570)}
 # frame of two legs 240 x 30 x 0.6 mm: the load along the first leg at the end of the second, by its sign
 FRAME = {"pull": 1.08751793774621, "push": 0.680427409356817}
-# the same legs leaned against each other, moments at both feet, opening and closing
+# the same legs as a symmetric frame, moments at both feet, closing and opening the corner
 FRAME_MOMENTS = {"closing": 622.221663721, "opening": 622.221858525}
 LEG, YOUNG, POISSON, HIGH, THICK = 240.0, 71240.0, 0.31, 30.0, 0.6
-RING_STIFFNESS = (1.0, 1.3)  # GJ of rings twisted, EI = 1
+RING_STIFFNESS = (1.0, 1.3)  # GJ of the twisted rings, EI = 1
 
 
 def first(run: Any, kind: str) -> Any:
-    """The first event of a kind."""
+    """Return the first event of a kind on the path; raise `ModelError` if there is none."""
     for event in run.events:
         if event["kind"] == kind:
             return event
@@ -34,7 +34,7 @@ def first(run: Any, kind: str) -> Any:
 
 
 def arch(level: int) -> Values:
-    """One end clamped, the other on a hinge; a load on the crown, dead or turning with it."""
+    """Load an arch at its crown to the limit, by a dead or a following force; one end is clamped, the other on a hinge."""
     half, found = np.deg2rad(215.0) / 2, dict[str, Any]()
     for name in ARCH:
         model = Model("deep arch")
@@ -57,7 +57,7 @@ def arch(level: int) -> Values:
 
 
 def thin() -> Section:
-    """Of the legs of the frames."""
+    """Return the section of the legs of the frames."""
     G = YOUNG / 2 / (1 + POISSON)
     A, weak, strong = HIGH * THICK, HIGH * THICK**3 / 12, THICK * HIGH**3 / 12
     return Section.from_stiffness(
@@ -71,7 +71,7 @@ def thin() -> Section:
 
 
 def frame(level: int) -> Values:
-    """The frame leaves its plane."""
+    """Compute the loads at which the frame buckles out of its plane."""
     found = {}
     for name, sign in (("pull", 1.0), ("push", -1.0)):
         model, n = Model("right-angle frame"), (20, 40)[level]
@@ -85,7 +85,10 @@ def frame(level: int) -> Values:
 
 
 def frame_moments(level: int) -> Values:
-    """Half of it: the foot slides along the base and turns in the plane, the apex stays on the plane of symmetry."""
+    """Compute the moments at which the symmetric frame bifurcates, on one half of it.
+
+    The foot slides along the base and rotates in the plane; the apex stays on the plane of symmetry.
+    """
     found, side, most = {}, np.sqrt(0.5) * LEG, 700.0
     for name, sign in (("closing", 1.0), ("opening", -1.0)):
         model = Model("right-angle frame, half")
@@ -99,7 +102,7 @@ def frame_moments(level: int) -> Values:
 
 
 def twisted_rings(level: int) -> Values:
-    """A straight rod bent to a ring; its end is turned about its tangent until it leaves the plane."""
+    """Bend a straight rod to a ring, rotate its end about its tangent, and return the rotation at which it leaves its plane."""
     found = {}
     for GJ in RING_STIFFNESS:
         model, twist = Model("twisted ring"), 14.0 / GJ
@@ -114,7 +117,7 @@ def twisted_rings(level: int) -> Values:
         )
         model.add_joint("start", "clamp", ring.start)
         model.add_joint("end", "clamp", ring.end)
-        # round, it turns freely about its tangent at the clamp: hold the point opposite to it in the plane
+        # a round ring rotates freely about its tangent at the clamp: hold the point opposite to it in the plane
         model.add_spring("plane", ring.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
         motion = {"end": {"rotation": (-twist, 0, 0)}}
         run = equilibrium(model, motions=motion, method=ArcLength(stop={"load_factor": (0, 1)}))
@@ -123,7 +126,10 @@ def twisted_rings(level: int) -> Values:
 
 
 def deployed_ring(level: int) -> Values:
-    """Half of a ring, a strip, one end held, the other turned once about the diameter on which it slides: three coils."""
+    """Fold a ring made of a strip into three coils, computed on one half of it.
+
+    One end is fixed; the other is rotated by one turn about the diameter on which it slides.
+    """
     model = Model("deployable ring")
     strip = Section.from_stiffness(
         EA=4e4, GA=2e4, GJ=1.0, EI=[200.0, 1.0], mass_per_length=1.0, inertia_per_length=1.0
@@ -176,7 +182,7 @@ CASES = (
         "twisted-ring",
         "Twisted ring leaves its plane, Michell 1889",
         "exact, 2 pi sqrt(3) EI/GJ (Goriely, J. Elasticity 84, 2006)",
-        # stretch and shear that are left, (2 pi EI)^2/EA, and where a double bifurcation is located
+        # remaining stretch and shear, (2 pi EI)^2/EA, and the accuracy to which a double bifurcation is located
         {
             f"twist(GJ = {GJ:g})": Known(2 * np.pi * np.sqrt(3) / GJ, 1e-4 * 10.88, 10.88)
             for GJ in RING_STIFFNESS

@@ -1,4 +1,4 @@
-"""Cantilevers in space and bent frames at rest: the Princeton beam, a helix, an L of two legs."""
+"""Validation cases of cantilevers in space and bent frames at rest: the Princeton beam, a helix, an L of two legs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rodsim.validation.rods_at_rest import cantilever, section
 LENGTH, WIDE, THIN, E, NU = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31
 TORSION = 0.198  # their torsion constant over I2 + I3, by Exudyn's test model
 LOADS = {"P2": 8.896, "P3": 13.345}  # N, two and three pounds
-ANGLES = (0, 15, 30, 45, 60, 75, 90)  # degrees, of the load from the wide side's direction
-# tip displacement along, down the wide side, down the thin one, at 13.345 N
+ANGLES = (0, 15, 30, 45, 60, 75, 90)  # degrees, between the load and the direction of the wide side
+# angle -> tip displacement, m: along the axis, down the wide side, down the thin side, at 13.345 N
 PRINCETON = {
     0: (-0.00030466836708, -0.0160611788774, 0.0),
     15: (-0.00534066776724, -0.0165776519735, 0.064734218007),
@@ -28,7 +28,7 @@ PRINCETON = {
     75: (-0.0480856124803, -0.00647033530266, 0.196138733764),
     90: (-0.0504010153526, 0.0, 0.200683960608),
 }
-# the same by ANSYS' beam elements, 10 to 199 of them: load -> down the wide side, down the thin one, at ANGLES
+# results of ANSYS' beam elements, 10 to 199 of them: load -> tip down the wide side, down the thin side, m, at ANGLES
 ANSYS = {
     "P2": (
         (0.0107141763, 0.01061328706, 0.0101116963, 0.008837226265, 0.006604665004, 0.003538889001, 0.0),
@@ -39,12 +39,12 @@ ANSYS = {
         (0.0, 0.06435812858, 0.117735994, 0.156467239, 0.181861627, 0.196097131, 0.200677707),
     ),
 }
-MOMENT, HELIX_EI = np.array([1.7, -0.6, 3.1]), 2.0  # of the helix
-CORNER = (0.859228475392, -0.914052049662)  # tip of the L, displacement
+MOMENT, HELIX_EI = np.array([1.7, -0.6, 3.1]), 2.0  # dead moment and bending stiffness of the helix
+CORNER = (0.859228475392, -0.914052049662)  # tip displacement of the L
 
 
 def princeton(of: Section, load: float, degrees: float, n_elements: int) -> np.ndarray:
-    """Displacement of the tip under a dead load, m."""
+    """Compute the displacement (3,) of the tip under a dead load, m."""
     model, rod = cantilever(of, LENGTH, n_elements)
     turned = np.deg2rad(degrees)
     model.add_force("load", rod.end, load * np.array([0.0, -np.cos(turned), np.sin(turned)]))
@@ -53,7 +53,7 @@ def princeton(of: Section, load: float, degrees: float, n_elements: int) -> np.n
 
 
 def princeton_exact(level: int) -> Values:
-    """All angles of the greatest load."""
+    """Compute the tip displacements for all angles of the largest load, with the torsion constant of the source."""
     G, A = E / 2 / (1 + NU), WIDE * THIN
     weak, strong = WIDE * THIN**3 / 12, THIN * WIDE**3 / 12
     of = Section.from_stiffness(
@@ -69,7 +69,7 @@ def princeton_exact(level: int) -> Values:
 
 
 def princeton_published(level: int) -> Values:
-    """The section as a user gives it: its torsion constant is that of a rectangle."""
+    """Compute the tip displacements with the section as a user enters it: its torsion constant is that of a rectangle."""
     of = Section.rectangle(WIDE, THIN, Material(E=E, nu=NU, density=2700.0))
     n = (16, 32)[level]
     return {
@@ -80,7 +80,10 @@ def princeton_published(level: int) -> Values:
 
 
 def helix(level: int) -> Values:
-    """GJ = EI: a dead moment m turns the section about m at the rate m/EI, all along."""
+    """Compute the tip of a cantilever with GJ = EI, which a dead moment m winds into a helix.
+
+    The moment rotates the section about m at the constant rate m/EI along the rod.
+    """
     found: dict[str, Any] = {}
     for n in (1, 3):
         model, rod = cantilever(section(1e4, 5e3, HELIX_EI), 1.0, n)
@@ -90,7 +93,7 @@ def helix(level: int) -> Values:
 
 
 def corner(level: int) -> Values:
-    """Exudyn's LShapeGeomExactBeam2D: two legs of 1 m, 0.1 x 0.05 m, clamped, a force of 1e6 N along the first."""
+    """Compute Exudyn's LShapeGeomExactBeam2D: two legs of 1 m, 0.1 x 0.05 m, clamped, a force of 1e6 N along the first."""
     b, h, modulus, nu = 0.1, 0.05, 2.1e11, 0.3
     shear = 10 * (1 + nu) / (12 + 11 * nu) * modulus / 2 / (1 + nu) * b * h
     of = section(modulus * b * h, shear, modulus * b * h**3 / 12)
@@ -105,7 +108,8 @@ def corner(level: int) -> Values:
 
 
 def _known_published() -> dict[str, Known]:
-    # the programs of the source differ by 3e-4 m: one lets no section warp at the clamp
+    """Return the tip displacements of ANSYS by quantity."""
+    # the programs of the source differ by 3e-4 m: one prevents warping of the section at the clamp
     return {
         f"{name}({degrees})": Known((-ANSYS[name][0][k], ANSYS[name][1][k]), 3e-4, LENGTH)
         for name in LOADS
@@ -114,6 +118,7 @@ def _known_published() -> dict[str, Known]:
 
 
 def _helix() -> np.ndarray:
+    """Return the exact tip (3,) of the helix."""
     k = float(np.linalg.norm(MOMENT)) / HELIX_EI
     axis, e1 = MOMENT / np.linalg.norm(MOMENT), np.array([1.0, 0.0, 0.0])
     on_axis = np.dot(axis, e1) * axis

@@ -1,13 +1,13 @@
-"""What a case is: numbers known from elsewhere, and a function that finds them by this program on two meshes.
+"""Validation cases: numbers known from elsewhere, and a function that computes them by this program on two meshes.
 
-A value of a method of order p misses by about what it changes from half as fine a mesh, divided by 2^p - 1. So no
-tolerance is chosen by hand: it is SAFETY times that, with the digits of the reference and round-off,
+The error of a value of a method of order p is about its change from a mesh half as fine, divided by 2^p - 1. So no
+tolerance is chosen by hand: it is SAFETY times this estimate, plus the digits of the reference and round-off,
 
     tolerance = SAFETY |fine - coarse|/(2^p - 1) + accuracy + ROUNDING size                                  (1)
 
-where the change is the largest of the quantities of this kind up to this one (errors of a history pass through zero),
-and a case fails where the program converges to something else. `limit` says how small the error must be besides: on a
-mesh too coarse to say anything (1) would let everything pass.
+The change is the largest of all quantities of this kind up to the present one, since errors of a history pass through
+zero. A case fails if the program converges to something else. In addition `limit` bounds the error: on a mesh that is too
+coarse for the estimate, (1) would accept everything.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from numpy.typing import ArrayLike
 
 from rigid.system import Floats
 
-SAFETY = 2.0  # the estimate is asymptotic, and a difference of two errors that need not point the same way
-ROUNDING = 1e-11  # of thousands of steps, each solved to a few eps
-COARSE, FINE = 0, 1  # levels
+SAFETY = 2.0  # the estimate is asymptotic, and a difference of two errors that may have different directions
+ROUNDING = 1e-11  # round-off of thousands of steps, each solved to a few eps
+COARSE, FINE = 0, 1  # mesh levels
 
 Values = Mapping[str, Any]  # numbers or arrays by quantity
 
 
 class Known(NamedTuple):
-    """A number, or several, as they are known."""
+    """A reference value: a number, or several."""
 
     value: ArrayLike
-    accuracy: float  # absolute, of the digits given
-    scale: float  # what errors are divided by: the size of the thing
+    accuracy: float  # absolute, from the digits of the reference
+    scale: float  # size of the quantity, by which errors are divided
 
 
 @dataclass(frozen=True)
 class Case:
-    """One row or several of the table: all quantities of one example."""
+    """One or several rows of the table: all quantities of one example."""
 
     name: str
     title: str
-    source: str  # where the numbers are from
+    source: str  # source of the numbers
     known: Mapping[str, Known]
-    run: Callable[[int], Values]  # at a level: COARSE, FINE
-    meshes: tuple[str, str]  # both levels in words
-    order: int | None  # None: the same steps as in the source, nothing to refine
-    limit: float = 1e-2  # largest relative error that passes whatever (1) says
+    run: Callable[[int], Values]  # computes the values at a level: COARSE, FINE
+    meshes: tuple[str, str]  # descriptions of both levels
+    order: int | None  # order of convergence; None: the steps are those of the source, without refinement
+    limit: float = 1e-2  # upper bound of the tolerance, relative
     slow: bool = False
 
 
 class Outcome(NamedTuple):
-    """What was found for one quantity; errors and tolerances are relative to the scale."""
+    """The result for one quantity; errors and tolerances are relative to the scale."""
 
     case: str
     quantity: str
@@ -63,16 +63,16 @@ class Outcome(NamedTuple):
     error: float
     tolerance: float
     why: str
-    seconds: float  # of the whole case
+    seconds: float  # time of the whole case
 
     @property
     def ok(self) -> bool:
-        """Whether the error is within the tolerance; what is no number is not."""
+        """True if the error is within the tolerance; False if it is nan."""
         return bool(self.error <= self.tolerance)
 
 
 def outcomes(case: Case) -> list[Outcome]:
-    """Run a case."""
+    """Run a case on its meshes; return one outcome per quantity."""
     began = time.perf_counter()
     levels = (FINE,) if case.order is None else (COARSE, FINE)
     found = [case.run(level) for level in levels]
@@ -99,7 +99,7 @@ def outcomes(case: Case) -> list[Outcome]:
 
 
 def failed(case: Case, error: Exception) -> list[Outcome]:
-    """The outcomes of a case that could not be run."""
+    """Return the outcomes of a case that raised an error."""
     nan = np.array([np.nan])
     return [
         Outcome(

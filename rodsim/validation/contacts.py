@@ -1,4 +1,4 @@
-"""Spheres and rods that bounce, hit, roll and stick: closed forms of impact and of dry friction."""
+"""Validation cases of contact, spheres and rods that bounce, collide, roll and stick: closed forms of impact and dry friction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rodsim.validation.case import Case, Known, Values
 
 G = 9.80665
 
-# a ball that is thrown up from 1 m, on a floor like a linear spring
+# a ball thrown up from 1 m, on a floor that acts as a linear spring
 RADIUS, DENSITY, FLOOR, TOP = 0.05, 1000.0, 1e4, 1.0 + 1.0 / (2.0 * G)
 MASS = DENSITY * 4.0 / 3.0 * np.pi * RADIUS**3
 FREQUENCY, SPEED = np.sqrt(FLOOR / MASS), np.sqrt(2.0 * G * (TOP - RADIUS))
@@ -32,20 +32,20 @@ HERTZ_DEPTH = (1.25 * STEEL_MASS / 2.0 * APPROACH**2 / HERTZ) ** 0.4
 HERTZ_FORCE = HERTZ * HERTZ_DEPTH**1.5
 HERTZ_TIME = 2.0 * np.sqrt(np.pi) * gamma(0.4) / (2.5 * gamma(0.9)) * HERTZ_DEPTH / APPROACH
 
-# a bar that hits a stiff spring with its end: EA v/c (1 - exp(-t/delay)) until the wave is back
+# a bar whose end hits a stiff spring: EA v/c (1 - exp(-t/delay)) until the wave returns
 BAR = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 LENGTH, HIT, WAVE, AREA = 1.0, 0.1, 100.0, np.pi * 0.02**2
 PLATEAU, DELAY = 1e7 * AREA * HIT / WAVE, 0.1 * LENGTH / WAVE
 
-# a ball of 1 kg that slides with 1 m/s and comes to roll
+# a ball of 1 kg that slides with 1 m/s until it rolls
 MU, ROLLS = 0.2, 5.0 / 7.0
 
-# 1 kg on a belt, held by a spring
+# a block of 1 kg on a belt, attached to a spring
 BELT, SPRING, STATIC, KINETIC = 0.1, 100.0, 0.5, 0.3
 
 
 def bouncing(h: float, t_end: float, height: float, velocity: float, output_every: int = 1) -> Result:
-    """The ball."""
+    """Simulate the ball on the floor from an initial `height`, m, and vertical `velocity`, m/s."""
     model = Model("ball", gravity=(0.0, 0.0, -G))
     body = model.add_body("ball", Sphere(RADIUS, DENSITY), (0.0, 0.0, height), velocity=(0.0, 0.0, velocity))
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
@@ -54,7 +54,10 @@ def bouncing(h: float, t_end: float, height: float, velocity: float, output_ever
 
 
 def _crossings(result: Result) -> tuple[float, float, float]:
-    """When the ball touches and leaves, from the parabolas before and behind, and how deep it was."""
+    """Return the times at which the ball touches and leaves the floor, and its largest depth.
+
+    The times follow from the parabolas of flight before and after the contact.
+    """
     t, ball = result.t, result.body("ball")
     z, v = ball.r[:, 2] - RADIUS, ball.v[:, 2]
     inside = np.flatnonzero(z < 0.0)
@@ -67,7 +70,7 @@ def _crossings(result: Result) -> tuple[float, float, float]:
 
 
 def bounce(level: int) -> Values:
-    """From the floor up to the top again; a step is a part of the touch."""
+    """Simulate the ball from the floor up to its top again; a step is a fraction of the contact time."""
     h = TOUCHES / (40, 80)[level]
     run = bouncing(h, (60, 120)[level] * h, RADIUS, -SPEED)
     begins, ends, deepest = _crossings(run)
@@ -76,7 +79,11 @@ def bounce(level: int) -> Values:
 
 
 def steel_spheres(steps: int) -> tuple[float, float, float]:
-    """Contact time and largest force, each over that of Hertz; the velocity of the sphere that was at rest."""
+    """Simulate the impact of two steel spheres.
+
+    Return the contact time and the largest force, each divided by the value of Hertz, and the final velocity of the sphere
+    that was at rest.
+    """
     model, h = Model("spheres"), HERTZ_TIME / steps
     both = []
     for name, x, v in (("a", -STEEL_RADIUS, APPROACH), ("b", STEEL_RADIUS, 0.0)):
@@ -97,14 +104,14 @@ def steel_spheres(steps: int) -> tuple[float, float, float]:
 
 
 def hertz(level: int) -> Values:
-    """Steel on steel."""
+    """Compute the impact of the steel spheres."""
     return dict(
         zip(("contact time", "largest force", "velocity"), steel_spheres((80, 160)[level]), strict=True)
     )
 
 
 def bar(level: int) -> Values:
-    """Momentum over m v after 1 and 2 L/c, when the wave is back: what the force EA v/c has done until then."""
+    """Compute the momentum over m v after 1 and 2 L/c, when the wave returns: the effect of the force EA v/c until then."""
     n = (40, 80)[level]
     model, h = Model("bar"), 0.5 * LENGTH / WAVE / n
     rod = model.add_rod("bar", [(0, 0, 0), (LENGTH, 0, 0)], BAR, n, velocity=(-HIT, 0, 0), mass="lumped")
@@ -117,7 +124,10 @@ def bar(level: int) -> Values:
 
 
 def rolling(h: float, inertia: float = 0.4) -> Result:
-    """A round body of 1 kg and 5 cm, with this moment of inertia over m r^2, thrown along the floor with 1 m/s."""
+    """Simulate a round body of 1 kg and 5 cm that is thrown along the floor with 1 m/s.
+
+    `inertia`: its moment of inertia over m r^2.
+    """
     model, depth = Model("ball", gravity=(0.0, 0.0, -G)), G / 1e6
     body = model.add_body(
         "ball",
@@ -131,7 +141,10 @@ def rolling(h: float, inertia: float = 0.4) -> Result:
 
 
 def slide_to_roll(level: int) -> Values:
-    """Velocity when it rolls, what was lost until then, and when that was: the place is that of sliding, then of rolling."""
+    """Compute the velocity of rolling, the energy lost, and the time at which rolling begins.
+
+    The time follows from the final position, reached by sliding first and rolling then.
+    """
     run = rolling((5e-4, 2.5e-4)[level])
     ball = run.body("ball")
     v, x = ball.v[-1, 0], ball.r[-1, 0]
@@ -140,7 +153,7 @@ def slide_to_roll(level: int) -> Values:
 
 
 def on_belt(h: float, t_end: float) -> Result:
-    """The block, which does not turn: the spring pulls where friction acts."""
+    """Simulate the block on the belt; it does not rotate, since the spring pulls at the point where friction acts."""
     model, depth = Model("belt", gravity=(0.0, 0.0, -G)), G / 1e5
     block = model.add_body("block", MassProperties(1.0, np.ones(3)))
     foot = model.add_sphere("foot", block.at((0.0, 0.0, RADIUS - depth)), RADIUS)
@@ -159,8 +172,10 @@ SLIPS = 2.0 / W * (np.pi - np.arctan((BREAKS - RESTS) * W / BELT))
 
 
 def stick_slip(level: int) -> Values:
-    """Period, largest extension, and what friction loses in a period: the kinetic force on the way of the belt less that of the
-    block."""
+    """Compute the period, the largest extension, and the energy that friction dissipates in a period.
+
+    The exact loss is the kinetic force times the path of the belt, minus that of the block.
+    """
     h = (5e-4, 2.5e-4)[level]
     run = on_belt(h, 4.4)
     t, x, v = run.t, run.body("block").r[:, 0], run.body("block").v[:, 0]
@@ -218,7 +233,7 @@ CASES = (
         "Ball slides, then rolls",
         EXACT,
         {
-            "v": Known(ROLLS, 1e-4, 1.0),  # the arm is shorter by a depth of 1e-5 m
+            "v": Known(ROLLS, 1e-4, 1.0),  # the lever arm is shorter by a depth of 1e-5 m
             "lost": Known(0.5 * (1.0 - ROLLS), 1e-4, 0.5),
             "rolls from": Known((1.0 - ROLLS) / (MU * G), 1e-4, 0.15),
         },

@@ -1,4 +1,4 @@
-"""Models that are driven: the spin-up beam, a shaft through its critical speed, a slider-crank."""
+"""Validation cases with prescribed motion: the spin-up beam, a shaft through its critical speed, a slider-crank."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 
-# Simo and Vu-Quoc 1986: a beam of length 10 whose root turns ever faster until t = 15, then with 6 rad/s
+# Simo and Vu-Quoc 1986: a beam of length 10 whose root rotates ever faster until t = 15, then with 6 rad/s
 LENGTH, EA, MASS, ROTARY, SPEED, T_UP, T_END = 10.0, 2.8e7, 1.2, 6e-4, 6.0, 15.0, 20.0
-# a disc of 1 kg, out of balance, in the middle of a shaft without mass: 192 EI/L^3 = 192 N/m
+# an unbalanced disc of 1 kg in the middle of a massless shaft: 192 EI/L^3 = 192 N/m
 UNBALANCE, ACCELERATION, T_SHAFT = 1e-4, 10.0, 2.5  # m, rad/s^2, s
-# its centre (y, z), m, by time; 13.9 rad/s, the critical speed, are reached at 1.39 s
+# position (y, z) of its centre, m, by time; 13.9 rad/s, the critical speed, are reached at 1.39 s
 JEFFCOTT = {
     1.0: (-2.52551931167e-05, -7.36683351765e-05),
     1.4: (-0.000184900450929, 0.000151135316172),
@@ -30,11 +30,11 @@ JEFFCOTT = {
 }
 # crank 0.1 m, 1 kg, rod 0.3 m, 2 kg, both thin, slider 1.5 kg; the crank begins with 10 rad/s, in line with the rod
 CRANK, ROD, CRANK_MASS, ROD_MASS, SLIDER_MASS, RATE = 0.1, 0.3, 1.0, 2.0, 1.5, 10.0
-SLIDER = {0.1: 0.3640765721925, 0.5: 0.2015163635553, 1.0: 0.3900773392332}  # its place, m, by time
+SLIDER = {0.1: 0.3640765721925, 0.5: 0.2015163635553, 1.0: 0.3900773392332}  # position, m, by time
 
 
 def spin_up(level: int) -> Values:
-    """Means over the five seconds of even rotation, in which the bending that is left rings on by some mm."""
+    """Compute means over the five seconds of steady rotation, during which the remaining bending still oscillates by some mm."""
     model = Model("spin-up beam")
     of = Section.from_stiffness(
         EA=EA,
@@ -59,10 +59,11 @@ def spin_up(level: int) -> Values:
 
 
 def steady_beam() -> tuple[float, float]:
-    """Energy and stretch of the beam that turns evenly: r(x) = sin(k x)/(k cos(k L)), k = speed sqrt(mass/EA)."""
+    """Return energy and stretch of the beam in steady rotation: r(x) = sin(k x)/(k cos(k L)), k = speed sqrt(mass/EA)."""
     k = SPEED * np.sqrt(MASS / EA)
 
     def density(x: float) -> float:
+        """Return the energy per length at x."""
         r, stretch = np.sin(k * x) / (k * np.cos(k * LENGTH)), np.cos(k * x) / np.cos(k * LENGTH) - 1
         return 0.5 * (SPEED**2 * (MASS * r**2 + ROTARY) + EA * stretch**2)
 
@@ -70,7 +71,7 @@ def steady_beam() -> tuple[float, float]:
 
 
 def shaft_model(n: int) -> Model:
-    """The turn of one end is prescribed, the other slides and turns in its bearing; n elements."""
+    """Return the shaft with `n` elements; one end has a prescribed rotation, the other slides and rotates in its bearing."""
     model = Model("shaft through its critical speed")
     of = Section.from_stiffness(EA=1e6, GA=1e7, GJ=1e3, EI=1.0, mass_per_length=1e-6, inertia_per_length=1e-9)
     turn = (lambda t: 0.5 * ACCELERATION * t * t, lambda t: ACCELERATION * t)
@@ -86,7 +87,7 @@ def shaft_model(n: int) -> Model:
 
 
 def shaft(level: int) -> Values:
-    """In 2.5 s it goes to 25 rad/s."""
+    """Simulate the shaft for 2.5 s, up to 25 rad/s."""
     n = (32, 64)[level]
     run = simulate(shaft_model(n), T_SHAFT, (0.0025, 0.00125)[level], output_every=(4, 8)[level])
     r = run.rod("shaft").r
@@ -97,9 +98,9 @@ def shaft(level: int) -> Values:
 
 
 def slider_crank_model() -> Model:
-    """Three revolute joints and a slide, which repeat each other three times; no weight."""
+    """Return the mechanism of three revolute joints and a slide, with three redundant constraints; no weight."""
     model = Model("slider-crank")
-    tip = RATE * CRANK  # m/s across; at the dead centre the slider rests and the rod turns against the crank
+    tip = RATE * CRANK  # m/s across; at the dead centre the slider rests, the rod rotates against the crank
     crank = model.add_body(
         "crank",
         _thin(CRANK_MASS, CRANK),
@@ -124,7 +125,7 @@ def slider_crank_model() -> Model:
 
 
 def slider_crank(level: int) -> Values:
-    """From its dead centre on."""
+    """Simulate the slider-crank from its dead centre."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
         run = simulate(slider_crank_model(), max(SLIDER), (0.005, 0.0025)[level], "em4", output_every=1)
@@ -135,6 +136,7 @@ def slider_crank(level: int) -> Values:
 
 
 def _thin(mass: float, length: float) -> MassProperties:
+    """Return the mass properties of a thin bar along x."""
     across = mass * length**2 / 12
     return MassProperties(mass, np.diag([1e-6, across, across]))
 
@@ -146,7 +148,7 @@ CASES = (
         "Spin-up beam of Simo and Vu-Quoc 1986, root driven",
         "exact, steady rotation",
         {
-            # what rings on exchanges some J with the drive
+            # the remaining vibration exchanges some J with the drive
             "work": Known(WORK, 1e-4 * WORK, WORK),
             "stretch": Known(STRETCH, 1e-3 * STRETCH, STRETCH),
             "work - energy": Known(0.0, 1e-11 * WORK, WORK),
@@ -160,7 +162,7 @@ CASES = (
         "critical-speed",
         "Unbalanced disc on a driven shaft passes its critical speed, Jeffcott 1919",
         "Jeffcott's equation, integrated to 12 digits (tests/exact/test_validation_sources.py)",
-        # twist, stretch and shear of the shaft, the turns of the disc: 1e-5 of the sway
+        # twist, stretch and shear of the shaft and the rotations of the disc: 1e-5 of the deflection
         {f"(y, z)({t:g})": Known(z, 1e-8, 7.25 * UNBALANCE) for t, z in JEFFCOTT.items()}
         | {"work - energy": Known(0.0, 1e-13, 3.0)},
         shaft,

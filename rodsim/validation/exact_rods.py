@@ -1,4 +1,4 @@
-"""Motions of rods in closed form: standing waves of stretch and of twist, the breathing ring, steady rotation."""
+"""Validation cases of rods in closed form: standing waves of stretch and of twist, the breathing ring, steady rotation."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ EXACT = "exact, closed form"
 L, EA, GJ, RHO, SPIN_INERTIA = 10.0, 1e4, 500.0, 1.0, 20.0
 AMPLITUDE = 0.5  # m, rad
 T_STRETCH, T_TWIST, T_RING = 0.45, 5.0, 0.7
-RING, START, RING_EA = 1.0, 1.1, 100.0  # radius without stress, at t = 0, m; N
-OMEGA = 4.0  # rad/s of the free rod about its middle
+RING, START, RING_EA = 1.0, 1.1, 100.0  # radius without stress, radius at t = 0, m; N
+OMEGA = 4.0  # rad/s, of the free rod about its middle
 ELEMENTS = (20, 40)
 
 
 def section(stretch: float = EA) -> Section:
-    """Round, as the flying spaghetti."""
+    """Return a round section, that of the flying spaghetti except for EA = `stretch`."""
     return Section.from_stiffness(
         EA=stretch, GA=1e4, GJ=GJ, EI=500, mass_per_length=RHO, inertia_per_length=(SPIN_INERTIA, 10.0, 10.0)
     )
 
 
 def stretch(level: int) -> Values:
-    """u = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = EA/rho A: linear at any amplitude."""
+    """Compute u = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = EA/rho A: linear at any amplitude."""
     model = Model("standing wave of stretch")
     rod = model.add_rod(
         "rod",
@@ -43,7 +43,7 @@ def stretch(level: int) -> Values:
 
 
 def twist(level: int) -> Values:
-    """theta = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = GJ/rho J."""
+    """Compute theta = A sin(pi x/2L) cos(omega t), omega = pi c/2L, c^2 = GJ/rho J."""
     model = Model("standing wave of twist")
     rod = model.add_rod(
         "rod",
@@ -56,14 +56,16 @@ def twist(level: int) -> Values:
     model.add_joint("wall", "clamp", rod.start)
     run = simulate(model, T_TWIST, (0.1, 0.05)[level])
     quat = run.rod("rod").quat
-    untwisted = quaternions.conjugate(quat[0, 0])  # of the clamp: no twist at s = 0
+    untwisted = quaternions.conjugate(quat[0, 0])  # the clamp: no twist at s = 0
     return {"theta(L)": quaternions.to_rotation_vector(quaternions.multiply(quat[-1, -1], untwisted))[0]}
 
 
 def ring(level: int) -> Values:
-    """r = R + (r0 - R) cos(w t), w^2 = EA/(rho A R^2): bending does not change."""
+    """Compute r = R + (r0 - R) cos(w t), w^2 = EA/(rho A R^2): bending does not change."""
 
     def circle(radius: float):
+        """Return the circle of a radius as a function of s."""
+
         def at(s: float) -> np.ndarray:
             return radius * np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
 
@@ -77,10 +79,11 @@ def ring(level: int) -> Values:
 
 
 def rotation(level: int) -> Values:
-    """A free rod that turns steadily about its middle: r(x) = sin(k x)/(k cos(k L/2)), k = Omega sqrt(rho A/EA)."""
+    """Compute a free rod in steady rotation about its middle: r(x) = sin(k x)/(k cos(k L/2)), k = Omega sqrt(rho A/EA)."""
     k = OMEGA * np.sqrt(RHO / EA)
 
     def stretched(s: float) -> tuple[float, float, float]:
+        """Return the exact stretched position at s, at t = 0."""
         return float(np.sin(k * L * (s - 0.5)) / (k * np.cos(k * L / 2))), 0.0, 0.0
 
     model = Model("rotating rod")
@@ -99,6 +102,7 @@ def rotation(level: int) -> Values:
 
 
 def _end() -> np.ndarray:
+    """Return the exact end (3,) of the rotating rod at t = 2, m."""
     k = OMEGA * np.sqrt(RHO / EA)
     return np.tan(k * L / 2) / k * np.array([np.cos(2 * OMEGA), np.sin(2 * OMEGA), 0.0])
 

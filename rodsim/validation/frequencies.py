@@ -1,4 +1,4 @@
-"""Frequencies of straight beams with shear and rotary inertia (Timoshenko)."""
+"""Validation cases of the frequencies of straight beams with shear and rotary inertia (Timoshenko)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.validation.case import Case, Known, Values
 
 EXACT = "exact, roots of the frequency equation, 12 digits"
 STEEL = Material(E=210e9, nu=0.3, density=7850.0)
-# length 1, square sections: (side, ends) -> first bending frequencies, rad/s
+# length 1, square sections: (side, ends, first bending frequencies, rad/s)
 TABLE = {
     "thick, clamped-free": (0.1, "CF", (520.8406417227, 3121.577765398, 8210.226133092)),
     "thick, free-free": (0.1, "FF", (3226.328042872, 8392.29936429, 15307.92942179)),
@@ -20,11 +20,11 @@ TABLE = {
     "slender, clamped-free": (0.01, "CF", (52.49286792255, 328.8105118624, 919.9715478895)),
     "slender, clamped-clamped": (0.01, "CC", (333.820164498, 919.3502212818, 1800.084116645)),
 }
-MODES = 16  # both planes, and what stretches and twists between them
+MODES = 16  # modes of both planes, and the stretching and twisting modes between them
 
 
 def beams(level: int) -> Values:
-    """All of them."""
+    """Compute the frequencies of all beams of the table."""
     found = {}
     for name, (side, ends, known) in TABLE.items():
         omega = bending(side, ends, (40, 80)[level])
@@ -34,7 +34,7 @@ def beams(level: int) -> Values:
 
 
 def bending(side: float, ends: str, n_elements: int) -> list[float]:
-    """Frequencies, rad/s, of the modes that move across the beam; the two of a square section counted once."""
+    """Return the frequencies of the bending modes, rad/s; the two modes of a square section are counted once."""
     model = Model("beam")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.rectangle(side, side, STEEL), n_elements)
     for end, place in zip(ends, (rod.start, rod.end), strict=True):
@@ -51,6 +51,7 @@ def bending(side: float, ends: str, n_elements: int) -> list[float]:
 
 
 def _known() -> dict[str, Known]:
+    """Return the exact frequencies by quantity."""
     return {
         f"{name}({k + 1})": Known(omega, 1e-11 * omega, omega)
         for name, (_, _, known) in TABLE.items()

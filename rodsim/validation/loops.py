@@ -1,4 +1,4 @@
-"""Loops of revolute joints that repeat each other: N four-bars, Bricard's mechanism."""
+"""Validation cases of loops of revolute joints with redundant constraints: N four-bars, Bricard's mechanism."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rodsim.results.result import Result
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 
-# IFToMM A02, N loops: t -> end of the first crank; 1.5 s is past the places where all bars lie in one line
+# IFToMM A02, N loops: t -> end of the first crank; at 1.5 s the positions in which all bars lie in one line are passed
 FOUR_BARS = {
     1: {
         0.5: (0.70151267891047682, 0.71265697311388615),
@@ -46,14 +46,14 @@ AXES = np.eye(3)[[1, 2, 0, 1, 2, 0]]
 
 
 def _simulated(model: Model, level: int, t_end: float = 2.0) -> Result:
-    """That joints repeat each other is what these cases are about."""
+    """Simulate a model without the warning about redundant joints, since redundancy is the subject of these cases."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
         return simulate(model, t_end, (0.02, 0.01)[level], "em4-ggl", output_every=1)
 
 
 def four_bars(n: int, level: int) -> Values:
-    """All cranks upright, their ends with 1 m/s; every loop has three equations more than it needs."""
+    """Simulate n four-bars; all cranks start upright, their ends with 1 m/s; every loop has three redundant equations."""
     model = Model(f"{n} four-bars", gravity=(0.0, -9.81, 0.0))
     upright = quaternions.from_rotation_vector([0.0, 0.0, np.pi / 2])
     cranks = [
@@ -74,7 +74,7 @@ def four_bars(n: int, level: int) -> Values:
 
 
 def bricard(level: int) -> Values:
-    """Five bars and six axes at right angles, from rest under gravity: one equation too many."""
+    """Simulate five bars and six axes at right angles, from rest under gravity, with one redundant equation."""
     model = Model("Bricard", gravity=(0.0, -9.81, 0.0))
     parts: list[Any] = [model.ground]
     for k, (start, end) in enumerate(itertools.pairwise(CORNERS)):

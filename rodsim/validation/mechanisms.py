@@ -1,4 +1,4 @@
-"""Closed loops and mechanisms of rigid bodies."""
+"""Validation cases of closed loops and mechanisms of rigid bodies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.model import Model
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 
-# four bars 10 x 1 x 1 in a loop, density 1, pushed for 1 s: centres
+# four bars 10 x 1 x 1 in a loop, density 1, pushed for 1 s: t -> centres
 LOOP = {
     2.0: (
         (19.2210678126, 0.0, 0.0),
@@ -27,7 +27,7 @@ LOOP = {
         (45.0, 2.55980519585, -1.82916079947),
     ),
 }
-LOOP_KINETIC = 2096.16784226673  # t >= 1
+LOOP_KINETIC = 2096.16784226673  # kinetic energy for t >= 1
 # IFToMM A05, no drive torque: t -> height of the slider, rate of the shaft
 GOVERNOR = {
     0.05: (0.50610089724368, 6.2350402159813),
@@ -41,7 +41,7 @@ GOVERNOR_L = 53.868998658418434  # kg m^2/s about z
 
 
 def loop(level: int) -> Values:
-    """Bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
+    """Simulate four bars in a loop: bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
     model = Model("closed loop")
     centres = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
     shapes = [Box(1.0, 10.0, 1.0, mass=10.0), Box(10.0, 1.0, 1.0, mass=10.0)] * 2
@@ -65,7 +65,7 @@ def loop(level: int) -> Values:
 
 
 def governor(level: int) -> Values:
-    """A shaft, two hinged arms with balls, a slider held by two springs that are stiff and damped."""
+    """Simulate a shaft with two hinged arms with balls, and a slider on two stiff damped springs."""
     model = Model("flyball governor", gravity=(0.0, 0.0, -9.81))
     density, rate, drop = 3000.0, 2 * np.pi, np.pi / 6
     spin = {"angular_velocity": (0.0, 0.0, rate)}
@@ -107,7 +107,7 @@ def governor(level: int) -> Values:
 
 
 def with_point_mass(shape: MassProperties, mass: float, at: tuple[float, float, float]) -> MassProperties:
-    """`shape` and a point mass, kg, at `at` (3,) m in its axes; the reference point stays."""
+    """Return the mass properties of `shape` with a point mass, kg, at `at` (3,) m in its axes; the reference point stays."""
     total = shape.mass + mass
     center = (shape.mass * shape.center + mass * np.array(at)) / total
     inertia = shape.inertia.copy()
@@ -117,6 +117,7 @@ def with_point_mass(shape: MassProperties, mass: float, at: tuple[float, float, 
 
 
 def _known_governor() -> dict[str, Known]:
+    """Return the reference values of the governor by quantity."""
     known = {"L_z(5)": Known(GOVERNOR_L, 1e-11, GOVERNOR_L)}
     for t, (height, rate) in GOVERNOR.items():
         known[f"slider({t:g})"] = Known(height, 1e-11, 0.25)

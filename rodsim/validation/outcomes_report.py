@@ -1,4 +1,4 @@
-"""The table of outcomes, as text and as HTML."""
+"""Write the table of validation outcomes as text and as HTML."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ td, th { border-bottom: 1px solid #ddd; padding: 3px 8px; text-align: left; vert
 
 
 def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
-    """Run cases and write a line for each quantity as it is known; one that cannot be run has failed."""
+    """Run cases, and write a line for each quantity as soon as it is known; a case that cannot be run has failed."""
     everything: list[Outcome] = []
     to.write(_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s")) + "\n")
     for case in cases:
@@ -50,7 +50,7 @@ def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
 
 
 def summary(found: list[Outcome]) -> str:
-    """One line."""
+    """Return one line with the numbers of quantities and cases, and the quantities that fail."""
     bad = [outcome for outcome in found if not outcome.ok]
     seconds = sum({outcome.case: outcome.seconds for outcome in found}.values())
     cases = len({outcome.case for outcome in found})
@@ -61,7 +61,7 @@ def summary(found: list[Outcome]) -> str:
 
 
 def write(found: list[Outcome], folder: Path) -> list[Path]:
-    """validation.txt and validation.html in `folder`, which is made."""
+    """Write validation.txt and validation.html to `folder`, which is created; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in (("validation.txt", as_text(found)), ("validation.html", as_html(found))):
@@ -72,7 +72,7 @@ def write(found: list[Outcome], folder: Path) -> list[Path]:
 
 
 def as_text(found: list[Outcome]) -> str:
-    """The table, with the source and the reason of each tolerance."""
+    """Format the table as text, with the source and the reason of each tolerance."""
     lines = [_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s"))]
     for outcome in found:
         lines += [_line(_cells(outcome)), f"    {outcome.source}; {outcome.why}"]
@@ -80,7 +80,7 @@ def as_text(found: list[Outcome]) -> str:
 
 
 def as_html(found: list[Outcome]) -> str:
-    """A page that needs nothing else."""
+    """Format the table as a self-contained HTML page."""
     head = "".join(f"<th>{name}</th>" for name in COLUMNS)
     rows = []
     for outcome in found:
@@ -97,6 +97,7 @@ def as_html(found: list[Outcome]) -> str:
 
 
 def _cells(outcome: Outcome, first: bool = True) -> tuple[str, ...]:
+    """Return the cells of one row; the time only in the `first` row of a case."""
     return (
         outcome.case,
         outcome.quantity,
@@ -110,12 +111,13 @@ def _cells(outcome: Outcome, first: bool = True) -> tuple[str, ...]:
 
 
 def _line(cells: tuple[str, ...]) -> str:
+    """Join cells to a line of fixed column widths."""
     widths = (19, 27, 34, 34, 8, 9, 4, 5)
     return "  ".join(f"{cell:{width}s}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _shown(values: Floats) -> str:
-    """Three numbers of six digits, or the first two of more."""
+    """Format up to three numbers with six digits; of more than three only the first two, and how many there are."""
     shown = ", ".join(
         f"{x:.6g}" for x in np.where(np.abs(values) < 1e-15, 0.0, values)[: 3 if len(values) <= 3 else 2]
     )

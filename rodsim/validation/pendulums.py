@@ -1,4 +1,4 @@
-"""Pendulums and chains of rigid bodies."""
+"""Validation cases of pendulums and chains of rigid bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPHERICAL = {
     2.0: (0.57925115720168228, 0.58824671673255091, -0.56429947468864967),
 }
 SPHERICAL_V = {2.0: (0.42625034023332965, 2.1592367103600091, 2.6884127602501748)}
-# the same from (-1, 0) at rest, in a plane: t -> (x, y)
+# unit mass at distance 1 from (-1, 0) at rest, in a plane: t -> (x, y)
 SIMPLE = {
     0.5: (-0.39104879155054639, -0.92036994878519220),
     1.0: (0.98629175113187532, -0.16501085312554117),
@@ -36,7 +36,7 @@ CHAIN_TIP = (-4.598300, 0.0, -0.758024)  # five bars of length 1 from horizontal
 
 
 def physical(level: int) -> Values:
-    """The box."""
+    """Simulate a box on a revolute joint at the middle of its end face."""
     model = Model("physical pendulum", gravity=(0.0, 0.0, -G))
     box = model.add_body("box", Box(10.0, 1.0, 1.0, density=10.0), position=(5.0, 0.0, 0.0))
     model.add_joint("pivot", "revolute", model.ground, box, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
@@ -48,7 +48,7 @@ def physical(level: int) -> Values:
 def bob(
     level: int, velocity: tuple[float, float, float], start: float, t_end: float, integrator: str
 ) -> BodyHistory:
-    """A point on a massless rod; what it turns about itself does nothing."""
+    """Simulate a point mass on a massless rod; its rotation about itself has no effect."""
     model = Model("pendulum", gravity=(0.0, 0.0, -G))
     ball = model.add_body(
         "bob", MassProperties(1.0, np.array([1.0, 1.0, 1.0])), (start, 0.0, 0.0), velocity=velocity
@@ -58,20 +58,20 @@ def bob(
 
 
 def spherical(level: int) -> Values:
-    """Round and round."""
+    """Simulate the spherical pendulum."""
     ball, every = bob(level, (0.0, 1.0, 0.0), 1.0, 2.0, "em6-ggl"), (200, 400)[level]
     found = {f"r({t:g})": ball.r[round(every * t)] for t in SPHERICAL}
     return found | {f"v({t:g})": ball.v[round(every * t)] for t in SPHERICAL_V}
 
 
 def simple(level: int) -> Values:
-    """To and fro."""
+    """Simulate the simple pendulum in a plane."""
     ball, every = bob(level, (0.0, 0.0, 0.0), -1.0, 5.0, "em6"), (200, 400)[level]
     return {f"(x, y)({t:g})": ball.r[round(every * t), [0, 2]] for t in SIMPLE}
 
 
 def chain(level: int) -> Values:
-    """Five bars with spherical joints."""
+    """Simulate five bars with spherical joints."""
     model = Model("chain", gravity=(0.0, 0.0, -G))
     last = model.ground.at((0.0, 0.0, 0.0))
     for k in range(5):

@@ -1,4 +1,4 @@
-"""Trajectories of the papers' own program: the same scheme and step must find the same numbers to its Newton tolerance."""
+"""Validation cases by the program of the papers: same scheme and step, so equal numbers to its Newton tolerance."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PENDULUM = {
 
 
 def mass_spring(_: int) -> Values:
-    """Two masses in redundant coordinates with a singular mass."""
+    """Integrate two masses in redundant coordinates with a singular mass."""
     x1, q2, x2 = q = sp.symbols("x1 q2 x2")
     s = sp.Symbol("s")
     system = symbolic_system(
@@ -50,7 +50,7 @@ def mass_spring(_: int) -> Values:
 
 
 def heavy_top(_: int) -> Values:
-    """Cone on its tip, rotation about it."""
+    """Integrate a cone that rotates about its tip."""
     mass, length = 2700.0 * np.pi * 0.05**2 * 0.1 / 3, 0.075
     across = mass * (3.0 / 80.0 * (4.0 * 0.05**2 + 0.1**2) + length**2)
     J = np.array([across, across, 0.3 * mass * 0.05**2])
@@ -62,7 +62,7 @@ def heavy_top(_: int) -> Values:
 
 
 def pendulum(_: int) -> Values:
-    """A point mass on the unit sphere."""
+    """Integrate a point mass on the unit sphere."""
     q = sp.symbols("x y z")
     system = symbolic_system(
         "pendulum",

@@ -1,4 +1,4 @@
-"""All cases by name; one file for each family."""
+"""All validation cases by name; each family of cases is one module."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CASES: dict[str, Case] = {case.name: case for family in FAMILIES for case in fam
 
 
 def chosen(names: Iterable[str]) -> list[Case]:
-    """The cases called so, all without a name; ModelError for one that is not known, before anything is run."""
+    """Return the cases called `names`, or all if there are no names; raise `ModelError` for an unknown name."""
     wanted = list(names)
     for name in wanted:
         if name not in CASES:

@@ -1,4 +1,4 @@
-"""Rods in large motion: flying spaghetti, right-angle cantilever, falling cantilever."""
+"""Validation cases of rods in large motion: flying spaghetti, right-angle cantilever, falling cantilever."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPAGHETTI = {
     5.0: ((19.213602, 1.6255553, -2.1272407), (12.953001, 6.809428, 3.0287719), 692.633, 31.80308),
     10.0: ((42.832147, 3.6926775, -4.3862873), (38.31212, 5.1981688, 4.2515371), 676.4077, 48.02836),
 }
-SPAGHETTI_ENERGY = 724.4361  # t >= 5
+SPAGHETTI_ENERGY = 724.4361  # energy for t >= 5
 # Simo and Vu-Quoc 1988, J = (20, 10, 10): t -> displacements of elbow and tip
 ELBOW = {
     1.0: ((-0.054196085, 0.022881567, 0.95131434), (-0.0030170755, -0.023388601, 0.054031843)),
@@ -30,21 +30,21 @@ ELBOW = {
     6.0: ((-0.57896504, -0.77834608, 2.5406899), (-1.2236489, -1.8183602, 6.9133549)),
     10.0: ((-0.77236618, 1.6287934, -3.0959686), (0.004320501, -1.9702775, 4.4631198)),
 }
-ELBOW_ENERGY = 114.880345264  # t >= 2
-# the same with J = (10, 10, 10): t -> u_z of elbow, tip
+ELBOW_ENERGY = 114.880345264  # energy for t >= 2
+# Simo and Vu-Quoc 1988, but with J = (10, 10, 10): t -> u_z of elbow, tip
 ELBOW_ROUND = {
     2.0: (4.302492, -0.02571446),
     5.0: (4.367855, 6.16966),
     10.0: (-2.992624, 2.512818),
 }
-# Simo and Vu-Quoc 1986, 2D: EI -> energy after the pull, which begins suddenly, and what is known of it
+# Simo and Vu-Quoc 1986, 2D: EI -> energy after the pull, which begins suddenly, and its accuracy
 PLANE = {100.0: (379.5, 0.4), 500.0: (90.2, 0.1)}
 RUBBER = (-0.09920, 0.0, -0.94008)  # end of PyElastica's FlexibleSwingingPendulumCase at t = 1
 CANTILEVER = {0.5: (-0.0101, -0.9206), 1.0: (-0.3140, -0.5264)}  # tip x, z
 
 
 def spaghetti(level: int) -> Values:
-    """A free rod kicked at one end."""
+    """Simulate a free rod loaded at one end."""
     section = Section.from_stiffness(
         EA=1e4, GA=1e4, GJ=500, EI=500, mass_per_length=1.0, inertia_per_length=(20.0, 10.0, 10.0)
     )
@@ -63,7 +63,10 @@ def spaghetti(level: int) -> Values:
 
 
 def plane_spaghetti(level: int) -> Values:
-    """Pulled and turned at one end until t = 2.5: momentum (20, 0, 0), centre at (3 + 0.4 t^2, 4), then with 2 m/s."""
+    """Simulate a free rod in a plane, loaded at one end by a force and a moment until t = 2.5.
+
+    The momentum is then (20, 0, 0); the centre moves to (3 + 0.4 t^2, 4) during the pull, and with 2 m/s afterwards.
+    """
     found: dict[str, Any] = {}
     for EI in PLANE:
         section = Section.from_stiffness(
@@ -76,7 +79,7 @@ def plane_spaghetti(level: int) -> Values:
         model.add_moment("turn", rod.start, on.along((0.0, 0.0, -80.0)))
         run = simulate(model, 5.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
         energy, r = run.energy["total"], run.rod("rod").r
-        ends = 0.5 * (r[:, 1:] + r[:, :-1]).mean(axis=1)  # of intervals of equal mass
+        ends = 0.5 * (r[:, 1:] + r[:, :-1]).mean(axis=1)  # centres of intervals of equal mass
         found[f"E({EI:g})"] = energy[-1]
         found[f"P({EI:g})"] = run.linear_momentum[-1]
         found[f"centre({EI:g})"] = ends[-1]
@@ -86,7 +89,7 @@ def plane_spaghetti(level: int) -> Values:
 
 
 def rubber_model(n: int) -> Model:
-    """A rod of 1 m, 1 cm thick, E = 5 MPa, swings on a hinge from horizontal; n elements."""
+    """Return a rod of 1 m, 1 cm thick, E = 5 MPa, that swings on a hinge from horizontal; n elements."""
     radius, density, E = 0.005, 1100.0, 5e6
     A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, 5e6 / 1.5
     section = Section.from_stiffness(
@@ -104,13 +107,13 @@ def rubber_model(n: int) -> Model:
 
 
 def rubber(level: int) -> Values:
-    """The first second."""
+    """Simulate the first second of the rubber rod."""
     run = simulate(rubber_model((40, 80)[level]), 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
     return {"end(1)": run.rod("rod").r[-1, -1], "change of E": np.ptp(run.energy["total"])}
 
 
 def elbow(J: tuple[float, float, float], level: int) -> Values:
-    """Two legs clamped at one end, the elbow pulled out of the plane."""
+    """Simulate two legs at right angles, clamped at one end, with the elbow pulled out of the plane."""
     section = Section.from_stiffness(
         EA=1e6, GA=1e6, GJ=1e3, EI=1e3, mass_per_length=1.0, inertia_per_length=J
     )
@@ -133,7 +136,7 @@ def elbow(J: tuple[float, float, float], level: int) -> Values:
 
 
 def cantilever(level: int) -> Values:
-    """A soft rod falls from horizontal."""
+    """Simulate a soft rod that falls from horizontal."""
     silicone = Material(E=1e7, nu=0.3, density=1000.0)
     model = Model("falling cantilever", gravity=(0.0, 0.0, -9.81))
     rod = model.add_rod(
@@ -145,6 +148,7 @@ def cantilever(level: int) -> Values:
 
 
 def _known_spaghetti() -> dict[str, Known]:
+    """Return the reference values of the flying spaghetti by quantity."""
     known = {}
     for t, (loaded, free, T, V) in SPAGHETTI.items():
         known[f"loaded end({t:g})"] = Known(loaded, 2e-5, 10.0)
@@ -154,6 +158,7 @@ def _known_spaghetti() -> dict[str, Known]:
 
 
 def _known_elbow() -> dict[str, Known]:
+    """Return the reference values of the right-angle cantilever by quantity."""
     known = {}
     for t, (at_elbow, tip) in ELBOW.items():
         known[f"elbow({t:g})"], known[f"tip({t:g})"] = Known(at_elbow, 3e-6, 10.0), Known(tip, 3e-6, 10.0)

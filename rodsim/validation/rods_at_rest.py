@@ -1,4 +1,4 @@
-"""Rods at rest under large loads: roll-up, elastica, bent and curved cantilevers, follower loads, Lee's frame."""
+"""Validation cases of rods at rest under large loads: roll-up, elastica, bent cantilevers, follower loads, Lee's frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim.statics.equilibria import equilibrium
 from rodsim.validation.case import Case, Known, Values
 
 EXACT = "exact, 16 digits"
-# (name, EA, GA, EI, P): tip of a cantilever of length 1 under a dead end load P across
+# name -> (EA, GA, EI, P, tip) of a cantilever of length 1 under a dead end load P across
 REISSNER = {
     "GA = 500": (1e8, 500.0, 10.0, 10.0, (0.93868436592755603, 0.31781389331495499)),
     "GA = 10": (1e8, 10.0, 10.0, 10.0, (0.74786340903965135, 1.1670958872603833)),
@@ -34,7 +34,7 @@ BEND = {
     1000: (0.06, (-23.5593922766, -13.6042464954, 53.4686610454)),
     10000: (6e-6, (-23.5593838039, -13.6042437469, 53.4685990684)),
 }
-# cantilever of length 100 under a tip load that stays across: force -> displacement
+# cantilever of length 100 under a tip load that stays across the rod: force -> displacement
 FOLLOWER = {
     10000.0: (-41.68750261842, 71.10702988095),
     20000.0: (-92.02014061194, 75.39187088834),
@@ -45,7 +45,7 @@ FOLLOWER = {
     120000.0: (-64.89943497535, -40.41704916233),
     130000.0: (-75.86181250442, -47.85867040596),
 }
-# Lee's frame, shear rigid, dead load: (what has a turning point there, load, u, v of its place), in the order of the path
+# Lee's frame, shear rigid, dead load: (quantity with a turning point, load, u, v of the loaded point), in path order
 LEE = (
     ("limit", 18556.727538, 26.88057374, -48.73513725),
     ("turning v", 11944.104188, 61.74747037, -61.00297885),
@@ -54,19 +54,19 @@ LEE = (
     ("turning u", -6858.5788959, 94.35976441, -71.37390084),
     ("turning u", 19231.75857, 85.91095641, -92.63706819),
 )
-LEE_LOAD = 20000.0  # at load factor 1
+LEE_LOAD = 20000.0  # load at load factor 1
 ELEMENTS = (20, 40)
 
 
 def section(EA: float, GA: float, EI: float, GJ: float | None = None) -> Section:
-    """The inertia does nothing at rest."""
+    """Return a section by its stiffnesses; its inertia has no effect at rest."""
     return Section.from_stiffness(
         EA=EA, GA=GA, GJ=EI if GJ is None else GJ, EI=EI, mass_per_length=1.0, inertia_per_length=1.0
     )
 
 
 def cantilever(of: Section, length: float, n_elements: int) -> tuple[Model, Any]:
-    """Clamped at the origin, along x."""
+    """Return a cantilever along x, clamped at the origin, and its rod."""
     model = Model("cantilever")
     rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], of, n_elements)
     model.add_joint("wall", "clamp", rod.start)
@@ -74,7 +74,7 @@ def cantilever(of: Section, length: float, n_elements: int) -> tuple[Model, Any]
 
 
 def roll_up(level: int) -> Values:
-    """A moment of 2 pi EI/L and 8 pi/L: one and two whole turns."""
+    """Apply an end moment of 2 pi EI/L and of 4 pi EI/L: one and two whole turns."""
     found: dict[str, Any] = {}
     for turns, length, EI in ((1, 10.0, 100.0), (2, 1.0, 2.0)):
         model, rod = cantilever(section(1e4, 1e4, EI), length, 10)
@@ -86,7 +86,7 @@ def roll_up(level: int) -> Values:
 
 
 def reissner(level: int) -> Values:
-    """With stretch and shear."""
+    """Compute the tips of cantilevers with stretch and shear."""
     found = {}
     for name, (EA, GA, EI, P, _) in REISSNER.items():
         model, rod = cantilever(section(EA, GA, EI), 1.0, ELEMENTS[level])
@@ -96,7 +96,7 @@ def reissner(level: int) -> Values:
 
 
 def elastica(level: int) -> Values:
-    """Without: stretch and shear are a part 1e-7 of it."""
+    """Compute the tips of cantilevers with negligible stretch and shear, a fraction 1e-7 of the bending."""
     found = {}
     for load in ELASTICA:
         model, rod = cantilever(section(1e7, 1e7, 1.0), 1.0, ELEMENTS[level])
@@ -106,7 +106,7 @@ def elastica(level: int) -> Values:
 
 
 def bend(level: int) -> Values:
-    """The same shape for all slendernesses: elements that lock would stiffen."""
+    """Compute the 45-degree bend; its shape is equal for all slendernesses, and elements that lock would be too stiff."""
     found = {}
     for slenderness, (force, _) in BEND.items():
         w = 100.0 / slenderness
@@ -126,7 +126,7 @@ def bend(level: int) -> Values:
 
 
 def follower(level: int) -> Values:
-    """The load turns with the tip."""
+    """Compute a cantilever under an end load that rotates with the tip."""
     found = {}
     for force in FOLLOWER:
         model, rod = cantilever(section(4.2e10, 1.61538e10, 3.5e7), 100.0, ELEMENTS[level])
@@ -137,7 +137,10 @@ def follower(level: int) -> Values:
 
 
 def lee(level: int) -> Values:
-    """Column and beam, hinged at both far ends, loaded at a fifth of the beam: the whole path, by arc-length."""
+    """Trace the whole path of Lee's frame by arc-length continuation.
+
+    Column and beam are hinged at both far ends, and loaded at a fifth of the beam.
+    """
     model = Model("Lee's frame")
     of = section(4.32e7, 4.32e7 * 1e5, 1.44e7)
     column = model.add_rod("column", [(0, 0, 0), (0, 120, 0)], of, ELEMENTS[level])
@@ -160,14 +163,16 @@ def lee(level: int) -> Values:
 
 
 def _known_lee() -> dict[str, Known]:
+    """Return the reference values of Lee's frame by quantity."""
     known = {}
     for k, (_, P, u, v) in enumerate(LEE):
-        # the shear that is left: 1e-3 of the load with GA = EA/2.6, so 4e-9 here
+        # remaining shear: 1e-3 of the load with GA = EA/2.6, so 4e-9 here
         known[f"P({k + 1})"], known[f"(u, v)({k + 1})"] = Known(P, 1e-3, 20000.0), Known((u, v), 1e-5, 120.0)
     return known
 
 
 def _known_tips() -> dict[str, Known]:
+    """Return the reference tips of the cantilevers with stretch and shear by quantity."""
     return {f"tip, {name}": Known(data[4], 1e-15, 1.0) for name, data in REISSNER.items()}
 
 
@@ -200,7 +205,7 @@ CASES = (
         "elastica",
         "Elastica, dead end load",
         "exact, elliptic integrals, 17 digits",
-        # stretch and shear that are left: of the order of P/EA and P/GA
+        # remaining stretch and shear: of the order of P/EA and P/GA
         {f"tip({load:g})": Known(value, 2e-7 * load, 1.0) for load, value in ELASTICA.items()},
         elastica,
         STATIC_MESHES,

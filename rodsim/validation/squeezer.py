@@ -1,4 +1,4 @@
-"""Andrews' squeezer as seven bodies: ten revolute joints, three loops, nine equations too many; a torque drives it."""
+"""Validation case of Andrews' squeezer: seven bodies, ten revolute joints, three loops, nine redundant equations, one torque."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.model import Model
 from rodsim.simulation import simulate
 from rodsim.validation.case import Case, Known, Values
 
-# lengths, masses and places are called as in the Test Set for IVP Solvers
+# names of lengths, masses and points as in the Test Set for IVP Solvers
 A, B, C = np.array([-0.06934, -0.00227]), np.array([-0.03635, 0.03273]), np.array([0.014, 0.072])
 D, DA, E, EA, RR, RA = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092
 SA, SB, SC, SD = 0.01874, 0.01043, 0.018, 0.02
@@ -51,13 +51,13 @@ RATES = (
 
 
 def along(angle: float, x: float, y: float = 0.0) -> np.ndarray:
-    """(x, y) turned by the angle."""
+    """Return (x, y) rotated by the angle."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([c * x - s * y, s * x + c * y])
 
 
 def squeezer() -> Model:
-    """Bodies K1 to K7, their origins the centres of mass."""
+    """Return the model with bodies K1 to K7, whose origins are the centres of mass."""
     beta, theta, gamma, phi, delta, omega, epsilon = START
     angles = (beta, beta + theta, gamma, phi + delta, delta, omega + epsilon, epsilon)
     F, G, H = along(beta, RR), A + along(delta, ZT), A + along(epsilon, 0, -U)
@@ -102,7 +102,7 @@ def squeezer() -> Model:
 
 
 def squeezed(level: int) -> Values:
-    """All coordinates of the Test Set; the work of the torque is in the energy balance."""
+    """Compute all coordinates of the Test Set, and the energy balance with the work of the torque."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
         run = simulate(squeezer(), T_END, T_END / (150, 300)[level], "em6", output_every=1)
@@ -121,7 +121,7 @@ def squeezed(level: int) -> Values:
 
 
 def relative(x: np.ndarray) -> np.ndarray:
-    """Of K2, K4 and K6 from K1, K5 and K7, as the Test Set counts them."""
+    """Return angles or rates (7,) as in the Test Set: K2, K4 and K6 are counted relative to K1, K5 and K7."""
     return np.array([x[0], x[1] - x[0], x[2], x[3] - x[4], x[4], x[5] - x[6], x[6]])
 
 

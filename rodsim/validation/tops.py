@@ -1,4 +1,4 @@
-"""Free bodies and tops: Jacobi's elliptic functions, steady precession, nutation."""
+"""Validation cases of free bodies and tops: Jacobi's elliptic functions, steady precession, nutation."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ NUTATING = {
 
 
 def _turns(run: Result, table: Mapping[float, tuple[float, ...]], body: str) -> Values:
+    """Return the quaternions (4,) of a body at the times of a table, each with the sign of the exact one."""
     found = {}
     for t, exact in table.items():
         q = run.body(body).quat[run.index_at(t)]
@@ -51,14 +52,14 @@ def _turns(run: Result, table: Mapping[float, tuple[float, ...]], body: str) -> 
 def free(
     shape: MassProperties, spin: tuple[float, ...], table: Mapping[float, tuple[float, ...]], level: int
 ) -> Values:
-    """A body that nothing acts on."""
+    """Simulate a body without loads."""
     model = Model("free body")
     model.add_body("body", shape, angular_velocity=spin)
     return _turns(simulate(model, 2.0, (0.005, 0.0025)[level], "em6", output_every=1), table, "body")
 
 
 def cone(level: int) -> Values:
-    """The top in steady precession."""
+    """Simulate the top in steady precession."""
     model = Model("heavy top", gravity=(0.0, 0.0, -9.81))
     top = model.add_body(
         "top",
@@ -72,7 +73,7 @@ def cone(level: int) -> Values:
 
 
 def nutating(level: int) -> Values:
-    """The top that nods: m = 1/2 and g = 2, so that the moments about the centre are (1/2, 1/2, 1/2)."""
+    """Simulate the nutating top with m = 1/2 and g = 2, so that the moments about the centre are (1/2, 1/2, 1/2)."""
     model = Model("nutating top", gravity=(0.0, 0.0, -2.0))
     turned = quaternions.from_axis_angle([1.0, 0.0, 0.0], np.pi / 4)
     top = model.add_body(
@@ -87,6 +88,7 @@ def nutating(level: int) -> Values:
 
 
 def _unit(table: Mapping[float, tuple[float, ...]], what: str, scale: float) -> dict[str, Known]:
+    """Return reference values of 17 digits by quantity, with errors divided by `scale`."""
     return {f"{what}({t:g})": Known(value, 1e-15, scale) for t, value in table.items()}
 
 
