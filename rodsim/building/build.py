@@ -1,5 +1,5 @@
-"""From a `Model` to arrays: frames of bodies and rods, rows of joints, springs, loads, the initial state,
-the layout.
+"""Build the arrays of a `Model`: frames of bodies and rods, constraint rows of joints, springs, loads, the initial state
+and the layout.
 """
 
 from __future__ import annotations
@@ -62,36 +62,40 @@ _AXES, _ZERO, _UNTURNED = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None
 
 
 class Built(NamedTuple):
-    """A model as arrays, with its initial state, what a result needs to know, and the loads as a function of
-    times.
+    """Hold a model as arrays: its system, initial state, the layout that a result needs, and the loads as a function
+    of times.
     """
 
     system: System
     state: State
     layout: Layout
     load_values: LoadValues
-    held: Held  # which of its velocities were given
-    drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
-    idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
-    load_directions: Floats = np.zeros((0, 3))  # (loads, 3) along which they act at all times; nan: not known
-    other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
-    doubted: bool = False  # its user was warned of something
-    corners: Corners = NO_CORNERS  # of its functions of time
+    held: Held  # which velocities the user gave
+    drive_values: DriveValues | None = None  # values of prescribed motions, see `discretization.drives`
+    idle: Mapping[int, Floats] = MappingProxyType(
+        {}
+    )  # frame -> (3, 3) projection on its axes without inertia
+    load_directions: Floats = np.zeros(
+        (0, 3)
+    )  # (loads, 3) unit vectors along which they act at all times; nan: not known
+    other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
+    doubted: bool = False  # True if building it gave a warning
+    corners: Corners = NO_CORNERS  # times at which its functions of time jump or bend
 
 
 class Placed(NamedTuple):
-    """A point on a frame."""
+    """Hold a point that is fixed to a frame."""
 
     frame: int
-    X: Floats  # (3,) from the frame's origin, frame axes
-    world: Floats  # (3,) at t = 0
+    X: Floats  # (3,) m, from the frame's origin, frame axes
+    world: Floats  # (3,) m, position at t = 0
 
 
 class Placement:
-    """Frame numbers and initial poses: the ground, then bodies, then the nodes of the rods."""
+    """Hold frame numbers, initial poses and velocities: the ground, bodies, nodes of the rods, driven frames, in this order."""
 
     def __init__(self, model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
-        """meshed: rods that are meshed already."""
+        """Number the frames of `model` and place them; `meshed`: meshes of rods that exist already."""
         if not model.bodies and not model.rods:
             raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
         bodies = list(model.bodies.values())
@@ -103,7 +107,9 @@ class Placement:
         for rod in model.rods.values():
             with SpeakingOf("rod", rod.name):
                 there = meshed.get(rod.name)
-                stops = (s for entry in entries for s in entry.stops(rod))  # fractions that need a node
+                stops = (
+                    s for entry in entries for s in entry.stops(rod)
+                )  # fractions of the length that need a node
                 self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
@@ -148,11 +154,11 @@ class Placement:
         self.bodies = model.bodies
 
     def place(self, anchor: Anchor) -> Placed:
-        """Frame and lever of an anchor."""
+        """Return the frame of an anchor, its lever arm and its position at t = 0."""
         return self.placed([anchor])[0]
 
     def placed(self, anchors: Sequence[Anchor]) -> list[Placed]:
-        """Of all of them at once."""
+        """Return the frames, lever arms and positions of several anchors, evaluated at once."""
         if not anchors:
             return []
         frames, centers = [], []
@@ -173,7 +179,7 @@ class Placement:
         return [Placed(f, x, p if f else x) for f, x, p in zip(frames, X, world, strict=True)]
 
     def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
-        """Frame number of what a joint holds."""
+        """Return the frame number of a side of a joint: an anchor, a body, the ground or a driven frame."""
         if isinstance(thing, Anchor):
             return self.place(thing).frame
         if isinstance(thing, Driven):
@@ -181,18 +187,18 @@ class Placement:
         return self.body_frame[thing.name] if isinstance(thing, Body) else 0
 
     def frames_of(self, part: Body | Rod) -> Ints:
-        """Numbers of all frames of a part."""
+        """Return the numbers (k,) of all frames of a part."""
         if isinstance(part, Body):
             return np.array([self.body_frame[part.name]])
         return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
 
     def local(self, frame: int, direction: Floats) -> Floats:
-        """World direction in the axes of a frame."""
+        """Return a world direction (3,) in the axes of a frame at t = 0."""
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
 def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
-    """See `Model.build`; meshed: rods that are meshed already."""
+    """Build the arrays of a model, see `Model.build`; `meshed`: meshes of rods that exist already."""
     placement = Placement(model, meshed)
     meshes = list(placement.meshes.values())
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
@@ -223,7 +229,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         np.zeros(shapes["memory"]),
         np.zeros(shapes["totals"]),
     )
-    if np.any(spans.relaxation):  # as if strained in this moment
+    if np.any(spans.relaxation):  # relaxing branches begin as if the rod had been strained at this moment
         strain, _ = element_states(system, state)
         branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
         state = with_part(system, state, "branch", branch)
@@ -235,7 +241,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     for name, told in layout.description.get("contacts", {}).items():
-        # with planes, and pairs without: `rodsim.results.contact_history`
+        # interactions with planes, and pairs without planes: read by `rodsim.results.contact_history`
         told["interactions"] = other_names.count(f"contact '{name}'")
         told["planes_of_a"] = of_a.count(f"contact '{name}'")
         told["pairs"] = of_pairs.count(f"contact '{name}'")
@@ -260,15 +266,17 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
 
 
 def _given(value: Floats | None) -> Floats:
+    """Return the vector (3,), zero if it was not given."""
     return np.zeros(3) if value is None else value
 
 
 def _rows(each: Sequence[Floats], width: int = 3) -> Floats:
-    """Vectors (k, width)."""
+    """Return the vectors as one array (k, width)."""
     return np.concatenate(each).reshape(-1, width) if each else np.zeros((0, width))
 
 
 def _stack(*parts: Any) -> Floats:
+    """Concatenate the arrays that are not empty along their first axis."""
     return np.ascontiguousarray(
         np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)])
     )
@@ -279,6 +287,7 @@ _NO_SPRINGS, _NO_TORSIONS = springs_of(_NO_OTHERS), torsions_of(_NO_OTHERS)
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
+    """Return the table of linear springs; a spring without a length has its distance at t = 0."""
     entries = list(model.springs.values())
     if not entries:
         return _NO_SPRINGS
@@ -298,6 +307,7 @@ def _springs(model: Contents, placement: Placement) -> Springs:
 
 
 def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
+    """Return the table of torsion springs, with directions across each axis in the axes of both frames."""
     entries: list[TorsionEntry] = list(model.torsions.values())
     if not entries:
         return _NO_TORSIONS
@@ -325,7 +335,10 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
 def _others(
     model: Contents, placement: Placement, gears: list[Interaction], lines: list[Line]
 ) -> tuple[InteractionTable, tuple[str, ...], list[str]]:
-    """All of them, what each is of, and of the contacts those whose planes are of their first side."""
+    """Return the table of all interactions, the name of each, and the names of contacts whose planes are on their side `a`.
+
+    The last list has one name for each interaction with such a plane.
+    """
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
         with SpeakingOf(entry.kind, entry.name):
@@ -347,6 +360,7 @@ def _others(
 def _check_assembled(
     model: Contents, placement: Placement, system: System, state: State, other_names: tuple[str, ...]
 ) -> None:
+    """Raise ModelError if a constraint is violated at t = 0."""
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
@@ -369,10 +383,11 @@ def _check_assembled(
 
 
 def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
+    """Return the layout of the state arrays: frames, elements and multipliers of each part, sizes and descriptions."""
     rods, first_element, first_point = [], 0, system.rods.first
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
-        # strains are known in two-frame elements, numbered first, and at the points of spans
+        # strains are evaluated in two-frame elements, numbered first, and at the Gauss points of spans
         numbers = first_element + np.arange(len(mesh.elements.length))
         if len(mesh.spans.weight):
             numbers = first_point + np.arange(len(mesh.spans.weight))
@@ -411,7 +426,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
 
 
 def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
-    """Bodies of one shape have its arrays in common."""
+    """Return the layouts of the bodies; bodies of one shape share its arrays."""
     first: dict[int, BodyLayout] = {}
     found = []
     for name, body in model.bodies.items():
@@ -424,7 +439,7 @@ def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
 
 @known
 def _grounded(system: System) -> bool:
-    """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
+    """Return True if something outside holds the model: the ground, a prescribed motion, the air, a pressure."""
     fixed, held = system.frames.fixed != 0, multipliers_of(system).frames
     if fixed[held[held >= 0]].any():
         return True

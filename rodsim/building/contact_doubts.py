@@ -1,4 +1,4 @@
-"""What to expect of contacts before a run: how deep surfaces come into each other, and which steps see how they part again."""
+"""Estimate contacts before a run: penetration depth, duration of a touch compared with the step, density of contact points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded on first access
 
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
@@ -18,49 +18,49 @@ from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
-DEEP = 0.5  # of the radius: what comes so deep is probably not meant
-STEPS = 10  # in which a touch is seen well
-ON_RODS = 32  # intervals of an element, the most by default
-OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
-RIPPLES = 5.0  # stations on what touches, with which its energy ripples by some 1e-3
-ON_MESHES = 0.5  # an interval in parts of the radius, beside meshes
-FINE = 3000.0  # triangles beside one surface, above which a mesh is finer than it need be
-MOST = 200  # pairs of a contact that are looked at
+DEEP = 0.5  # depth as a fraction of the radius: deeper contacts are probably a mistake
+STEPS = 10  # steps that resolve a touch well
+ON_RODS = 32  # largest number of intervals of an element by default
+OF_WIDTH = 0.1  # length of an interval as a fraction of the contact width of two rods that cross
+RIPPLES = 5.0  # contact points on the contact width; with these its energy ripples by about 1e-3
+ON_MESHES = 0.5  # length of an interval as a fraction of the radius, for contact with meshes
+FINE = 3000.0  # triangles near one surface; above this a mesh is finer than needed
+MOST = 200  # largest number of pairs of a contact that are checked
 
 
 class Expected(NamedTuple):
-    """Of one pair."""
+    """Hold the estimates of one pair of surfaces."""
 
     entry: ContactEntry
     pair: Pair
-    radius: float  # m, of both together; of a solid half of its least extent
-    by_weight: float  # m, depth of the one on the other at rest
-    by_speed: float  # m, depth at which the velocities at t = 0 have come to rest
-    lasts: float  # s, half a period of both on the stiffness at the greater depth
+    radius: float  # m, sum of both radii; for a solid half of its smallest extent
+    by_weight: float  # m, depth under the weight, at rest
+    by_speed: float  # m, depth at which the relative velocity at t = 0 has come to rest
+    lasts: float  # s, half a period of both parts on the stiffness at the greater depth
     width: float = (
         np.inf
-    )  # m, along a rod, of what touches at the greater depth where rods cross; else no stations count
+    )  # m, contact width along a rod at the greater depth if rods cross; inf: contact points do not matter
 
     @property
     def depth(self) -> float:
-        """The greater one, m."""
+        """Return the greater of both depths, m."""
         return max(self.by_weight, self.by_speed)
 
     @property
     def measure(self) -> str:
-        """What `radius` is, in words."""
+        """Describe in words what `radius` is."""
         if _rounded(self.pair):
             return "the radii that round them"
         return "half of its least extent" if isinstance(self.pair.b, SolidEntry) else "the radius"
 
     @property
     def whose(self) -> str:
-        """In words."""
+        """Return the name of the contact and its pair, for messages."""
         return f"contact '{self.entry.name}': {self.pair}"
 
 
 def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
-    """Of the pairs of all contacts, of many the first."""
+    """Yield the estimates of all pairs of all contacts, of each contact at most the first `MOST`."""
     if not model.contacts:
         return
     joined = Joined(model)
@@ -72,13 +72,16 @@ def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
 def expected_of(
     entry: ContactEntry, pair: Pair, placed: Placed, model: Contents, square: bool = False
 ) -> Expected:
-    """With F = C depth^q of the pair, m the reduced mass, v the relative velocity at t = 0,
+    """Estimate depth and duration of the contact of one pair.
+
+    The force of the pair is F = C depth^q, m the reduced mass, v the relative velocity at t = 0:
 
         C depth^q = m g,    C depth^(q + 1)/(q + 1) = m v^2/2,    T = pi sqrt(m/(q C depth^(q - 1)))
 
-    q = n, but of rods that cross at the angle a n + 1/2: C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), from their shape, as long as
-    what touches, 2 sqrt(2 rho depth)/sin(a), is no longer than the shorter of both; else k times that length. square: as if
-    rods crossed at right angles. A polynomial is a sum of such forces. A barrier has no depth.
+    In general q = n. For rods that cross at the angle a, q = n + 1/2 and C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), which follows
+    from their shape, if the contact width 2 sqrt(2 rho depth)/sin(a) is at most the length of the shorter rod. Otherwise C is
+    k times that length. `square`: True to assume that rods cross at right angles. A polynomial law is a sum of such forces.
+    A barrier law has no depth. By weight, m is the lighter of both masses.
     """
     law = law_of(entry, pair).tolist()
     k, radius = law[1], sum(_radius(own, placed, entry.radius, _rounded(pair)) for own in pair)
@@ -119,7 +122,7 @@ def expected_of(
 
 
 def _length(own: Surface, placed: Placed) -> float:
-    """m, of a rod, or of a solid between its ends, of a capsule of its axis."""
+    """Return the length of a rod, or the extent of a solid between its ends (of a capsule that of its axis), m."""
     if isinstance(own, Rod):
         return float(own.stress_free.length)
     assert isinstance(own, SolidEntry)
@@ -129,7 +132,7 @@ def _length(own: Surface, placed: Placed) -> float:
 
 
 def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
-    """Where the sum of C depth^q, which grows, has a value."""
+    """Solve for the depth at which the sum of the terms C depth^q, an increasing function, equals `value`."""
     if len(terms) == 1 or value == 0.0:
         C, q = terms[0]
         return float((value / C) ** (1.0 / q)) if value else 0.0
@@ -142,7 +145,7 @@ def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
 
 
 def _sine(a: Rod, b: Rod, placed: Placed) -> float:
-    """Of the angle at which both cross where they are nearest at t = 0; of a rod with itself 1."""
+    """Return the sine of the angle between two rods at their closest chords at t = 0; 1 for a rod with itself."""
     if a is b:
         return 1.0
     ends = [placed.r[segments_of(own, placed, 1.0).frames] for own in (a, b)]
@@ -156,11 +159,12 @@ def _sine(a: Rod, b: Rod, placed: Placed) -> float:
 
 
 def _rounded(pair: Pair) -> bool:
-    """Whether what rounds a core is what touches."""
+    """Return True if a rounded core touches the other surface."""
     return not pair.with_plane and any(has_core(own) for own in pair)
 
 
 def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) -> float:
+    """Return the radius of a surface, m; `given`: radius for rods; `rounded`: True for the rounding radius of a solid."""
     if isinstance(own, Rod):
         return float(segments_of(own, placed, given).radius.max())
     if isinstance(own, SolidEntry):
@@ -170,7 +174,7 @@ def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) ->
 
 
 def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
-    """Mass (kg) and velocity (3,) of the part, at the centre of mass."""
+    """Return the mass (kg) of the part and the velocity (3,) of its centre of mass, m/s; an infinite mass for the ground."""
     part = own if isinstance(own, Rod) else own.on.part
     if not isinstance(part, Body | Rod):
         return np.inf, np.zeros(3)
@@ -181,7 +185,7 @@ def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
 
 
 def depths(model: Contents, placed: Placed) -> Iterator[str]:
-    """Contacts that are too soft for what they carry, the deepest pair of each; and surfaces without a contact."""
+    """Yield messages about contacts that are too soft for their loads (the deepest pair), and surfaces without a contact."""
     for worst in _worst(model, placed):
         if worst.depth > DEEP * worst.radius > 0.0:
             yield (
@@ -196,7 +200,7 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
 
 
 def fine(model: Contents, placed: Placed) -> Iterator[str]:
-    """A line for each mesh with very many triangles beside what touches it."""
+    """Yield a message for each mesh that has very many triangles near the surface that touches it."""
     for entry in model.contacts.values():
         for pair in islice(entry.pairs, MOST):
             mesh = next((own for own in pair if isinstance(own, MeshEntry)), None)
@@ -213,19 +217,19 @@ def fine(model: Contents, placed: Placed) -> Iterator[str]:
 
 
 def _mean_area(mesh: MeshEntry) -> float:
-    """m^2, of a triangle."""
+    """Return the mean area of a triangle, m^2."""
     vertices, triangles = mesh.corners
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).mean())
 
 
 def _stiffness(own: Expected) -> str:
-    """In words."""
+    """Return the stiffness, or the text of a law, for messages."""
     return own.entry.law if own.entry.coefficients else f"{law_of(own.entry, own.pair)[1]:.3g}"
 
 
 def _worst(model: Contents, placed: Placed) -> list[Expected]:
-    """Of each contact the pair that comes deepest."""
+    """Return the deepest pair of each contact."""
     found: dict[str, Expected] = {}
     for own in expected(model, placed):
         before = found.get(own.entry.name)
@@ -235,7 +239,7 @@ def _worst(model: Contents, placed: Placed) -> list[Expected]:
 
 
 def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
-    """For `rodsim check`: what depth to expect of each contact, and what is too fast for the step."""
+    """Return the messages of `rodsim check`: the expected depth of each contact, and contacts too fast for the step."""
     told = []
     for own in _worst(model, placed):
         if own.entry.law == "barrier":
@@ -249,7 +253,7 @@ def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
 
 
 def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
-    """A line for each contact whose shortest touch is over in few steps, with the step that would do."""
+    """Return a message for each contact whose shortest touch lasts only a few steps, with a step that is small enough."""
     quickest: dict[str, Expected] = {}
     for own in expected(model, placed):
         if own.lasts < quickest.get(own.entry.name, own).lasts or own.entry.name not in quickest:
@@ -263,8 +267,9 @@ def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
 
 
 def rough(model: Contents, placed: Placed) -> list[str]:
-    """A line for each contact of rods that cross, of whose stations fewer than `RIPPLES` are on what touches, with how many would
-    do.
+    """Return a message for each contact of crossing rods with too few contact points, and how many are enough.
+
+    Too few are fewer than `RIPPLES` on the contact width.
     """
     worst: dict[str, tuple[float, str]] = {}
     for own in expected(model, placed):
@@ -284,8 +289,10 @@ def rough(model: Contents, placed: Placed) -> list[str]:
 
 
 def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placed, model: Contents) -> int:
-    """Intervals of an element of this length: those that are given, or by the depth to expect of rods that cross squarely;
-    beside a mesh as long as half of the radius.
+    """Return the number of intervals of an element of this length (m).
+
+    It is the number that the user gave. By default it follows from the expected depth of rods that cross at right angles; for
+    contact with a mesh an interval is at most half of the radius long.
     """
     if isinstance(pair.a, MeshEntry):
         radius = sum(_radius(own, placed, entry.radius, False) for own in pair)
@@ -295,21 +302,22 @@ def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placed, 
 
 
 def stations_on_rods(length: float, radius: float, depth: float) -> int:
-    """Intervals of an element: a tenth of the width 2 sqrt(2 rho depth) of the contact of two rods that cross; rho the sum of
-    their radii.
+    """Return the number of intervals of an element for rods that cross.
+
+    An interval is a tenth of the contact width 2 sqrt(2 rho depth) of two crossing rods, rho being the sum of their radii.
     """
     width = 2.0 * np.sqrt(2.0 * radius * depth)
     return ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (OF_WIDTH * width)), 1, ON_RODS))
 
 
 def _round_down(x: float) -> float:
-    """To one digit."""
+    """Round down to one significant digit."""
     unit = 10.0 ** np.floor(np.log10(x))
     return float(f"{np.floor(x / unit) * unit:.1g}")
 
 
 def warn_of_friction_at_rest(model: Contents) -> None:
-    """Before an equilibrium, which knows no friction."""
+    """Warn about a contact with friction before an equilibrium is computed, which ignores friction."""
     for entry in model.contacts.values():
         if entry.friction[0] > 0.0:
             warn_user(
@@ -321,7 +329,7 @@ def warn_of_friction_at_rest(model: Contents) -> None:
 
 
 def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
-    """Before a run, in one warning."""
+    """Warn before a run, in one warning, about contacts that the step or the contact points do not resolve."""
     found = [*coarse(model, placed, dt), *rough(model, placed)] if model.contacts else []
     if found:
         warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)

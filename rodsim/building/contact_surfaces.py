@@ -1,4 +1,4 @@
-"""The surfaces of contacts at t = 0: segments of rods, what joints hold together, numbers of laws and losses."""
+"""Describe contact surfaces at t = 0: chords of rods, parts that joints join, parameters of contact laws and losses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntr
 
 
 class Placed(Poses, Protocol):
-    """What is asked of `rodsim.building.build.Placement`."""
+    """Declare the attributes of `rodsim.building.build.Placement` that contacts use."""
 
     meshes: dict[str, RodMesh]
     v: Floats
@@ -37,15 +37,18 @@ class Placed(Poses, Protocol):
 
 
 class Segments(NamedTuple):
-    """The chords of a rod."""
+    """Hold the chords of a rod between neighbouring nodes."""
 
-    frames: Ints  # (e, 2)
-    begin: Floats  # (e,) m, along the rod without stress
-    length: Floats  # (e,) m
-    radius: Floats  # (e,) m
+    frames: Ints  # (e, 2) frames at both ends
+    begin: Floats  # (e,) m, arclength of the first end, along the stress-free rod
+    length: Floats  # (e,) m, stress-free lengths
+    radius: Floats  # (e,) m, contact radii
 
     def near(self, arc: float, around: float, within: float) -> NDArray[np.bool_]:
-        """(e,) whether they are no further along the rod from the place `arc` than `within`, on a ring of length `around`."""
+        """Return (e,) True for chords within the distance `within` of the arclength `arc`, m.
+
+        `around`: length of a closed rod, m, along which distances are measured either way; inf for an open rod.
+        """
         found, reach = np.zeros(len(self.begin), bool), within + SAME_NODE * float(self.length.sum())
         for place in (arc, arc - around, arc + around) if np.isfinite(around) else (arc,):
             found |= (self.begin - reach <= place) & (place <= self.begin + self.length + reach)
@@ -53,7 +56,10 @@ class Segments(NamedTuple):
 
 
 def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
-    """With the radius that is given, or that of the sections."""
+    """Return the chords of a rod with the given radius (m), by default with the radius of its sections.
+
+    Raises ModelError if the centres of the sections are off the curve of the rod.
+    """
     mesh, frames = placed.meshes[rod.name], placed.frames_of(rod)
     if np.any(mesh.center):
         raise ModelError(
@@ -72,8 +78,10 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
 
 
 def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
-    """Of spheres, solids, planes and meshes, as a result remembers them: where they are, in the axes of their frames; of a mesh
-    its number among those of `discretization.contact.table`.
+    """Describe spheres, solids, planes and meshes for the result, by their names.
+
+    Positions and directions are in the axes of their frames. A mesh has its number among the meshes of
+    `discretization.contact.table`.
     """
     found: dict[str, dict[str, Any]] = {}
     for own in surfaces_on_parts(model):
@@ -101,13 +109,13 @@ def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
 
 
 def surfaces_on_parts(model: Contents) -> Iterator[Any]:
-    """All but rods."""
+    """Yield all surfaces of the model except rods."""
     for kind in SURFACES_ON_PARTS:
         yield from getattr(model, kind.table).values()
 
 
 def features_on(own: SolidEntry | MeshEntry, placed: Placed) -> Features:
-    """Its points and circles from the origin of its frame; of a mesh those of its hull."""
+    """Return points and circles of a solid, from the origin of its frame; for a mesh those of its convex hull."""
     X = placed.place(own.on).X
     if isinstance(own, MeshEntry):
         found = Hull(own.corners[0]).features(f"{own.word} '{own.name}'", own.radius)
@@ -118,7 +126,10 @@ def features_on(own: SolidEntry | MeshEntry, placed: Placed) -> Features:
 
 
 def profile_of(features: Features) -> Floats:
-    """(c, 2) m, of a body of revolution: radius and height of its corners, as `rigid.kinematics.cores` has them."""
+    """Return the profile of a body of revolution, (c, 2), m: radius and height of its corners.
+
+    The format is that of `rigid.kinematics.cores`.
+    """
     rims = features.circles[:, [6, 2]]
     low, high = rims[0] * (-1.0, 1.0), rims[-1] * (-1.0, 1.0)  # flat ends
     for tip in features.points[:, 2]:
@@ -130,7 +141,10 @@ def profile_of(features: Features) -> Floats:
 
 
 def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:
-    """Corner, and both sides, m, frame axes: of the rectangle that files show of a plane, around the model at t = 0."""
+    """Return the rectangle that represents a plane in files: its corner and both sides (3,), m, frame axes.
+
+    The rectangle encloses the model at t = 0.
+    """
     side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
     side /= np.linalg.norm(side)
     axes = np.stack([np.cross(side, normal), side])
@@ -141,11 +155,11 @@ def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:
     return [np.asarray(own, float).tolist() for own in (corner, *each)]
 
 
-# --- what joints hold together
+# --- parts that joints join
 
 
 class Joined:
-    """Which parts joints join, and where on rods."""
+    """Look up which parts are joined by joints, and at which anchors."""
 
     def __init__(self, model: Contents) -> None:
         self._anchors: dict[frozenset[int], list[dict[int, Anchor | None]]] = {}
@@ -155,7 +169,7 @@ class Joined:
         self._parts = {part for both in self._anchors for part in both}
 
     def at(self, x: Surface, y: Surface) -> list[tuple[Anchor | None, Anchor | None]]:
-        """Of each joint between the parts of two surfaces where it is on each."""
+        """Return, for each joint between the parts of two surfaces, its anchors on both; None if that side is no anchor."""
         one, other = id(_part(x)), id(_part(y))
         if one not in self._parts or other not in self._parts:
             return []
@@ -163,24 +177,31 @@ class Joined:
 
 
 def _part(own: object) -> object:
+    """Return the part of a surface or of an anchor."""
     if isinstance(own, SurfaceEntry):
         own = own.on
     return own.part if isinstance(own, Anchor) else own
 
 
 def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:
-    """Its pairs without those that a joint holds together, where it is not of one pair alone; of rods some is left."""
+    """Yield the pairs of a contact, without pairs whose parts a joint joins.
+
+    Such a pair stays if the contact consists of it alone, or if a rod is in it, most of which is away from the joint.
+    """
     for pair in entry.pairs:
         of_rod = isinstance(pair.b, Rod)
         if of_rod or entry.only or not joined.at(*pair):
             yield pair
 
 
-# --- numbers
+# --- parameters of laws and losses
 
 
 def law_of(entry: ContactEntry, pair: Pair) -> Floats:
-    """Law, k, n, reach; of a text its number and three coefficients."""
+    """Return the parameters (4,) of the contact law: number of the law, stiffness k, exponent n, activation distance.
+
+    For a polynomial law: its number and three coefficients.
+    """
     if entry.coefficients:
         return np.array([POLYNOMIAL, *entry.coefficients])
     k = stiffness_of(pair) if entry.stiffness is None else entry.stiffness
@@ -188,10 +209,12 @@ def law_of(entry: ContactEntry, pair: Pair) -> Floats:
 
 
 def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
-    """b, c, v_rest, both coefficients of friction, k_t (of rods per length), drill, roll, forth, back, side.
+    """Return the parameters of the losses of a contact.
 
-    b = (1 - e^2)/(1 + e^2): the force is 1 + b times that of the law on the way in and 1 - b times on the way out, so that the
-    energy is e^2 of what it was.
+    They are b, c, v_rest, both coefficients of friction, k_t (for rods per length), drill, roll, forth, back, side.
+
+    b = (1 - e^2)/(1 + e^2): the force is 1 + b times that of the law during compression and 1 - b times during separation, so
+    that a fraction e^2 of the energy remains.
     """
     e, k = entry.restitution, max(law_of(entry, pair)[1:]) if entry.coefficients else law_of(entry, pair)[1]
     tangential = k if entry.tangential_stiffness is None else entry.tangential_stiffness
@@ -201,7 +224,7 @@ def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
 
 
 def loses(entry: ContactEntry) -> bool:
-    """Whether it takes energy."""
+    """Return True if the contact dissipates energy."""
     return (
         entry.restitution < 1.0
         or max(entry.damping, entry.friction[0], entry.rolling, entry.drilling_length) > 0.0
@@ -209,5 +232,5 @@ def loses(entry: ContactEntry) -> bool:
 
 
 def slope_of(law: Floats, depth: float) -> float:
-    """A stiffness at depths that occur, N/m; of rods per length."""
+    """Return the stiffness of a law at a depth (m), N/m; for rods per length."""
     return float(6.0 * law[1] if law[0] == BARRIER else slopes(law, depth))

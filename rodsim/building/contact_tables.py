@@ -1,5 +1,7 @@
-"""Contacts as arrays: those with planes as interactions of two or three frames, which act wherever these are; the others as a
-table of surfaces and pairs (`discretization.contact.table`), of which those that are near are found in a run.
+"""Build the arrays of contacts.
+
+A contact with a plane becomes interactions of two or three frames, which are always evaluated. The other contacts become a
+table of surfaces and pairs (`discretization.contact.table`), whose near pairs are searched for during a run.
 """
 
 from __future__ import annotations
@@ -58,23 +60,26 @@ from rodsim.parts.entry import Place
 from rodsim.parts.model_parts import Rod
 from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
-DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
-ROOM = 1.05  # in a number of elements that is enough: nodes come to lie elsewhere
-POINT_DEEP = 1e-3  # of the size of the model, of points
-ON_PLANES = 8  # intervals of an element, the most by default
-MUCH_THICKER = 4.0  # a rod than another, on which it is wound
-NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
-OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
-MOST_VERTICES = 128  # of a hull that meets more than planes
-OF_RIDGES = 0.25  # of the stiffness, of two that cross
-K_T, DRILL = 5, 6  # places of the tangential stiffness and the length of drilling among the losses
+DEEP = 0.1  # largest penetration at t = 0 as a fraction of the radius
+ROOM = 1.05  # safety factor for the proposed number of elements: nodes come to lie elsewhere
+POINT_DEEP = 1e-3  # largest penetration of points at t = 0 as a fraction of the size of the model
+ON_PLANES = 8  # largest number of intervals of an element by default
+MUCH_THICKER = 4.0  # ratio of radii above which one rod is a drum on which the other is wound
+NONE = (0.0, 0.0)  # round-off scale of forces that are small compared with inertia forces
+OWN = np.zeros(4)  # initial values of the bristle (3) and of the sliding flag
+MOST_VERTICES = 128  # largest number of vertices of a hull that meets more than planes
+OF_RIDGES = 0.25  # share of the stiffness for two feature edges that cross
+K_T, DRILL = 5, 6  # indices of the tangential stiffness and of the drilling length among the losses
 
 
 # --- contacts with planes
 
 
 def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], list[str], list[str]]:
-    """All of them, and the contact of each, first those whose planes are of `a`; the contacts of these alone."""
+    """Return the interactions of all contacts with planes, the name of the contact of each, and the names for planes of `a`.
+
+    In each contact pairs whose plane is on its side `a` come first; the last list holds the names of these alone.
+    """
     if not model.contacts:
         return [], [], []
     found: list[Interaction] = []
@@ -94,6 +99,10 @@ def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], 
 
 
 def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Interaction]:
+    """Yield the interactions of a plane with a sphere, a solid, a mesh or the elements of a rod.
+
+    Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
+    """
     plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
     assert isinstance(plane, PlaneEntry)
     foot = placed.place(plane.on)
@@ -150,7 +159,10 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
 def _of_solid(
     entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
 ) -> Iterator[Interaction]:
-    """Each point and each circle of a solid, with its part of the stiffness; a half-space touches a mesh as its hull."""
+    """Yield the interactions of a plane with each point and each circle of a solid, each with its share of the stiffness.
+
+    A half-space touches a mesh as it touches the convex hull of the mesh.
+    """
     plane, solid, lossy = pair.a, pair.b, loses(entry)
     assert isinstance(plane, PlaneEntry)
     assert isinstance(solid, SolidEntry | MeshEntry)
@@ -179,12 +191,12 @@ def _of_solid(
 
 
 def _across(axis: Floats, normal: Floats) -> float:
-    """Sine of the angle between two directions."""
+    """Return the sine of the angle between two unit directions (3,)."""
     return float(np.linalg.norm(np.cross(axis, normal)))
 
 
 def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
-    """Intervals of an element: as long as the diameter, or as given."""
+    """Return the number of intervals of an element on a plane: as given, by default as long as the diameter."""
     if entry.stations is not None:
         return entry.stations
     if radius == 0.0:
@@ -193,8 +205,10 @@ def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
 
 
 def lengths_of_nodes(length: Floats, order: int) -> Floats:
-    """(e, 2) m, for which the nodes of each chord stand: both chords at a node between those of an element have a half of its
-    part, which is as of its mass. length: (e,) of the chords of elements of this order.
+    """Return the lengths (e, 2), m, that the nodes of each chord represent.
+
+    A node has the same share of its element's length as of its mass. The two chords at a node inside an element have half of
+    that share each. `length`: (e,) lengths of the chords of elements of this order, m.
     """
     halves = shares(order).copy()
     halves[1:-1] *= 0.5
@@ -204,12 +218,12 @@ def lengths_of_nodes(length: Floats, order: int) -> Floats:
 
 
 def _size(slope: float, arm: float) -> tuple[float, float]:
-    """Force and moment whose rounding is that of a contact."""
+    """Return the force and the moment that set the round-off scale of a contact."""
     return slope * (1.0 + arm), slope * (1.0 + arm) * arm
 
 
 def _check_apart(entry: ContactEntry, pair: Pair, radius: float, gap: float, size: float) -> None:
-    """Raise where surfaces are inside of each other at t = 0: gap (m) of a centre, which has the radius around it."""
+    """Raise ModelError if surfaces interpenetrate at t = 0; `gap`: distance (m) of the centre of a ball of this radius."""
     barrier = entry.law == "barrier"
     _refuse_deep(
         entry, pair, radius - gap, 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
@@ -217,12 +231,13 @@ def _check_apart(entry: ContactEntry, pair: Pair, radius: float, gap: float, siz
 
 
 def _refuse_deep(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> None:
-    """Raise where a depth is more than allowed; where none is, a touch is too much."""
+    """Raise ModelError if a depth is greater than allowed; if no depth is allowed, touching is an error too."""
     if depth > allowed or depth == allowed == 0.0:
         _refuse(entry, pair, depth, allowed)
 
 
 def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float, cure: str = "") -> None:
+    """Raise the ModelError about a pair that interpenetrates at t = 0."""
     why = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
@@ -240,23 +255,26 @@ _NOTHING = contacts_of()
 
 
 class _Pairs(NamedTuple):
-    """What becomes a `Contacts`, and the contact of each pair."""
+    """Collect the surfaces and pairs of a `Contacts` table, and the contact of each pair."""
 
     surfaces: list[table.Surface]
-    numbers: dict[tuple[int, float | None], int]  # of a surface with a radius that is given
+    numbers: dict[tuple[int, float | None], int]  # index of each surface, by its id and the given radius
     pairs: list[table.Pair]
-    apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
-    of: list[tuple[ContactEntry, Pair]]
-    of_meshes: dict[int, tuple[int, int, float]]  # of a mesh that meets one: see `_of_mesh`
-    laws: dict[str, tuple[Floats, Floats]]  # law and losses of a contact
+    apart: list[tuple[int, int]]  # pairs of points of chords and spheres that joints hold together
+    of: list[tuple[ContactEntry, Pair]]  # contact and surfaces of each pair of the table
+    of_meshes: dict[int, tuple[int, int, float]]  # vertices and feature edges of meshes, see `_of_mesh`
+    laws: dict[str, tuple[Floats, Floats]]  # law and losses of each contact, by name
 
 
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
-    """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
+    """Return the contact table and the name of the contact of each of its pairs.
+
+    The first surface of a pair is on the side `a` of its contact.
+    """
     if not model.contacts:
         return _NOTHING, []
     found, joined = _Pairs([], {}, [], [], [], {}, {}), Joined(model)
-    for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
+    for mesh in model.meshes.values():  # the k-th mesh is the k-th surface of the table, in a contact or not
         _number(found, mesh, None, placed)
     every = [(entry, list(meeting(entry, joined))) for entry in model.contacts.values()]
     each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
@@ -289,6 +307,7 @@ def _add(
     placed: Placed,
     model: Contents,
 ) -> None:
+    """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
     numbers = [_number(found, own, entry.radius, placed) for own in ordered]
     if not any(found.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
@@ -307,7 +326,7 @@ def _add(
 
 
 def _law_and_loss(found: _Pairs, entry: ContactEntry, pair: Pair) -> tuple[Floats, Floats]:
-    """Those of all pairs of a contact, unless stiffnesses follow from materials."""
+    """Return law and losses of a pair: the same for all pairs of a contact, unless stiffnesses follow from materials."""
     of_all = entry.stiffness is not None or bool(entry.coefficients)
     if not of_all or entry.name not in found.laws:
         loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
@@ -316,7 +335,7 @@ def _law_and_loss(found: _Pairs, entry: ContactEntry, pair: Pair) -> tuple[Float
 
 
 def _in_order(entry: ContactEntry, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
-    """Both surfaces of each pair without a plane, that of `a` first."""
+    """Yield both surfaces of each pair without a plane, the one of side `a` first, and the pair."""
     first = {id(own) for own in entry.a}
     for pair in pairs:
         if not pair.with_plane:
@@ -324,7 +343,10 @@ def _in_order(entry: ContactEntry, pairs: list[Pair]) -> Iterator[tuple[tuple[Su
 
 
 def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[int], loss: Floats) -> None:
-    """Corners of each at the other, less what corners next to corners count twice, and ridges across ridges."""
+    """Add the pairs of two meshes: vertices of each on the other, and feature edges across feature edges.
+
+    Vertices near vertices would count twice; a pair of both sets of vertices with a negative share removes that.
+    """
     corners, ridges, shares = zip(*(_of_mesh(found, k) for k in numbers), strict=True)
     law, (one, other) = law_of(entry, pair), numbers
     for a, b, share, losing in (
@@ -340,7 +362,10 @@ def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[in
 
 
 def _of_mesh(found: _Pairs, mesh: int) -> tuple[int, int, float]:
-    """Numbers of the surfaces of its corners and of its ridges, which stand behind all others, and the share of a corner."""
+    """Return the indices of the surfaces of a mesh's vertices and feature edges, and the share of the stiffness of a vertex.
+
+    Both surfaces are appended after all others when they are first needed.
+    """
     own = found.surfaces[mesh]
     assert isinstance(own, table.Mesh)
     if mesh not in found.of_meshes:
@@ -352,8 +377,9 @@ def _of_mesh(found: _Pairs, mesh: int) -> tuple[int, int, float]:
 
 
 def _looking(one: float, other: float) -> int:
-    """Whose stations are looked at, by the radii: of a rope on a drum only the rope's, since all that is wound is equally far
-    from the axis of the drum.
+    """Return whose contact points are evaluated, from the two radii.
+
+    For a rope on a drum only those of the rope count, since all of the wound rope is equally far from the axis of the drum.
     """
     if max(one, other) < MUCH_THICKER * min(one, other):
         return table.BOTH
@@ -361,6 +387,7 @@ def _looking(one: float, other: float) -> int:
 
 
 def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:
+    """Return the index of a surface in the table; add it if it is not there yet."""
     key = (id(own), radius if isinstance(own, Rod) else None)
     if key in found.numbers:
         return found.numbers[key]
@@ -389,6 +416,7 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
 
 
 def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
+    """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
     features, frame = features_on(own, placed), placed.frame_of(own.on)
     if own.is_box:
         low, high = features.points.min(axis=0), features.points.max(axis=0)
@@ -403,7 +431,7 @@ def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
     if own.is_round:
         axis = features.circles[0, :3] * (1.0, 1.0, 0.0)
         return table.Round(frame, axis, profile_of(features), features.radius)
-    if len(features.circles) or len(features.points) != 2:  # its body got another shape since
+    if len(features.circles) or len(features.points) != 2:  # the shape of its body was changed afterwards
         raise ModelError(
             f"{called(own)}: it has no shape any more that meets more than planes, but does; leave its shape"
         )
@@ -413,18 +441,20 @@ def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
 def _check_sides(
     contacts: Contacts, of: list[tuple[ContactEntry, Pair]], meshes: list[MeshEntry], points: Floats
 ) -> None:
-    """Raise where something begins on the side of a mesh on which it was said not to be."""
+    """Raise ModelError if a surface begins on the wrong side of a mesh whose `side` was given."""
     if all(mesh.side == SIDES[0] for mesh in meshes):
         return
     for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
         own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
         if contacts.kind[other] != table.MESH:
             continue
-        mesh = meshes[other]  # they are the first surfaces
+        mesh = meshes[other]  # meshes are the first surfaces of the table
         if mesh.side == SIDES[0]:
             continue
         first = contacts.first[own]
-        last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]  # the middle
+        last = (
+            first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
+        )  # the centre of the core
         there = points[first:last]
         places = in_frame(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
@@ -441,8 +471,9 @@ def _check_sides(
 def _held(
     found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined
 ) -> Iterator[tuple[int, int]]:
-    """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius.
-    first: points of all surfaces before each.
+    """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
+
+    On a rod these are the chords within pi times its radius of the joint. `first`: index of the first point of each surface.
     """
     for anchors in joined.at(*pair):
         near = []
@@ -463,7 +494,7 @@ def _held(
 
 
 def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
-    """Raise where surfaces are inside of each other at t = 0."""
+    """Raise ModelError if surfaces interpenetrate at t = 0."""
     if not found.pairs:
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
@@ -491,9 +522,9 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], pla
 def _finer_chords(
     contacts: Contacts, found: _Pairs, listed: Candidates, points: Floats, worst: int, allowed: float
 ) -> str:
-    """Say how many elements a rod needs, if only its chord is too deep and both of its nodes are not; else nothing.
+    """Return a message on how many elements a rod needs if only its chord is too deep and both of its nodes are not; else "".
 
-    The depth of a chord below the nodes of a curve goes with the square of its length.
+    The depth of a chord below the nodes of a curve is proportional to the square of its length.
     """
     own = listed.ends[worst]
     entry, meet = found.of[listed.pair[worst]]
@@ -520,8 +551,9 @@ def _finer_chords(
 
 
 def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list[tuple[int, float]]:
-    """Of two meshes the pair of their ridges, and how deep these are in triangles of the other: one may go through a face far
-    from all corners.
+    """Return pairs of feature edges of two meshes, and how deep the edges are in triangles of the other mesh, m.
+
+    An edge may go through a face far from all vertices.
     """
     below = {ridges: mesh for mesh, (_, ridges, _) in found.of_meshes.items()}
     depths = []

@@ -1,15 +1,15 @@
-"""Distributed loads of rods: forces and moments per length, as the loads of the nodes that do the same work.
+"""Convert distributed loads of rods, forces and moments per length, to work-equivalent loads of the nodes.
 
     f_a(t) = sum over elements of the integral of l_a(x) q(s(x), t) dx                                      (1)
 
-with the element's own interpolation of displacements l_a, linear between two frames, of order p on a span, by Gauss points that
-are exact for a load of order p + 1 along it. A constant dead load is thus to the last bit what gravity is to a rod of constant
-mass. Following loads have components in the sections' axes and turn with the nodes. What they do is counted like the work of
-any load: exactly.
+l_a is the element's interpolation of displacements: linear between two frames, of order p on a span. The integrals use Gauss
+points that are exact for a load of order p + 1 along the element. A constant dead load is thus bit-identical to gravity on a
+rod of constant mass. Following loads have components in the sections' axes and rotate with the nodes. Their work is accounted
+for exactly, as for any load.
 
-A `Field` that is narrow compared with an element is integrated adaptively, at each time by itself: an element whose integrals
-by FIRST panels differ from those of the element as a whole gets twice as many panels until they change no more. Functions of
-one place and time are called often enough as it is; for them a warning says how far their integrals are off.
+A `Field` that is narrow compared with an element is integrated adaptively, at each time separately. If the integrals of an
+element with FIRST panels differ from those over the whole element, the number of panels is doubled until they no longer change.
+Functions of one position and time would be called too often for that; a warning states by how much their integrals are off.
 """
 
 from __future__ import annotations
@@ -32,26 +32,24 @@ from rodsim.parts.model_warnings import DoubtfulModelWarning
 FIRST, MOST_PANELS = (
     4,
     512,
-)  # panels of an element: a load as narrow as 1/16 of it is seen, one of 1/1000 integrated
-CLOSE = (
-    1e-4  # of the integral of |q| over the element that has the most: integrals closer than that are equal
-)
-OFF = 0.01  # the same, of a function's integrals that are worth a warning
-LOOKS = 20  # times at which those are looked at
-_PLACES = 1_000_000  # times and places at once
+)  # first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
+CLOSE = 1e-4  # integrals are equal within this fraction of the largest integral of |q| over an element
+OFF = 0.01  # error of a function's integrals that gives a warning, as a fraction of that integral of |q|
+LOOKS = 20  # calls in which that error is checked, each at one time
+_PLACES = 1_000_000  # largest number of times and positions evaluated at once
 
 
 class Spread(NamedTuple):
-    """(1) of one load, on m elements with p + 1 nodes each."""
+    """Hold the elements and nodes of equation (1) for one load, m elements with p + 1 nodes each."""
 
-    frames: Ints  # (k,) nodes that carry it, counted from the first of the rod
-    start: Floats  # (m,) fractions of the length
-    share: Floats  # (m,) of elements in the length
-    lengths: Floats  # (m,) m
-    nodes: Ints  # (m, p + 1) numbers among `frames`
+    frames: Ints  # (k,) nodes that carry the load, counted from the first node of the rod
+    start: Floats  # (m,) fractions of the rod's length at which elements begin
+    share: Floats  # (m,) lengths of elements as fractions of the rod's length
+    lengths: Floats  # (m,) lengths of elements, m
+    nodes: Ints  # (m, p + 1) indices of the nodes of each element in `frames`
 
     def rule(self, panels: int = 1) -> Rule:
-        """Gauss points in each of as many equal parts of all elements."""
+        """Return Gauss points and weights on all elements, each divided into `panels` equal parts."""
         order = self.nodes.shape[1] - 1
         xi, w = legendre.leggauss(order + 1)
         x, w = 0.5 + 0.5 * xi, 0.5 * w
@@ -63,39 +61,39 @@ class Spread(NamedTuple):
         return Rule(places, self.lengths[:, None, None] * (w * shape), self.lengths[:, None] * w)
 
     def chosen(self, which: Ints) -> Spread:
-        """On some of the elements."""
+        """Return a `Spread` on the elements with these indices only."""
         return Spread(
             self.frames, self.start[which], self.share[which], self.lengths[which], self.nodes[which]
         )
 
     def at_nodes(self, each: Floats) -> Floats:
-        """Sums at nodes (t, k, c) of what elements give to theirs (t, m, p + 1, c)."""
+        """Sum the contributions of elements (t, m, p + 1, c) at the nodes, (t, k, c)."""
         found = np.zeros((len(each), len(self.frames), each.shape[-1]))
-        for a in range(self.nodes.shape[1]):  # of several elements no two have one node at the same end
+        for a in range(self.nodes.shape[1]):  # no two elements have the same node at the same position a
             found[:, self.nodes[:, a]] += each[:, :, a]
         return found
 
 
 class Rule(NamedTuple):
-    """Places and weights of an integration of (1)."""
+    """Hold positions and weights of a quadrature of (1)."""
 
-    places: Floats  # (m, points) fractions of the length
-    weights: Floats  # (m, p + 1, points) m, of element, node and point
-    measure: Floats  # (m, points) m
+    places: Floats  # (m, points) fractions of the rod's length
+    weights: Floats  # (m, p + 1, points) weights of each element, node and point, m
+    measure: Floats  # (m, points) weights of the length itself, m
 
     def integrals(self, q: Floats) -> Floats:
-        """(t, m, p + 1, 3) of loads (t, m, points, 3)."""
+        """Integrate loads q (t, m, points, 3) to nodal contributions (t, m, p + 1, 3)."""
         found: Floats = np.matmul(self.weights, q)
         return found
 
     def sizes(self, q: Floats) -> Floats:
-        """(t, m) integrals of |q|."""
+        """Integrate |q| over each element, (t, m); q: (t, m, points, 3)."""
         found: Floats = np.sum(self.measure * np.linalg.norm(q, axis=-1), axis=2)
         return found
 
 
 def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
-    """Nodes and elements of a load on a meshed rod."""
+    """Return nodes and elements of a load on a meshed rod."""
     total, fractions = entry.on.stress_free.length, mesh.fractions
     if len(mesh.elements.length):
         spans, lengths, order = mesh.elements.frames, mesh.elements.length, 1
@@ -111,13 +109,14 @@ def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
 
 
 def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
+    """Evaluate the Lagrange polynomial of node a of the nodes `own` at x."""
     others = np.delete(own, a)
     value: Floats = np.prod((x[:, None] - others) / (own[a] - others), axis=1)
     return value
 
 
 def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callable[[Floats], Floats]:
-    """Times (k,) -> loads of the nodes (k, n, 3)."""
+    """Return a function of times (k,), s, that gives the loads of the nodes (k, n, 3), N or N m."""
     value, rule = entry.value, spread.rule()
     if isinstance(value, Field):
         return _adaptive(owner, value, spread)
@@ -168,7 +167,10 @@ def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callabl
 
 
 def _adaptive(owner: str, field: Field, spread: Spread) -> Callable[[Floats], Floats]:
-    """Times (k,) -> loads of the nodes (k, n, 3), of elements with as many panels as each needs at each time."""
+    """Return a function of times (k,), s, that gives the loads of the nodes (k, n, 3), with adaptive quadrature.
+
+    Each element has as many panels as it needs at each time.
+    """
     one, few = spread.rule(), spread.rule(FIRST)
 
     def at(rule: Rule, times: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What is drawn of bodies without a shape of their own: all that they touch others with."""
+"""Give bodies without a shape the spheres and solids of their contacts as shapes to draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _BALL = Sphere(1.0, mass=1.0).vertices
 
 
 def with_shapes(bodies: list[BodyLayout], surfaces: Iterable[dict[str, Any]]) -> list[BodyLayout]:
-    """The bodies, those without vertices with the spheres and solids on them; surfaces: as of `contact_surfaces.surfaces_of`."""
+    """Return the bodies; those without vertices are given the spheres and solids on them.
+
+    `surfaces`: descriptions as returned by `contact_surfaces.surfaces_of`.
+    """
     found: dict[int, list[tuple[Floats, Ints]]] = {}
     for own in surfaces:
         is_of_points = not ({"mesh", "sides"} & own.keys() or own.get("circles"))
@@ -31,8 +34,9 @@ def with_shapes(bodies: list[BodyLayout], surfaces: Iterable[dict[str, Any]]) ->
 
 
 def rounded_hull(points: Floats, radius: float) -> tuple[Floats, Ints] | None:
-    """Vertices (v, 3) and triangles (t, 3), counter-clockwise from outside, of the hull of balls about points (n, 3); None of
-    sharp points in one plane.
+    """Return the convex hull of balls about points (n, 3): vertices (v, 3) and triangles (t, 3).
+
+    Triangles are counter-clockwise as seen from outside. Return None if the radius is 0 and all points lie in one plane.
     """
     cloud = (points[:, None] + radius * _BALL).reshape(-1, 3) if radius > 0.0 else points
     try:
@@ -48,6 +52,7 @@ def rounded_hull(points: Floats, radius: float) -> tuple[Floats, Ints] | None:
 
 
 def _joined(shapes: list[tuple[Floats, Ints]]) -> dict[str, Any]:
+    """Join several shapes to one; return the fields `vertices` and `faces` of a `BodyLayout`."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
     faces = [own + start for (_, own), start in zip(shapes, starts, strict=False)]
     return {"vertices": np.concatenate([own for own, _ in shapes]), "faces": np.concatenate(faces)}

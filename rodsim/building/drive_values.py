@@ -1,4 +1,4 @@
-"""Drives of a model as arrays: rows of driven constraints, poses of driven frames, what a step asks them for."""
+"""Build the arrays of prescribed motion: driven constraint rows, poses of driven frames, and their values in time."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from rodsim.parts.joint_entries import DriveEntry
 from rodsim.parts.model_parts import Driven
 
 _NONE = np.zeros(3)
-LARGEST_LOOP = 1500  # rows: for more the search, by singular values, would take longer than the run
-DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
-AGREES = (
-    1e-7  # of the terms: rates of redundant rows that are below are zero; rates of functions are differences
-)
-OTHER_TIMES = 20  # at which motions are looked at, besides t = 0 and their corners
-FIRST, LAST = 1e-3, 1e3  # s: between them lie those of motions without corners
-BESIDE = 0.01  # of the least time between corners: how far beside one, where the acceleration shows
+LARGEST_LOOP = 1500  # rows: with more the search by singular values would take longer than the run
+DEPENDENT = 1e-9  # largest singular value, of unit rows, that counts as zero: the row depends on others
+AGREES = 1e-7  # rates of redundant rows below this fraction of their terms are zero; rates of functions are differences
+OTHER_TIMES = 20  # number of times at which motions are checked, in addition to t = 0 and their corners
+FIRST, LAST = 1e-3, 1e3  # s, range of these times for motions without corners
+BESIDE = 0.01  # offset from a corner, as a fraction of the least time between corners: shows the acceleration
 
 
 class DrivenRow(NamedTuple):
-    """A driven constraint: its row at t = 0; U_a, value and their rates at times (k,), for a coordinate that begins at a number;
-    and the coordinate in a state.
+    """Hold a driven constraint: its row at t = 0, its parameters at given times, and its coordinate in a state.
+
+    `numbers(t, start)` returns U_a, the value and the rates of both at times t (k,), s, for a coordinate that begins at
+    `start` (rad or m).
     """
 
     row: Row
@@ -53,7 +53,7 @@ class DrivenRow(NamedTuple):
 
 
 def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
-    """Of a drive between the markers of its joint."""
+    """Return the driven constraint of a drive between the markers a, b of its joint."""
     motion = entry.motion
     first = motion.value(np.zeros(1))[0]
 
@@ -62,7 +62,7 @@ def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
 
         def turning(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
             angle, rate = (start + motion.value(t) - first)[:, None], motion.rate(t)[:, None]
-            # e2 turned: across the direction that e1 of b should have
+            # e2 rotated by the angle: perpendicular to the prescribed direction of e1 of b
             U = np.cos(angle) * e2 - np.sin(angle) * e1
             dU = -rate * (np.sin(angle) * e2 + np.cos(angle) * e1)
             return U, np.zeros(len(t)), dU, np.zeros(len(t))
@@ -86,27 +86,30 @@ def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
 
 
 def _turned(state: State, marker: Marker, X: Floats) -> Floats:
-    """A vector of the marker's frame, inertial axes."""
+    """Rotate a vector X (3,) from the axes of the marker's frame to inertial axes."""
     return quaternions.rotate(state.quat[marker.frame], X)
 
 
 @dataclass(frozen=True, eq=False)
 class DriveValues:
-    """What all drives of a model prescribe, as a function of times."""
+    """Evaluate the prescribed motions of all drives and driven frames of a model at given times."""
 
-    rows: Mapping[str, DrivenRow]  # by the name of the drive
-    driven: Mapping[str, Driven]
-    start: Floats  # (d,) coordinates from which the rows begin, rad or m
+    rows: Mapping[str, DrivenRow]  # driven constraints, by the name of the drive
+    driven: Mapping[str, Driven]  # driven frames, by name
+    start: Floats  # (d,) initial coordinates of the rows, rad or m
 
     @classmethod
     def of(cls, model: Contents, rows: list[DrivenRow]) -> DriveValues | None:
-        """Of a model whose joints begin at zero; None where nothing is driven."""
+        """Return the values for a model whose joint coordinates begin at zero; None if nothing is driven."""
         if not rows and not model.driven:
             return None
         return cls(dict(zip(model.drives, rows, strict=True)), dict(model.driven), np.zeros(len(rows)))
 
     def __call__(self, times: Floats) -> Floats:
-        """Times (k,) -> (k, rows, 3) as `discretization.drives` packs them."""
+        """Return the values at times (k,), s, as an array (k, rows, 3), packed as by `discretization.drives`.
+
+        Raises ModelError if a motion is not finite at one of them.
+        """
         pairs = zip(self.rows.items(), self.start, strict=True)
         parts = {f"drive '{name}'": pack_constraint(*own.numbers(times, x)) for (name, own), x in pairs}
         parts |= {f"driven '{name}'": pack_frame(*own.motion(times)) for name, own in self.driven.items()}
@@ -117,7 +120,7 @@ class DriveValues:
         return np.concatenate(list(parts.values()), axis=1)
 
     def first(self) -> Floats:
-        """(d, NUMBERS) the numbers of drives in `State.own` at t = 0."""
+        """Return the parameters of drives in `State.own` at t = 0, (d, NUMBERS)."""
         out = np.zeros((len(self.rows) + len(self.driven), NUMBERS))
         for k, (own, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
             U, value, dU, dvalue = own.numbers(np.zeros(1), start)
@@ -125,17 +128,17 @@ class DriveValues:
         return out
 
     def begun_at(self, state: State) -> DriveValues:
-        """The same for joints that begin as a state has them."""
+        """Return these drive values for joints that begin at their coordinates in `state`."""
         return replace(self, start=np.array([own.coordinate(state) for own in self.rows.values()]))
 
 
 def check_drives(model: Contents, system: System, state: State) -> None:
-    """Raise ModelError where a drive prescribes what joints or another drive fix already.
+    """Raise ModelError if a drive prescribes a motion that joints or another drive determine already.
 
-    Freedom is counted at t = 0: a drive acts against others if constraints depend on each other that are independent
-    without it, where it is a row, or where its frame may move as it likes. Such driven frames are accepted if they move so that
-    these constraints agree (a planar linkage whose foot is driven in its plane): n . G_driven (v, omega) = 0 for all n with
-    n^T G = 0 of the frames that are not driven, at the times of `_times`.
+    Degrees of freedom are counted at t = 0. A drive conflicts with others if constraints are dependent that are independent
+    without its row, or with its frame free to move. Driven frames of this kind are accepted if they move so that these
+    constraints agree (a planar linkage whose foot is driven in its plane): n . G_driven (v, omega) = 0 for all n with
+    n^T G = 0, G of the frames that are not driven, at the times of `_times`.
     """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
@@ -190,15 +193,17 @@ def check_drives(model: Contents, system: System, state: State) -> None:
 def _disagreement(
     G: Floats, held: NDArray[np.bool_], driven: Sequence[Driven], frames: Ints, size: float
 ) -> float | None:
-    """First time at which driven frames (d,) do not move as redundant constraints allow; G (m, 6 n): gradients, of turns over
-    `size`.
+    """Return the first time (s) at which the motion of driven frames (d,) violates redundant constraints; None if there is none.
+
+    G (m, 6 n): constraint gradients, those with respect to rotations divided by `size` (m). `held` (6 n,): True for columns
+    of frames that are not driven.
     """
     lengths = np.linalg.norm(G[:, held], axis=1)
     used = lengths > 0.0
     unit = G[used] / lengths[used, None]
     U, sizes, _ = np.linalg.svd(unit[:, held])
     rank = int((sizes > DEPENDENT).sum())
-    null = [U[:, rank:].T @ unit]  # (k, 6 n) rows that are zero but for driven frames
+    null = [U[:, rank:].T @ unit]  # (k, 6 n) rows that are zero except in columns of driven frames
     if not used.all():  # constraints between driven frames and the ground alone
         null.append(G[~used] / np.maximum(np.linalg.norm(G[~used], axis=1), 1e-300)[:, None])
     columns = 6 * frames[:, None] + np.arange(6)
@@ -218,9 +223,10 @@ def _disagreement(
 
 
 def _times(driven: Sequence[Driven]) -> Floats:
-    """Times (k,) at which motions are compared with constraints: t = 0, corners, close to them on both sides, and others.
+    """Return times (k,), s, at which motions are compared with constraints: t = 0, corners, just beside them, and others.
 
-    Those others lie, evenly on a scale of logarithms, up to beyond the last corner. Between FIRST and LAST if there are none.
+    The other times are spaced evenly on a logarithmic scale up to beyond the last corner; without corners from FIRST to
+    1.3 LAST.
     """
     corners = np.array(sorted({t for part in driven for t in part.motion.knots if t > 0.0}))
     last = corners[-1] if len(corners) else LAST
@@ -232,7 +238,7 @@ def _times(driven: Sequence[Driven]) -> Floats:
 
 
 def _excess(rows: Floats) -> int:
-    """How many rows depend on the others."""
+    """Return how many rows are linearly dependent on the others."""
     size = np.linalg.norm(rows, axis=1)
     rows = rows / np.where(size > 0.0, size, 1.0)[:, None]
     return len(rows) - int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT).sum())

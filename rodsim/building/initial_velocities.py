@@ -1,4 +1,7 @@
-"""Initial velocities that fit the joints: what was left out follows, what was given and had to be changed is told."""
+"""Make initial velocities consistent with the joints.
+
+Velocities that the user left out follow from the joints. A warning names given velocities that had to be changed.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ from rigid.system import State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 
-TOLD = 1e-9  # of the model's speed: changes below are rounding
+TOLD = 1e-9  # changes below this fraction of the model's speed are round-off
 
 
 class Fitted(NamedTuple):
-    """A state whose velocities fit the joints."""
+    """Hold a state whose velocities are consistent with the joints."""
 
     state: State
-    change: float  # largest change of a velocity that was given, m/s or rad/s
+    change: float  # largest change of a given velocity, m/s or rad/s
     parts: dict[
         str, tuple[float, float]
-    ]  # the parts whose given velocities were changed: by m/s, rad/s at most
+    ]  # parts whose given velocities were changed: largest changes, m/s and rad/s
 
 
 def fit_velocities(built: Built, warn: bool = True) -> Fitted:
-    """The initial state of a model with velocities that its joints allow, see `discretization.consistent`.
+    """Return the initial state of a model with velocities that its joints allow, see `discretization.consistent`.
 
-    Warns (InitialVelocityWarning) where velocities that were given had to be changed.
+    Warns (InitialVelocityWarning) if given velocities had to be changed. `warn`: False suppresses the warning.
     """
     state, change = project_velocities(built.system, built.state, built.held)
     if state is built.state:
@@ -44,12 +47,13 @@ def fit_velocities(built: Built, warn: bool = True) -> Fitted:
     largest = {name: by_frame[of_part].max(axis=0) for name, of_part in frames.items()}
     parts = {name: (float(x[0]), float(x[1])) for name, x in largest.items() if (x > least).any()}
     if parts and warn:
-        # points at the call of `simulate`
+        # the warning points at the call of `simulate`
         warn_user(_words(layout.name, parts), InitialVelocityWarning)
     return Fitted(state, change, parts)
 
 
 def _words(model: str, parts: dict[str, tuple[float, float]]) -> str:
+    """Return the text of the warning: the parts with the largest changes first."""
     ordered = sorted(parts.items(), key=lambda item: -max(item[1]))
     told = [f"{name} by {v:.3g} m/s and {omega:.3g} rad/s" for name, (v, omega) in ordered[:5]]
     more = f", and {len(ordered) - 5} parts more" if len(ordered) > 5 else ""

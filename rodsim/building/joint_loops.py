@@ -1,4 +1,4 @@
-"""Loops of joints: the way round through which a joint closes, and axes in it that do not quite fit, in words."""
+"""Describe loops of joints: the path that a joint closes, and axes in it that are slightly misaligned."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rigid.vectors import cross
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
 
-FITS = 1e-11  # rad: axes closer than this to parallel, or to square, are so but for rounding
-MEANT = 1e-2  # rad: axes farther from it than this were meant so
-_TOLD = 12  # joints in a message
+FITS = 1e-11  # rad: deviations from parallel or perpendicular below this are round-off
+MEANT = 1e-2  # rad: deviations above this are intended
+_TOLD = 12  # largest number of joints in a message
 
 
 class Link(NamedTuple):
-    """A joint between two parts, by their names."""
+    """Hold the names of a joint and of the two parts that it joins."""
 
     joint: str
     a: str
@@ -29,7 +29,7 @@ class Link(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """Joints in the order in which they follow each other, the last one closes; the parts before, between and behind them."""
+    """Hold the joints of a loop in order, the closing one last, and the parts before, between and after them."""
 
     joints: tuple[str, ...]
     parts: tuple[str, ...]
@@ -42,23 +42,24 @@ class Loop(NamedTuple):
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
-    """Of a long loop both ends."""
+    """Keep both ends of a long list of names, with "..." between."""
     if len(names) <= _TOLD:
         return list(names)
     return [*names[: _TOLD // 2], "...", *names[-_TOLD // 2 :]]
 
 
 def links_of(joints: Iterable[JointEntry]) -> list[Link]:
-    """Of the joints of a model."""
+    """Return the links of the joints of a model."""
     return [Link(entry.name, _part(entry.a), _part(entry.b)) for entry in joints]
 
 
 def _part(held: Any) -> str:
+    """Return the name of the part of an anchor, or of the part itself."""
     return str((held.part if isinstance(held, Anchor) else held).name)
 
 
 def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
-    """The shortest way through other joints from one part of `joint` round to the other one; None where there is none."""
+    """Find the shortest path through other joints from one part of `joint` to its other part; None if there is none."""
     own, others = None, dict[str, list[tuple[str, str]]]()
     for link in links:
         if link.joint == joint:
@@ -68,7 +69,7 @@ def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
         others.setdefault(link.b, []).append((link.joint, link.a))
     if own is None:
         return None
-    came: dict[str, tuple[str, str]] = {}  # to a part: from which one, by which joint
+    came: dict[str, tuple[str, str]] = {}  # part -> the part before it on the path, and the joint between
     waiting, seen = deque([own.b]), {own.b}
     while waiting and own.a not in seen:
         here = waiting.popleft()
@@ -88,11 +89,11 @@ def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
 
 
 class Misfit(NamedTuple):
-    """Two axes of a loop that are nearly parallel, or nearly at right angles, but not quite."""
+    """Hold two axes of a loop that are nearly, but not exactly, parallel or perpendicular."""
 
-    joints: tuple[str, str]
-    angle: float  # rad, that is missing
-    square: bool
+    joints: tuple[str, str]  # names
+    angle: float  # rad, deviation
+    square: bool  # True: nearly perpendicular; False: nearly parallel
 
     def __str__(self) -> str:
         a, b = self.joints
@@ -101,7 +102,10 @@ class Misfit(NamedTuple):
 
 
 def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
-    """The largest one of axes that were hardly meant so: a loop of them jams, or its equations do not agree on the way."""
+    """Return the largest unintended misalignment of the axes of these joints; None if there is none.
+
+    With such axes a loop jams, or its equations become inconsistent as it moves.
+    """
     axes = [
         (entry.name, entry.axis)
         for entry in joints
@@ -112,6 +116,7 @@ def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
 
 
 def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> Misfit:
+    """Return the deviation of two unit axes from parallel or perpendicular, whichever is closer."""
     sine = float(np.linalg.norm(cross(one[1], other[1])))
     cosine = float(one[1] @ other[1])
     square = abs(cosine) < sine

@@ -1,4 +1,4 @@
-"""Joints of a model: their markers and constraints, what a result knows of them, and which of them repeat each other."""
+"""Build the constraints of joints: their markers and rows, their layout in results, and the detection of redundant joints."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from rodsim.parts.model_parts import Anchor
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
 
-ASSEMBLED = 1e-9  # of the model's size: points of a joint closer than this count as one
+ASSEMBLED = 1e-9  # points of a joint closer than this fraction of the model's size coincide
 DRIVE = "drive"  # the kind of a drive in results
-_TOLD = 12  # names in a message
+_TOLD = 12  # largest number of names in a message
 _AXES = np.eye(3)
 
 
 class Placed(Poses, Protocol):
-    """What joints ask of `rodsim.building.build.Placement`."""
+    """Declare the attributes of `rodsim.building.build.Placement` that joints use."""
 
     size: float
 
@@ -48,26 +48,26 @@ class Placed(Poses, Protocol):
 
 
 class Joined(NamedTuple):
-    """A joint between two markers."""
+    """Hold a joint between two markers."""
 
     a: Marker
     b: Marker
-    given: Given
-    points: Floats  # (2, 3) of both markers
-    axes: Floats  # (2, 3, 3)
+    given: Given  # length, pitch and locked state that the user gave
+    points: Floats  # (2, 3) m, points of both markers, frame axes
+    axes: Floats  # (2, 3, 3) triads of both markers, frame axes, columns e1, e2, e3
 
 
 class Holding(NamedTuple):
-    """What joints, drives and gears make."""
+    """Hold the constraints and interactions made from joints, drives and gears."""
 
-    constraints: Constraints  # of all joints, then of all drives
-    joined: list[Joined]  # the markers of each, of a gear those of its first joint
-    driven: list[DrivenRow]  # what the drives prescribe
+    constraints: Constraints  # rows of all joints, then of all drives
+    joined: list[Joined]  # markers of each joint, drive and gear; a gear has those of its first joint
+    driven: list[DrivenRow]  # driven constraints of the drives
     gears: list[Interaction]
 
 
 def constraints_of(model: Contents, placement: Placed) -> Holding:
-    """Of a model."""
+    """Build the constraint rows of all joints and drives of a model, and the interactions of its gears."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = _joined(model, placement)
     of_joint: dict[str, Joined] = dict(zip(model.joints, joined, strict=True))
@@ -105,7 +105,7 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
 
 
 def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
-    """The axis of a coordinate is as long as it counts."""
+    """Build the interaction of a gear; the length of the axis of each coordinate is its ratio."""
     each, none = [], np.zeros(3)
     for part in entry.each:
         a, b = of_joint[part.joint.name][:2]
@@ -118,7 +118,7 @@ def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
 
 
 def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
-    """What results know of joints, drives and gears: their rows of `State.lam` and their markers."""
+    """Return the layouts of joints, drives and gears for results: their rows of `State.lam` and their markers."""
     layouts, first = [], 0
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
     kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
@@ -130,7 +130,7 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
 
 
 class Placing(NamedTuple):
-    """Where the two sides of a joint are."""
+    """Hold points and axes of the two sides of a joint in the world."""
 
     frames: tuple[int, int]
     points: tuple[Floats, Floats]  # (3,) m, in the world
@@ -139,7 +139,7 @@ class Placing(NamedTuple):
 
 
 def _joined(model: Contents, placement: Placed) -> list[Joined]:
-    """The two markers of each joint and what it is told, those of all joints at once."""
+    """Return the two markers of each joint and its given values, computed for all joints at once."""
     entries, each = list(model.joints.values()), []
     if not entries:
         return []
@@ -164,7 +164,10 @@ def _joined(model: Contents, placement: Placed) -> list[Joined]:
 def _placing(
     entry: JointEntry, placed: Sequence[Place | None], placement: Placed, model: Contents
 ) -> Placing:
-    """Of one joint; placed: its sides that are points."""
+    """Return points and axes of the two sides of one joint; `placed`: the positions of its sides that are anchors, else None.
+
+    Raises ModelError if no point is given, if points that should coincide do not, or if both sides are one frame.
+    """
     owner = f"{entry.kind} joint '{entry.name}'"
     sides = entry.a, entry.b
     points: list[tuple[Any, Floats]] = [
@@ -178,7 +181,7 @@ def _placing(
     length = _length(owner, entry, points[1][1] - points[0][1], placement.size, model) if apart else 0.0
     for name, point in points[1:] if not apart else ():
         gap = norm(point - points[0][1])
-        # a lone body at the origin has no size of its own here: count how far out the points are as well
+        # a single body at the origin has no size here: compare with the distance of the points from the origin too
         far = gap > ASSEMBLED * placement.size
         if far and gap > ASSEMBLED * max(np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
@@ -190,14 +193,14 @@ def _placing(
         raise ModelError(
             f"{owner}: joins {entry.a} to {entry.b}, which is the same node; give two points apart"
         )
-    # both levers from one world point: the joint begins with g = 0 to the last digits
+    # both lever arms from one world point: the joint begins with g = 0 to round-off
     ends = (points[0][1], points[1][1] if apart else points[0][1])
     given = Given(length, entry.pitch or 0.0, entry.locked)
     return Placing((a, b), ends, _triads(entry, placement.quat[a]), given)
 
 
 def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
-    """World axes e1, e2, e3 of both markers as columns, `quat` of the frame a."""
+    """Return the world axes e1, e2, e3 of both markers as columns (3, 3); `quat`: orientation of frame a."""
     if entry.axis is None:
         own = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
         return own, own
@@ -206,7 +209,7 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
     first = _triad(e3.tobytes(), b"" if across is None else across.tobytes())
     if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
         return first, first
-    # the shortest turn from one shaft to the other
+    # the smallest rotation from one shaft to the other
     turn = cross(e3, entry.second_axis)
     sine = float(np.linalg.norm(turn))
     angle = np.arctan2(sine, float(e3 @ entry.second_axis))
@@ -216,8 +219,9 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
 
 @functools.lru_cache(maxsize=256)
 def _triad(e3: bytes, e1: bytes) -> Floats:
-    """(3, 3) columns e1, e2, e3, of an axis and of a direction across it, if there is one, as bytes: joints of one model, and of
-    the next, have the same.
+    """Return columns e1, e2, e3 (3, 3) from an axis e3 and a direction e1 across it, both as bytes; e1 may be empty.
+
+    The results are cached, since joints of one model, and of the next, often have the same axes.
     """
     along: Floats = np.frombuffer(e3)
     across: Any = np.frombuffer(e1)
@@ -232,7 +236,7 @@ def _triad(e3: bytes, e1: bytes) -> Floats:
 def _not_met(
     owner: str, model: Contents, entry: JointEntry, one: tuple[Any, Floats], other: tuple[Any, Floats]
 ) -> str:
-    """Of a joint whose points are not in one place: which, how far apart, and the loop that does not close."""
+    """Describe a joint whose points do not coincide: which points, how far apart, and the loop that does not close."""
     d = other[1] - one[1]
     text = f"{owner}: |g| = {np.linalg.norm(d):.3g} m at t = 0 between {one[0]} and {other[0]}; "
     loop = loop_closed_by(links_of(model.joints.values()), entry.name) if one[0] != "at" else None
@@ -246,7 +250,10 @@ def _not_met(
 
 
 def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Contents) -> float:
-    """Distance of the points of a joint at t = 0."""
+    """Return the distance of the points of a joint at t = 0, m.
+
+    Raises ModelError if the points coincide or if the distance differs from the given `length`.
+    """
     found = float(np.linalg.norm(d))
     if found <= ASSEMBLED * size:
         raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
@@ -261,8 +268,9 @@ def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Conten
 
 
 def holding_names(names: Sequence[str], other_names: Sequence[str], system: System) -> list[str]:
-    """Of all that holds, by the numbers in `Multipliers.joint`; names: of joints, drives and gears, which come first in
-    `System.others`.
+    """Return the names of all constraints, in the order of the numbers in `Multipliers.joint`.
+
+    `names`: names of joints, drives and gears; gears come first in `System.others`.
     """
     gears = len(names) - 1 - int(system.constraints.joint.max(initial=-1))
     return [*names, *(other_names[k] for k in multipliers_of(system).other[gears:])]
@@ -271,9 +279,9 @@ def holding_names(names: Sequence[str], other_names: Sequence[str], system: Syst
 def without_doubt(
     model: Contents, system: System, state: State, other_names: Sequence[str] = ()
 ) -> tuple[System, list[list[str]]]:
-    """The system with the joints marked that repeat each other, and their names, loop by loop.
+    """Return the system with redundant joints marked, and the names of these joints, loop by loop.
 
-    Warns (RedundantJointsWarning) where there are any: not all of their forces and moments are determined.
+    Warns (RedundantJointsWarning) if there are any: not all of their forces and moments are determined.
     """
     found = redundancy(system, state)
     if found is None:
@@ -297,13 +305,14 @@ _FIT = "make them so, or give one of the joints of this loop more motion"
 
 
 def _misfit_of(model: Contents, names: Sequence[str]) -> Misfit | None:
-    """Of the axes of those of the names that are joints."""
+    """Return the largest unintended misalignment of axes among the names that are joints; None if there is none."""
     return misfit([model.joints[name] for name in names if name in model.joints])
 
 
 def loop_in_words(model: Contents, joint: str) -> str:
-    """The loop that a joint (or the first one of a gear, that of a drive) closes, and axes in it that do not fit; empty where
-    it closes none.
+    """Describe the loop that a joint closes, and misaligned axes in it; return "" if it closes none.
+
+    `joint`: name of a joint, of a drive (its joint counts) or of a gear (its first joint counts).
     """
     if joint in model.gears:
         joint = model.gears[joint].each[0].joint.name
@@ -317,6 +326,6 @@ def loop_in_words(model: Contents, joint: str) -> str:
 
 
 def named(names: list[str]) -> str:
-    """Some names in words."""
+    """Join the first names to a text, with the number of the others."""
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     return ", ".join(f"'{name}'" for name in names[:_TOLD]) + more

@@ -1,8 +1,9 @@
-"""What a small model was built into is kept: one with the same contents, run again or made anew, is not built again.
+"""Cache what small models were built into, so that a model with the same contents is not built again.
 
-Contents are told apart by all that stands in a model: numbers to the bit, arrays with their shapes, words, parts and functions of
-ours by what they are made of. A model with a function of the user, or with an object of a class that is none of ours, is built
-each time, as who knows what it gives today; so is one with contacts, and one that was warned of, so that its warnings come again.
+The cache key is made of everything in a model: numbers (bitwise), arrays with their shapes, strings, and parts and functions of
+this package by their contents. A model with a function of the user, or with an object of a class from elsewhere, is built each
+time, since its values may change. A model with contacts is built each time too, and so is a model that gave a warning, so that
+the warning is repeated.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from rodsim.parts.entries import Contents
 from rodsim.parts.no_model import no_model
 from rodsim.parts.space_curves import Curve
 
-MOST = 8  # models
+MOST = 8  # largest number of cached models
 
 _OURS_ARE = ("rodsim", "rigid", "discretization")
 _OF_PIECES = ("c", "x", "extrapolate", "axis")
-_SKIPPED = frozenset(("given",))  # of entries: their fields follow from it
+_SKIPPED = frozenset(("given",))  # attributes of entries that follow from their fields
 
 Key = tuple[Any, ...]
 
@@ -34,11 +35,11 @@ _kept: OrderedDict[Key, Built] = OrderedDict()
 
 
 class _UnknownError(Exception):
-    """Something whose contents are not known."""
+    """Signal an object whose contents are not known."""
 
 
 def contents_of(model: Contents) -> Key | None:
-    """Of a model of ours, all through; None where something stands in it that only its user knows."""
+    """Return the cache key of a model; None if it contains something whose values only the user knows."""
     if not model.told_by_contents or not _is_ours(type(model)):  # type: ignore[arg-type]  # classes are hashable
         return None
     try:
@@ -48,7 +49,7 @@ def contents_of(model: Contents) -> Key | None:
 
 
 def _words_of(model: Contents) -> list[Any]:
-    """All that a model is made of, one behind the other; what stands in several places refers to the first by its number."""
+    """Return a flat list of everything in a model; an object that occurs again refers to its first occurrence by a number."""
     words: list[Any] = [type(model)]
     waiting: list[Any] = [vars(model)]
     seen: dict[int, int] = {}
@@ -62,7 +63,7 @@ def _words_of(model: Contents) -> list[Any]:
                 raise _UnknownError
             words += thing.shape, thing.dtype, thing.tobytes()
         elif sort == _FLOAT:
-            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
+            words.append(thing.hex())  # distinguishes -0.0 from 0.0; nan equals nan
         elif sort == _PLAIN:
             words.append(thing)
         elif sort == _DICT:
@@ -91,7 +92,7 @@ _EXACT = {np.ndarray: _ARRAY, float: _FLOAT, dict: _DICT}
 
 
 class _Sorts(dict[type[Any], int]):
-    """Of classes, each found once."""
+    """Cache how instances of a class are listed; each class is examined once."""
 
     def __missing__(self, kind: type[Any]) -> int:
         self[kind] = _sort_of(kind)
@@ -99,6 +100,7 @@ class _Sorts(dict[type[Any], int]):
 
 
 def _sort_of(kind: type[Any]) -> int:
+    """Return how instances of a class are listed: plain, list, number, object of this package, or other."""
     if kind in (int, str, bool, type(None), bytes):
         return _PLAIN
     if issubclass(kind, tuple | list):
@@ -112,7 +114,7 @@ _sorts = _Sorts(_EXACT)
 
 
 def _parts_of(thing: Any) -> Mapping[Any, Any]:
-    """Of an object of ours."""
+    """Return the attributes of an object of this package, without those that follow from others."""
     own: dict[Any, Any] | None = getattr(thing, "__dict__", None)
     if own is None:
         raise _UnknownError
@@ -122,11 +124,12 @@ def _parts_of(thing: Any) -> Mapping[Any, Any]:
 
 
 def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
-    interpolating = sys.modules.get("scipy.interpolate")  # who has no spline need not load it
+    """Return the contents of a spline, of a function of this package or of a bound method; else raise _UnknownError."""
+    interpolating = sys.modules.get("scipy.interpolate")  # not loaded: no spline can be in the model
     if interpolating is not None and isinstance(thing, interpolating.PPoly):
         return {name: getattr(thing, name) for name in _OF_PIECES}
     if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS_ARE:
-        # of ours, such as a constant load's: what it was made with, which may be a function of the user
+        # a function of this package, such as that of a constant load: its closure may hold a function of the user
         cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
         return {thing.__code__: cells, "defaults": thing.__defaults__, "named": thing.__kwdefaults__}
     if kind is MethodType:
@@ -136,13 +139,14 @@ def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
 
 @functools.cache
 def _is_ours(kind: type[Any]) -> bool:
+    """Return True if a class belongs to one of the packages of this project."""
     return kind.__module__.partition(".")[0] in _OURS_ARE
 
 
 def built_of(model: Contents) -> Built:
-    """What a model is built into: where one of its contents is kept that, to the bit as it was, else kept for the next one.
+    """Build a model, or return the cached, bit-identical result for a model with the same contents.
 
-    Nobody writes to its system; state and layout are of who asks.
+    The system is shared and must not be written to; state, layout and `held` are copies that belong to the caller.
     """
     key = contents_of(model)
     if key is not None and (known := _kept.get(key)) is not None:
@@ -158,7 +162,7 @@ def built_of(model: Contents) -> Built:
 
 
 def built_from(owner: str, model: object) -> Built:
-    """What a model is built into, as `built_of`, or what was built before; ModelError for anything else."""
+    """Build a model as `built_of` does, or return `model` itself if it is a `Built`; ModelError for anything else."""
     if isinstance(model, Built):
         return model
     if not isinstance(model, Contents):
@@ -167,4 +171,5 @@ def built_from(owner: str, model: object) -> Built:
 
 
 def _own(built: Built) -> Built:
+    """Return `built` with copies of state, layout and `held`."""
     return built._replace(state=copied(built.state), layout=built.layout.copied(), held=copied(built.held))

@@ -1,4 +1,4 @@
-"""Loads of a model as arrays: those at points, then those of the nodes that carry distributed ones."""
+"""Build the arrays of loads: loads at points, then nodal loads of distributed loads and of wind."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 
 
 class Meshed(Poses, Protocol):
-    """What loads ask of `rodsim.building.build.Placement`."""
+    """Declare the attributes of `rodsim.building.build.Placement` that loads use."""
 
     meshes: dict[str, RodMesh]
     first: dict[str, int]
 
 
 class SpeakingOf:
-    """What is refused inside is about this part."""
+    """Add a part's kind and name to each ModelError that is raised inside this context."""
 
     __slots__ = "kind", "name"
 
@@ -43,7 +43,7 @@ class SpeakingOf:
 
 
 class Wind(NamedTuple):
-    """What pushes a part that is damped against something that moves."""
+    """Hold the load on a part that is damped relative to a moving medium."""
 
     name: str
     kind: int = FORCE
@@ -51,16 +51,16 @@ class Wind(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A distributed load, or a wind, as loads of nodes."""
+    """Hold the nodal loads of a distributed load or a wind."""
 
     entry: DistributedEntry | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
-    given: Any  # what the user gave
+    given: Any  # value from the user
 
 
 def line_loads(model: Contents, placement: Meshed) -> list[Line]:
-    """Of the meshed rods, then those of what is damped against something that moves."""
+    """Return the nodal loads of distributed loads on the meshed rods, then of parts damped relative to a moving medium."""
     found = []
     for entry in model.line_loads.values():
         spread = spread_of(entry, placement.meshes[entry.on.name])
@@ -75,17 +75,17 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
 
 
 def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
-    """Times (k,) -> forces (k, n, 3) of frames, `pushed` (n,) kg/s."""
+    """Return a function of times (k,), s, that gives the forces of frames (k, n, 3), N; `pushed`: damping (n,), kg/s."""
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
-_DIGITS = 14  # of directions: of a load that is larger they are the same
+_DIGITS = 14  # decimal digits of directions, so that they do not depend on the size of a load
 
 _NO_LOADS = loads_of(table_of())
 
 
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
-    """All loads, in the order of `load_values`."""
+    """Return the table of all loads, in the order of `load_values`."""
     if not model.loads and not lines:
         return _NO_LOADS
     entries = list(model.loads.values())
@@ -104,13 +104,14 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
 
 
 def load_names(model: Contents, lines: list[Line]) -> list[str]:
-    """What each of the loads is of, in the order of `load_values`; of other entries each names its own."""
+    """Return the name of each load, in the order of `load_values`, without loads from signals of other entries."""
     return [*model.loads, *(line.entry.name for line in lines for _ in line.frames)]
 
 
 def load_directions(model: Contents, lines: list[Line]) -> Floats:
-    """Unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`; 0: it is none, nan: not
-    known.
+    """Return unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`.
+
+    A row is 0 if the load is zero, nan if its direction is not known.
     """
     if not model.loads and not lines:
         return np.zeros((0, 3))
@@ -128,18 +129,18 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
 
 
 class LoadFunction(NamedTuple):
-    """One load, or one distributed load, as a function of time."""
+    """Hold a load at a point, or a distributed load, as a function of time."""
 
     name: str
-    n_loads: int  # of nodes, that it gives
-    function: Callable[[Floats], Floats]  # times (k,) -> (k, count, 3), or (k, 3)
-    given: Any  # what the user gave
+    n_loads: int  # number of nodal loads
+    function: Callable[[Floats], Floats]  # times (k,), s -> (k, n_loads, 3), or (k, 3)
+    given: Any  # value from the user, or the function of an entry
 
 
 class LoadValues:
-    """Values of all loads of a model: times (k,), s -> (k, loads, 3).
+    """Evaluate all loads of a model: times (k,), s -> (k, loads, 3), N or N m.
 
-    functions: in the order of the loads. Raises ModelError where a value is not finite.
+    `functions`: one for each load, in the order of the loads. A call raises ModelError if a value is not finite.
     """
 
     def __init__(self, functions: Sequence[LoadFunction]) -> None:
@@ -148,7 +149,7 @@ class LoadValues:
 
     @property
     def vary(self) -> bool:
-        """Whether one of them is a function of time."""
+        """Return True if one of the loads varies with time."""
         return any(is_varying(own.given) for own in self.functions)
 
     def __call__(self, times: Floats) -> Floats:
@@ -167,12 +168,12 @@ class LoadValues:
 
 
 def is_varying(given: Any) -> bool:
-    """Whether what the user gave for a load is a function of time."""
+    """Return True if value that the user gave for a load varies with time."""
     return callable(given) and not isinstance(given, ConstantVector)
 
 
 def load_values(model: Contents, lines: list[Line]) -> LoadValues:
-    """Values of all loads as a function of times."""
+    """Return the values of all loads of a model as a function of time."""
     functions = [LoadFunction(name, 1, entry.function, entry.value) for name, entry in model.loads.items()]
     functions += [LoadFunction(line.entry.name, len(line.frames), line.values, line.given) for line in lines]
     none = np.zeros(0)

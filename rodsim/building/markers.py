@@ -1,4 +1,4 @@
-"""Markers of joints on their frames, of all joints at once: for a few of them numpy takes ten times as long."""
+"""Compute the markers of all joints in the axes of their frames. For a few joints numpy takes ten times as long."""
 
 from rigid.compilation.decorators import kernel
 from rigid.kinematics.rotations import load4, rotated
@@ -7,9 +7,10 @@ from rigid.linear_algebra import load3, minus, store3
 
 @kernel
 def markers(frames, points, triads, poses, X, axes):
-    """Points X (k, 3) and triads (k, 3, 3), columns e1, e2, e3, in the axes of the frames (k,) that they are on.
+    """Compute points X (k, 3), m, and triads `axes` (k, 3, 3), columns e1, e2, e3, in the axes of their frames (k,).
 
-    points (k, 3), triads (k, 3, 3): in the world; poses: r, quat of all frames.
+    `points` (k, 3), m, and `triads` (k, 3, 3) are given in world axes; `poses`: r, quat of all frames. X is relative to the
+    origin of the frame.
     """
     r, quat = poses
     for k in range(len(frames)):

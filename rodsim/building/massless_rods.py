@@ -1,8 +1,9 @@
-"""Rods without mass: at rest, and in small motions, their stiffness alone says how they bend; in a step of a motion it does not.
+"""Reject rods without mass in simulations.
 
-A step of `em` knows the mean of the forces on a node, which is zero where nothing has inertia: what it adds at the end of
-one step it takes away at the end of the next, for ever. To take the inner nodes out one would need the energy of the rod
-by its ends, least over all shapes between, and its discrete derivative: where the rod may buckle it has several values.
+At rest, and in small motions, the stiffness of such a rod determines its shape; in a time step it does not. A step of `em`
+determines only the mean force on a node, which is zero if the node has no inertia: what it adds at the end of one step it takes
+away at the end of the next, without end. Eliminating the inner nodes would need the energy of the rod as a function of its
+ends, minimal over all shapes between, and its discrete derivative. If the rod may buckle this energy has several values.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from rodsim.building.build import Built
 
 
 def rods_without_mass(built: Built) -> list[str]:
-    """Names of rods with nodes that have none."""
+    """Return the names of rods that have nodes without mass."""
     frames = built.system.frames
     return [rod.name for rod in built.layout.rods if np.any(frames.mass[rod.frames] == 0.0)]
 
 
 def check_mass(built: Built, what: str) -> None:
-    """Raise ModelError where `what` is asked of a model with a rod without mass."""
+    """Raise ModelError if the model has a rod without mass; `what`: name of the computation that needs mass."""
     names = rods_without_mass(built)
     if names:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""From rods to frames and elements: nodes at all anchors, lumped masses, stress-free strains."""
+"""Mesh rods: frames and elements with nodes at all anchors, lumped masses, stress-free strains."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from rigid.vectors import cross
 from rodsim.parts.model_parts import SAME_NODE, Rod
 from rodsim.parts.sections import Section
 
-_HARDLY_BENT = 0.9  # cosine of half of .9 rad: twice that is no doubt
-_CLOSES = 1e-6  # rad between the ends of a closed rod that count as rounding of what the user gave
+_HARDLY_BENT = 0.9  # cosine of half of .9 rad: even twice that rotation is far from the limit
+_CLOSES = 1e-6  # rad between the ends of a closed rod that count as round-off of the user's input
 
 
 class RodMesh(NamedTuple):
-    """Nodes and elements of one rod; frame numbers count from 0 at its first node."""
+    """Hold nodes and elements of one rod; frame numbers count from 0 at its first node."""
 
-    fractions: Floats  # (n,) of the stress-free length
-    r: Floats  # (n, 3)
-    quat: Floats  # (n, 4)
-    v: Floats  # (n, 3)
-    Omega: Floats  # (n, 3)
-    mass: Floats  # (n,)
-    inertia: Floats  # (n, 3, 3)
-    radius: Floats  # (n,)
-    sides: Floats  # (n, 2) width and height of rectangles
-    arclength: Floats  # (n,)
-    elements: Elements
-    spans: Spans
-    center: Floats  # (3,) m, of the frames from the rod's curve, section axes
+    fractions: Floats  # (n,) positions of the nodes as fractions of the stress-free length
+    r: Floats  # (n, 3) positions, m
+    quat: Floats  # (n, 4) orientations
+    v: Floats  # (n, 3) velocities, m/s
+    Omega: Floats  # (n, 3) angular velocities, rad/s, section axes
+    mass: Floats  # (n,) lumped masses, kg
+    inertia: Floats  # (n, 3, 3) lumped inertias, kg m^2, section axes
+    radius: Floats  # (n,) radii of the sections, the greater of both intervals at a node, m
+    sides: Floats  # (n, 2) width and height of rectangular sections, m
+    arclength: Floats  # (n,) stress-free arclength, m
+    elements: Elements  # elements of two frames
+    spans: Spans  # elements of order p
+    center: Floats  # (3,) m, offset of the frames from the rod's curve, section axes
 
     def node(self, s: float) -> int:
-        """The node at the fraction s, which is an anchor's."""
+        """Return the number of the node at the fraction s of an anchor."""
         return int(np.argmin(np.abs(self.fractions - s)))
 
 
 def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, order: int = 1) -> Floats:
-    """Fractions of the length with nodes: every anchor has one, between them elements are equally long.
+    """Return the fractions of the length at which nodes are: one at every anchor, elements of equal length between anchors.
 
-    The number of elements stays `n_elements` wherever there are fewer anchors than elements. Elements of an order p > 1
-    span p intervals between nodes: there are as many of them as give `n_elements` intervals or a few more.
+    The number of elements is `n_elements` if there are fewer anchors than elements. Elements of an order p > 1 span p intervals
+    between nodes; their number is the least that gives `n_elements` intervals or more.
     """
     stops = tuple(sorted({0.0, 1.0, *anchors}))
     if n_elements > SMALL:
@@ -64,15 +64,16 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, orde
 
 
 def _fractions(n_elements: int, anchors: tuple[float, ...], closed: bool, order: int) -> Floats:
+    """Return the fractions of `node_fractions`; `anchors`: sorted, including 0 and 1."""
     stops = np.array(anchors, float)
     stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
     wanted = -(-n_elements // order)
     if closed and order > 1:
-        wanted = max(wanted, 2)  # one alone would join a frame with itself
+        wanted = max(wanted, 2)  # a single element would join a frame with itself
     counts = np.maximum(1, np.floor(pieces * wanted + 1e-9).astype(int))
-    while counts.sum() < wanted:  # give what is left to the longest elements
+    while counts.sum() < wanted:  # subdivide the longest elements until the number is reached
         counts[np.argmax(pieces / counts)] += 1
     while counts.sum() > wanted and counts.max() > 1:
         counts[np.argmin(np.where(counts > 1, pieces / counts, np.inf))] -= 1
@@ -140,13 +141,16 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
 
 
 def _sides(ends: Ints) -> tuple[Any, Any]:
-    """Nodes at both ends of intervals in a row, each once; of a closed rod the last ends at the first."""
+    """Return index expressions of the first and of the second nodes of consecutive intervals, each node once.
+
+    The last interval of a closed rod ends at its first node.
+    """
     first, last = slice(len(ends)), slice(1, None)
     return (first, last) if ends[-1, 1] else (first, ends[:, 1])
 
 
 def _arms(quat: Floats, center: Floats) -> Floats:
-    """(n, 3) from the rod's curve to its frames, inertial."""
+    """Return the vectors (n, 3), m, from the rod's curve to its frames, inertial axes."""
     if not center.any():
         return np.zeros((len(quat), 3))
     return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
@@ -155,9 +159,10 @@ def _arms(quat: Floats, center: Floats) -> Floats:
 def _moving(
     rod: Rod, fractions: Floats, r: Floats, quat: Floats, arm: Floats, mass: Floats
 ) -> tuple[Floats, Floats]:
-    """Velocities and angular velocities (n, 3) of the frames.
+    """Return velocities (n, 3), m/s, and angular velocities (n, 3), rad/s, section axes, of the frames.
 
-    If only the angular velocity is given the centre line goes with the sections, v' = omega x r', and the centre of mass rests.
+    If only the angular velocity is given, the centre line moves with the sections, v' = omega x r', and the centre of mass is at
+    rest.
     """
     if rod.velocity is None and rod.angular_velocity is None:
         return np.zeros(arm.shape), np.zeros(arm.shape)
@@ -172,18 +177,21 @@ def _moving(
 
 
 class _Discrete(NamedTuple):
-    """The elements of a rod, masses of its n nodes, and what is drawn of its intervals."""
+    """Hold the elements of a rod, the masses of its n nodes, and sizes of its intervals to draw."""
 
-    mass: Floats  # (n,)
-    inertia: Floats  # (n, 3, 3)
-    radius: Floats  # (intervals,)
-    sides: Floats  # (intervals, 2)
+    mass: Floats  # (n,) kg
+    inertia: Floats  # (n, 3, 3) kg m^2
+    radius: Floats  # (intervals,) m
+    sides: Floats  # (intervals, 2) m
     elements: Elements
     spans: Spans
 
 
 def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
-    """Two-frame elements between the nodes `ends` (k, 2); r, quat: of the stress-free shape at `stops`."""
+    """Build two-frame elements between the nodes `ends` (k, 2); r, quat: the stress-free shape at the fractions `stops`.
+
+    Sections with a nonlinear law, or with relaxing branches, give spans of two frames instead.
+    """
     middles = (stops[1:] + stops[:-1]) / 2
     along = _Sections(rod, middles)
     if along.beyond_linear:
@@ -201,7 +209,7 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
 
 
 def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _Discrete:
-    """Spans of p intervals each; arguments as above."""
+    """Build elements that span p intervals each, p the order of the element `number`; other arguments as in `_elements`."""
     order = BY_NUMBER[number].order
     first = np.arange(0, len(ends), order)
     length = (stops[first + order] - stops[first]) * rod.stress_free.length
@@ -210,7 +218,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     weight = (length[:, None] * w).ravel()
     along = _Sections(rod, places)
     of_span = first[:, None] + np.arange(order + 1)
-    # the same spans between the frames of the stress-free shape, whose ends may be apart
+    # spans between the frames of the stress-free shape, whose ends may be apart if the rod is closed
     frames = np.full((len(first), MOST_FRAMES), -1, dtype=np.int64)
     frames[:, : order + 1] = of_span
     kinds, nothing = np.full(len(first), number, dtype=np.int64), np.zeros((len(weight), 6))
@@ -235,7 +243,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, places)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
-    # sums of the rows of the consistent mass: of a homogeneous rod the weights of the nodes
+    # row sums of the consistent mass matrix: for a homogeneous rod the quadrature weights of the nodes
     share = VALUES[order, :order, : order + 1]
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for out, density in ((mass, along.per_length), (inertia, along.rotary)):
@@ -260,7 +268,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
 
 
 class _Sections:
-    """Numbers of the sections at fractions (k,) of the length; (k, ...)."""
+    """Evaluate the properties of the sections at fractions (k,) of the length, arrays (k, ...)."""
 
     def __init__(self, rod: Rod, places: Floats):
         self._sections, self._places = _sections(rod, places), places
@@ -270,6 +278,7 @@ class _Sections:
         self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
 
     def _column(self, name: str) -> Floats:
+        """Return one attribute of the sections at all positions, (k, ...)."""
         if len(self._sections) > 1:
             return np.array([getattr(section, name) for section in self._sections])
         value = np.asarray(getattr(self._sections[0], name))
@@ -279,41 +288,41 @@ class _Sections:
 
     @functools.cached_property
     def expressions(self) -> tuple[str, ...]:
-        """Texts of energies."""
+        """Return the distinct texts of energies, sorted."""
         return tuple(sorted({x.law_expression for x in self._sections if x.law_expression}))
 
     @property
     def law(self) -> Ints:
-        """Numbers of laws."""
+        """Return the number of the law at each position (k,)."""
         numbers = {text: EXPRESSIONS + k for k, text in enumerate(self.expressions)}
         given = [numbers.get(x.law_expression, x.law) for x in self._sections]
         return np.repeat(np.array(given, np.int64), self._each)
 
     @property
     def parameters(self) -> Floats:
-        """Of laws, as many as the one with the most has."""
+        """Return the parameters of the laws, (k, largest number of parameters), padded with zeros."""
         width = max(len(x.law_parameters) for x in self._sections)
         given = [(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections]
         return np.repeat(np.array(given), self._each, axis=0)
 
     @property
     def branch(self) -> Floats:
-        """Stiffness of relaxing branches."""
+        """Return the stiffness of relaxing branches at each position."""
         return self._column("branch")
 
     @property
     def relaxation(self) -> Floats:
-        """Times in which they relax, s."""
+        """Return the relaxation times (k,) of these branches, s."""
         return self._column("relaxation").astype(float)
 
     @property
     def _each(self) -> int:
-        """Places of one section."""
+        """Return the number of positions for each section."""
         return len(self._places) if len(self._sections) == 1 else 1
 
 
 def _rest(rod: Rod, places: Floats) -> Floats:
-    """(k, 6) strains of the curve that the rod has without stress besides those of its shape, on the line of its frames."""
+    """Return the `rest_strains` (k, 6), which add to the strains of the stress-free shape, on the line of the frames."""
     given = rod.rest_strains
     if given is None:
         return np.zeros((len(places), 6))
@@ -329,7 +338,7 @@ def _rest(rod: Rod, places: Floats) -> Floats:
 
 
 def _center(rod: Rod, places: Floats) -> Floats:
-    """(0, x2, x3) of the centre of mass, which is the same all along."""
+    """Return the position (0, x2, x3), m, of the centre of mass in the section; ModelError if it varies along the rod."""
     if isinstance(rod.section, Section):
         return np.array([0.0, *rod.section.center])
     centers = np.array([section.center for section in _sections(rod, places)])
@@ -341,6 +350,7 @@ def _center(rod: Rod, places: Floats) -> Floats:
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:
+    """Return the sections at these fractions, or one section if it is the same everywhere."""
     if isinstance(rod.section, Section):
         return [rod.section]
     sections = [rod.section(float(s)) for s in middles]
@@ -355,7 +365,7 @@ def _sections(rod: Rod, middles: Floats) -> list[Section]:
 def _along(
     rod: Rod, what: str, value: Floats | Callable[[float], ArrayLike] | None, fractions: Floats
 ) -> Floats:
-    """Vectors (n, 3) at fractions of the length, of one for all or of a callable; zero where nothing is given."""
+    """Return vectors (n, 3) at fractions of the length, from one vector or from a callable; zero if `value` is None."""
     if value is None:
         return np.zeros((len(fractions), 3))
     if callable(value):
@@ -364,7 +374,7 @@ def _along(
 
 
 def _check_closing(owner: str, quat: Floats) -> None:
-    """The first and the last of the frames of a closed rod are one section."""
+    """Raise ModelError if the first and the last frame of a closed rod, which are one section, have different orientations."""
     across = quaternions.multiply(quaternions.conjugate(quat[0]), quat[-1])
     angle = 2 * np.arctan2(np.linalg.norm(across[1:]), abs(across[0]))
     if angle > _CLOSES:
@@ -375,11 +385,12 @@ def _check_closing(owner: str, quat: Floats) -> None:
 
 
 def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
-    cosine = np.abs(np.add.reduce(qa * qb, axis=1))  # of half the turns
+    """Raise ModelError if the ends of an element are rotated relative to each other by more than 2.5 rad at t = 0."""
+    cosine = np.abs(np.add.reduce(qa * qb, axis=1))  # cosine of half the rotation angles
     if cosine.min() > _HARDLY_BENT and order <= 4:
         return
     turn = 2 * np.arccos(np.minimum(1.0, cosine))
-    # of an element of several intervals that from its middle, at most the sum of the turns of its half
+    # for an element of several intervals: rotation from its middle, at most the sum of the rotations of half of it
     if order % 2 == 0:
         turn = turn.reshape(-1, 2, order // 2).sum(axis=2).max(axis=1)
     if turn.max() > 2.5:
@@ -400,7 +411,7 @@ _NO_ELEMENTS = Elements(
 
 
 def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
-    """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
+    """Join elements and spans of several rods; their frame numbers are shifted by `first_frames`."""
     elements = [_NO_ELEMENTS]
     for part, first in zip(parts, first_frames, strict=True):
         elements.append(part.elements._replace(frames=part.elements.frames + first))
@@ -430,4 +441,5 @@ def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
 
 
 def _together(columns: Iterable[Floats]) -> Any:
+    """Concatenate arrays along their first axis."""
     return np.ascontiguousarray(np.concatenate(list(columns)))

@@ -1,4 +1,4 @@
-"""What can be simulated and is probably not meant: joints across a gap, numbers in other units than the rest."""
+"""Warn about valid models that are probably mistakes: joints across a gap, inconsistent units."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import Layout, RodLayout
 
-GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
-THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
+GAP = 0.1  # largest distance of a body from the point of such a joint, as a fraction of the body's size
+THICK, SLENDER = 0.5, 1e5  # largest radius over length, and length over radius, of a rod
 SOFTEST, STIFFEST = 1e3, 1e13  # Pa: a soft gel has 1e3, diamond 1.1e12
-LIGHTEST = 25.0  # kg/m^3, of what is no foam: the densest solid has 22.6 g/cm^3
-AWAY = 100.0  # radii of a rod: how far from its axis a point of a section may be
+LIGHTEST = 25.0  # kg/m^3, least density except for foams; the densest solid has 22.6 g/cm^3
+AWAY = 100.0  # largest distance of a point of a section from the rod's axis, in radii
 FASTEST = 1e6  # rad/s: ten times the fastest turbines
-LARGE = 0.2  # strain
-STRETCHED = 1e-3  # root of the mean square of the stretch along a rod: less is how exactly curves are drawn
-SAMPLES = 200  # places along a rod at which its drawn curve is looked at
-_STRAIGHT = 1e-6  # rad, and of a length: rounding of what is drawn
-_TOLD = 3  # of one kind in a message
+LARGE = 0.2  # strain above which a linear law is doubtful
+STRETCHED = 1e-3  # RMS stretch along a rod; less is the accuracy to which users draw curves
+SAMPLES = 200  # number of intervals along a rod in which its drawn curve is sampled
+_STRAIGHT = 1e-6  # rad, and fraction of a length: round-off of drawn curves
+_TOLD = 3  # largest number of lines of one kind in a message
 
 
 def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> bool:
-    """Warn of all that looks like a slip, in one warning; at the call of `Model.build`. Whether there was something."""
+    """Warn of all probable mistakes in one warning, which points at the call of `Model.build`; return True if there were any."""
     found = [
         *_some(gaps(model, placed)),
         *_some(units(model.rods, placed.meshes)),
@@ -57,7 +57,7 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
 
 
 def warn_of_strains(layout: Layout, system: System, state: State) -> None:
-    """Warn of rods with a linear law that are strained beyond it at rest; at the call of `equilibrium`."""
+    """Warn of rods with a linear law whose strains at rest are beyond its range; the warning points at `equilibrium`."""
     linear = system.rods.linear
     rods = [rod for rod in layout.rods if linear[rod.elements].all()]
     if not rods:
@@ -70,14 +70,17 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
 
 
 def warn_of_stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> None:
-    """Warn of rods whose drawn curve stretches them at t = 0 in a way that is probably not meant; at the call of `simulate`."""
+    """Warn of rods whose drawn curve probably stretches them at t = 0 by mistake; the warning points at `simulate`.
+
+    mass (n,), kg, and v (n, 3), m/s, are those of the frames.
+    """
     found = _some(stretched_starts(model, layout, mass, v))
     if found:
         warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
 
 
 def _some(lines: Iterator[str]) -> list[str]:
-    """The first of many lines of one kind."""
+    """Return the first lines of one kind, with the number of the others."""
     every = list(lines)
     more = len(every) - _TOLD
     return every if more <= 0 else [*every[:_TOLD], f"the same of {more} more"]
@@ -87,10 +90,10 @@ def _some(lines: Iterator[str]) -> list[str]:
 
 
 def gaps(model: Contents, placed: Poses) -> Iterator[str]:
-    """Joints without freedom that hold a body as a whole at a point outside of it.
+    """Yield a message for each joint without degrees of freedom that holds a body at a point outside of it.
 
-    A point that was given in the body's own axes is meant where it is. How far out a point is: from the box around the
-    body's surface, in its axes.
+    A point that was given in the body's own axes is taken as intended. The distance of a point is measured from the bounding box
+    of the body's surface, in its axes.
     """
     for entry in model.joints.values():
         bodies = [x for x in (entry.a, entry.b) if isinstance(x, Body) and len(x.properties.vertices)]
@@ -114,6 +117,7 @@ def gaps(model: Contents, placed: Poses) -> Iterator[str]:
 
 
 def _point(entry: JointEntry, placed: Poses) -> Floats | None:
+    """Return the world position (3,), m, of a joint; None if it has neither `at` nor an anchor."""
     if entry.at is not None:
         return entry.at
     anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
@@ -124,7 +128,7 @@ def _point(entry: JointEntry, placed: Poses) -> Floats | None:
 
 
 def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[str]:
-    """Rods whose radius, length or stiffness is that of another system of units."""
+    """Yield a message for each rod whose radius, length or stiffness is probably in another system of units."""
     for name, rod in rods.items():
         length, radius = rod.stress_free.length, meshes[name].radius
         known = radius[radius > 0.0]
@@ -147,10 +151,10 @@ def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[st
 
 
 def densities(model: Contents) -> Iterator[str]:
-    """Rods and bodies whose density, as given, is that of no solid in kg/m^3."""
+    """Yield a message for each rod or body whose density is that of no solid in kg/m^3."""
     for rod in model.rods.values():
         section = rod.section if not callable(rod.section) else rod.section(0.5)
-        # of a section that is made of a material: EA = E A
+        # area of a section that is made of a material: EA = E A
         area = section.stiffness[0, 0] / section.modulus if section.modulus > 0.0 else np.inf
         yield from _too_light(str(rod), section.mass_per_length / area)
     for body in model.bodies.values():
@@ -158,6 +162,7 @@ def densities(model: Contents) -> Iterator[str]:
 
 
 def _too_light(owner: str, density: float) -> Iterator[str]:
+    """Yield a message if a density is too small to be in kg/m^3."""
     if 0.0 < density < LIGHTEST:
         yield (
             f"{owner}: its density, {density:.3g} kg/m^3, is that of no solid; is it given in g/cm^3? Give it in "
@@ -166,7 +171,7 @@ def _too_light(owner: str, density: float) -> Iterator[str]:
 
 
 def offsets(model: Contents, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
-    """Points of sections of rods that are far outside of them: offsets in another unit than the rod."""
+    """Yield a message for each point of a section that is far outside of its rod: its offset is probably in another unit."""
     told = set()
     for entry in model.entries:
         for own in entry.held:
@@ -184,7 +189,7 @@ def offsets(model: Contents, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
 
 
 def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
-    """Parts that turn faster at t = 0 than anything does."""
+    """Yield a message for each part that rotates faster at t = 0 than any machine."""
     parts: list[Body | Rod] = [*model.bodies.values(), *model.rods.values()]
     for part in parts:
         rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
@@ -195,9 +200,9 @@ def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
 def stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> Iterator[str]:
     """Yield a warning for each rod drawn as a curve whose stretch has more energy than its bending, weight and motion.
 
-    Such a rod is far from any balance: its axial energy becomes vibrations at once. A rod is passed over if its
-    stretch is stated on purpose: `rest_strains`, a straight rod (it may be pulled, or hold a longitudinal wave), a
-    curved shape without stress, or two callables with a common label. mass (n,) and v (n, 3) are those of the frames.
+    Such a rod is far from equilibrium: its axial energy becomes vibrations at once. A rod is skipped if its stretch is stated on
+    purpose: `rest_strains`, a straight rod (it may be pulled, or hold a longitudinal wave), a curved stress-free shape, or two
+    callables with a common label. mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
     gravity = float(np.linalg.norm(model.gravity))
     for own in layout.rods:
@@ -229,7 +234,7 @@ def stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -
             continue
         mean = float(stretch.mean())
         cure = f"draw it as long as its stress-free shape, {length:.4g} m (it is {length * (1.0 + mean):.4g} m long)"
-        if np.ptp(stretch) > size:  # uneven
+        if np.ptp(stretch) > size:  # the stretch is uneven along the rod
             cure = "let s of the curve be the fraction of its length" + (
                 "" if abs(mean) < STRETCHED else f", and {cure}"
             )
@@ -241,11 +246,12 @@ def stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -
 
 
 def _may_be_strained(rod: Rod) -> bool:
+    """Return True if a rod may be strained at t = 0: it has a separate stress-free shape or `rest_strains`."""
     return rod.stress_free is not rod.initial or rod.rest_strains is not None
 
 
 def surface_strains(rod: RodLayout, K: Floats) -> Floats:
-    """Largest strain at the surface of a rod's elements (n,) by twist and curvatures (n, 3), in 1/m.
+    """Return the largest strain (n,) at the surface of a rod's elements, from twist and curvatures K (n, 3), 1/m.
 
         round: R |K|        rectangle: ((|K2| h/2 + |K3| w/2)^2 + (K1 min(w, h))^2)^(1/2)
 
@@ -262,7 +268,11 @@ def surface_strains(rod: RodLayout, K: Floats) -> Floats:
 def strains(
     rods: Sequence[RodLayout], strain: Floats, when: str, cure: str, bearable: float = LARGE
 ) -> Iterator[str]:
-    """Rods whose strains, of all points (n, 6), are beyond those of a linear law, at the axis or at the surface."""
+    """Yield a message for each rod whose strains, at the axis or at the surface, are beyond the range of a linear law.
+
+    `strain`: (n, 6) strains at all points of the model; `when`: time in words; `cure`: advice in words; `bearable`: largest
+    strain without a message.
+    """
     for rod in rods:
         own = strain[rod.elements]
         for what, size in (

@@ -1,6 +1,6 @@
-"""Bodies without moments of inertia about some axes: whatever asks for their rotation about these is refused.
+"""Reject interactions that need the rotation of a body about an axis without moment of inertia.
 
-A point X of a body, or a direction U, asks for a turn about an axis a that moves it: a x X != 0.
+A point X of a body, or a direction U, needs the rotation about an axis a if this rotation moves it: a x X != 0.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from rodsim.parts.own_interactions import AnchoredEntry
 
 
 class Placed(Poses, Protocol):
-    """What is asked of `rodsim.building.build.Placement`."""
+    """Declare the attributes of `rodsim.building.build.Placement` that are used here."""
 
     body_frame: dict[str, int]
     size: float
 
 
-NEAR = 1e-9  # of the model's size: a point closer to the axis is on it
-ALWAYS = np.full(3, np.nan)  # asks for every rotation
+NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
+ALWAYS = np.full(3, np.nan)  # marks an interaction that needs every rotation
 
 
 def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
-    """Frame -> (3, 3), the projection on its axes without inertia: what it turns about them by means nothing."""
+    """Return, for each frame with axes without inertia, the projection (3, 3) on them; rotations about them have no meaning."""
     return {
         placement.body_frame[name]: body.properties.without_inertia
         for name, body in model.bodies.items()
@@ -52,7 +52,7 @@ def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
 
 
 def check_rotations(model: Contents, system: System, placement: Placed) -> None:
-    """Raise ModelError where something asks for a rotation that a body has no inertia for."""
+    """Raise ModelError if something needs a rotation for which a body has no inertia."""
     thin = {
         placement.body_frame[name]: body
         for name, body in model.bodies.items()
@@ -75,6 +75,7 @@ def check_rotations(model: Contents, system: System, placement: Placed) -> None:
 
 
 def _about(axes: Floats) -> str:
+    """Name the axis without inertia, for messages; "" if there are several."""
     if np.trace(axes) > 2.0:
         return ""
     axis = axes[:, np.argmax(np.diag(axes))]
@@ -83,6 +84,7 @@ def _about(axes: Floats) -> str:
 
 
 def _check_spin(body: Body) -> None:
+    """Raise ModelError if the initial angular velocity of a body is about an axis without inertia."""
     if body.angular_velocity is None:
         return
     own = quaternions.rotate(quaternions.conjugate(body.orientation), body.angular_velocity)
@@ -95,11 +97,12 @@ def _check_spin(body: Body) -> None:
         )
 
 
-# kind and name of what needs a rotation, the frame, its point or direction there, and 1 for points, 0 for directions
+# kind and name of the interaction that needs a rotation, frame, point or direction there, 1 for points and 0 for directions
 Need = tuple[str, str, int, Floats, float]
 
 
 def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
+    """Yield the points and directions of all constraints, springs, loads and other interactions."""
     yield from _constraints(model, system)
     springs, torsions = springs_of(system.others), torsions_of(system.others)
     for side, column in enumerate(("Xa", "Xb")):
@@ -116,6 +119,7 @@ def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
 
 
 def _constraints(model: Contents, system: System) -> Iterator[Need]:
+    """Yield the points and directions of the constraint rows of joints and drives."""
     constraints = system.constraints
     names = model.constraint_names
     for c, number in enumerate(constraints.kind):
@@ -128,6 +132,7 @@ def _constraints(model: Contents, system: System) -> Iterator[Need]:
 
 
 def _others(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
+    """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
     own = without_tables(system.others)
     entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(poses)]
     entries = [*model.gears.values(), *entries]

@@ -1,4 +1,4 @@
-"""A model that is built already, with other numbers: what does not depend on them is kept."""
+"""Rebuild a model with other numbers and reuse what does not depend on them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from rodsim.parts.model_parts import Rod
 
 
 class Kept(NamedTuple):
-    """What was built, to the bit as it was; and where its frames are."""
+    """Hold a built model, for bit-identical reuse, and the placement of its frames."""
 
     built: Built
     placement: Placement
     fingerprint: Begun
-    rods: dict[str, Rod]  # of which its meshes were made
+    rods: dict[str, Rod]  # rods from which the meshes were made
 
 
 def built_once(model: Contents) -> Kept:
-    """Of a model, to be built again with other numbers."""
+    """Build a model that will be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
     unchanging(built.system)
     return Kept(built, Placement(model), begun(built.system), model.rods)
 
 
 def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
-    """As `build(model)`, to the bit, where these numbers have changed since.
+    """Return the same arrays as `build(model)`, bit-identical, for a model whose numbers at the paths `changed` differ.
 
-    Loads, gravity and velocities of bodies are read by what was built; anything else is built again on the meshes that are
-    there, of rods whose section is the same, and so is a model with contacts, whose doubts depend on all numbers.
+    New loads, gravity and velocities of bodies are put into the existing arrays. Any other change builds the model again with
+    the existing meshes of rods that have not changed. A model with contacts is always built again, since its warnings depend on
+    all numbers.
     """
     paths = list(changed)
     if model.contacts or not all(_is_read_late(path) for path in paths):
@@ -48,7 +49,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     if moving:
         placement = Placement(model, placement.meshes)
         check_rotations(model, built.system, placement)
-    system = built.system  # who changes arrays of it in place, as statics do, makes his own
+    system = built.system  # shared: code that changes its arrays in place, such as statics, copies them first
     state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
     layout = built.layout.copied()
     if GRAVITY in paths:
@@ -70,6 +71,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
 
 
 def _is_read_late(path: str) -> bool:
+    """Return True if the number at this path can be changed without building the model again."""
     key, _, field = path.partition(".")
     late = key in (GRAVITY, "loads", "distributed_loads")
     return late or (key == "bodies" and field.endswith(OF_BODIES[:2]))

@@ -1,4 +1,4 @@
-"""Going on from a stored state of a result, with the same parts but other loads, weights or parameters; what changed is said."""
+"""Start a run from a stored state, with the same parts but other loads, weights or parameters; the changes are recorded."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ from rodsim.results.result import Result
 from rodsim.results.standing import Standing
 from rodsim.results.steady_rotation import SteadyRotation
 
-_FITS = 1e-7  # of the model's size: gaps of joints at the stored state
-_JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
-_TURNS = 1e-6  # of the speed of a steady rotation: rates of joints that are rounding
-_FARTHEST = 1.2  # rad: axes of joints that are further apart might close the other way round
+_FITS = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
+_JUMP = 1e-9  # changes of the rates of drives below this fraction of the model's speed are round-off
+_TURNS = 1e-6  # rates of joints below this fraction of the speed of a steady rotation are round-off
+_FARTHEST = 1.2  # rad: axes of joints that are further apart might close in the opposite direction
 
 
 class Restart(NamedTuple):
-    """Where a run begins instead of at the initial state of its model."""
+    """Hold a start of a run other than the initial state of its model."""
 
-    built: Built  # the model, whose drives go on from where its joints stand
+    built: Built  # the model, whose drives continue from the coordinates of its joints
     state: State
-    origin: dict[str, Any]  # for the description: from what, which output, what changed
+    origin: dict[str, Any]  # for the description: source, output, changes
 
 
 class About(NamedTuple):
-    """A state about which a model is looked at, and the axes of the rotation that it is of."""
+    """Hold a state about which a model is linearised, and the axes of the steady rotation if it is from one."""
 
     built: Built
     state: State
-    spin: Floats | None
-    about: Floats | None
-    moved_ground: tuple[Layout, int] | None
+    spin: Floats | None  # (3,) rad/s, of the steady rotation
+    about: Floats | None  # (3,) m, point on its axis
+    moved_ground: tuple[Layout, int] | None  # see `StartingState`
 
 
 def restarted(
@@ -69,7 +69,7 @@ def restarted(
 ) -> Restart:
     """Return a start of the model `built` with the state of `start`.
 
-    Ground points that an equilibrium has moved are moved in what is given back, not in `built`.
+    Ground points that an equilibrium has moved are moved in the returned model, not in `built`.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def restarted(
     start_time : float, optional
         Time of a stored state of a result, s; by default the last.
     at_rest : bool
-        Whether joints may be elsewhere than they were: an equilibrium closes their gaps.
+        True if joints may be in other positions than before: an equilibrium closes their gaps.
     owner : str
         Function that has the argument, for messages.
 
     Raises
     ------
     ModelError
-        If the parts differ, or `start` does not go on to `start_time`.
+        If the parts differ, or `start_time` is not within the times of `start`.
     """
     given = starting_state(owner, built, start, start_time)
     if given.rotation is not None and not at_rest:
@@ -126,12 +126,12 @@ def restarted(
 def state_about(
     owner: str, built: Built, start: StartLike, start_time: float | None = None, at_rest: bool = False
 ) -> About:
-    """Return the state of `start` as it is, for a look at small motions about it; parameters as of `restarted`.
+    """Return the state of `start` as it is, for the analysis of small motions about it; parameters as in `restarted`.
 
     Raises
     ------
     ModelError
-        If the parts differ, or `start` does not go on to `start_time`.
+        If the parts differ, or `start_time` is not within the times of `start`.
     """
     given = starting_state(owner, built, start, start_time)
     rotation = given.rotation
@@ -166,7 +166,7 @@ def state_about(
 def check_start(
     owner: str, built: Built, start: StartLike | None, start_time: float | None
 ) -> StartLike | None:
-    """Return `start`, of a path the result; ModelError where it cannot be one of a model with these parts."""
+    """Return `start`, or the result if it is a path; ModelError if it is not a start of a model with these parts."""
     check_start_time(owner, start, start_time)
     if start is None:
         return None
@@ -176,18 +176,18 @@ def check_start(
 
 
 def _carried_over(built: Built, given: StartingState) -> tuple[State, list[str]]:
-    """The stored state as one of the model, but for its drives; and what of it is not as it was stored."""
+    """Return the stored state as a state of the model, except for its drives, and messages on what was not carried over."""
     old, new, stored = given.layout, built.layout, given.state
     own, said = _own_variables(built, old, stored)
     memory = new.memory.joined()
     if given.output is not None:
-        # of what the integrator remembered only what `em` understands goes on
+        # only the parts of the integrator's memory that `em` uses are carried over
         points = old.memory.points if _same_contacts(built.system, old.system) else 0
         memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
     anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
-        # the reference point stays, wherever the centre of mass is now
+        # the reference point keeps its position, even if the centre of mass has changed
         shift = before.reference - body.reference
         if np.any(shift):
             k = body.frame
@@ -197,7 +197,7 @@ def _carried_over(built: Built, given: StartingState) -> tuple[State, list[str]]
 
 
 def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
-    """Raise ModelError where joints do not allow the velocities of the rotation."""
+    """Raise ModelError if joints do not allow the velocities of the rotation."""
     if not len(state.lam):
         return
     rates = np.abs(velocity_residual(built.system, state))
@@ -215,7 +215,7 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
 
 
 def _with_own_ground(built: Built) -> Built:
-    """The same, with constraints and joints that may be moved: other runs begin with those of the model."""
+    """Return `built` with copies of constraints and joints, which may be moved without effect on other runs of the model."""
     own: Constraints = copied(built.system.constraints)
     system = built.system._replace(constraints=own)
     layout = copy.copy(built.layout)
@@ -226,13 +226,13 @@ def _with_own_ground(built: Built) -> Built:
 
 
 def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
-    """`State.own` where a run begins, but for its drives, and what of it is not as it was stored."""
+    """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, said = built.system, []
     before, blocks = old.own, own_variables(built.system)
     own = np.zeros(blocks.size)
     blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
     if blocks.branch:
-        # one that was not there yet begins as strained in this moment, as where a model begins
+        # a new branch begins as if strained at this moment, as at the start of a model
         first = system.rods.first
         relaxes = system.rods.relaxing[first:]
         strain = element_states(system, stored._replace(own=own))[0][first:] * relaxes[:, None]
@@ -251,7 +251,7 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
         blocks.part(own, "settled")[...] = settled
         if new:
             said.append("what sticks and slides begins anew where it was not there yet")
-    if blocks.bristle and _same_contacts(system, old.system):  # with the list of which they are
+    if blocks.bristle and _same_contacts(system, old.system):  # bristles belong to the list of contacts
         blocks.part(own, "bristle")[...] = before.part(stored.own, "bristle")
     elif blocks.bristle:
         said.append("what sticks between surfaces begins anew")
@@ -259,15 +259,16 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
 
 
 def _same_contacts(system: System, old: System | None) -> bool:
-    """Whether there are contacts between surfaces, and the same as before."""
+    """Return True if there are contacts between surfaces and they are the same as before."""
     if old is None or not len(system.contacts.pairs):
         return False
     return all(map(np.array_equal, system.contacts, old.contacts))
 
 
 def _driven(built: Built, state: State) -> tuple[Built, State]:
-    """The model with drives that go on from where its joints stand, driven frames with the rates of their motions; ModelError
-    where these stand elsewhere than the motions begin.
+    """Return the model with drives that continue from the coordinates of its joints, and the state with driven frames.
+
+    Driven frames have the velocities of their motions. Raises ModelError if a driven frame is not where its motion begins.
     """
     if built.drive_values is None:
         return built, state
@@ -292,7 +293,7 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
 
 
 def _rates(built: Built, state: State, stored: State) -> Floats:
-    """What the drives begin to do to the joints that they did not do before, (m,): m/s or rad/s."""
+    """Return the jump of the constraint rates (m,), m/s or rad/s, due to drives that begin with other rates than before."""
     if built.drive_values is None or not len(state.lam):
         return np.zeros(1)
     system, blocks = built.system, own_variables(built.system)
@@ -302,7 +303,10 @@ def _rates(built: Built, state: State, stored: State) -> Floats:
 
 
 def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, list[str]]:
-    """Velocities that drives allow which begin with other rates than the stored state has: those after the impact."""
+    """Return the state with velocities that fit drives which begin with other rates than those of the stored state.
+
+    These are the velocities after the impact. The messages say by how much they jump.
+    """
     size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
     speed = max(
         float(np.abs(state.v).max()), size * float(np.abs(state.Omega).max()), float(np.abs(jump).max())
@@ -316,6 +320,7 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
 
 
 def _check_same_parts(old: Layout, new: Layout) -> None:
+    """Raise ModelError if two layouts differ in rods, bodies, joints, torsion springs, drives or number of frames."""
     for what, before, after in (
         (
             "rods",
@@ -340,7 +345,7 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
 
 
 def _move_ground(built: Built, given: StartingState) -> list[str]:
-    """Move the ground points of joints as equilibria had them: the names of the joints that were moved."""
+    """Move the ground points of joints to where equilibria moved them; return the names of these joints."""
     if given.moved_ground is None:
         return []
     old, index = given.moved_ground
@@ -355,6 +360,7 @@ def _move_ground(built: Built, given: StartingState) -> list[str]:
 
 
 def _check_joints(built: Built, state: State) -> None:
+    """Raise ModelError if a constraint is violated at the stored state."""
     constraints = built.system.constraints
     g = np.abs(constraint_residual(built.system, state))
     size = extent(state.r)
@@ -389,7 +395,7 @@ def _check_joints(built: Built, state: State) -> None:
 
 
 def _check_turns(built: Built, state: State) -> None:
-    """Raise where the axes that a joint ties are too far apart to be closed by an equilibrium."""
+    """Raise ModelError if the axes that a joint aligns are too far apart to be closed by an equilibrium."""
     constraints = built.system.constraints
     for number, joint in enumerate(built.layout.joints):
         tied = int(np.sum((constraints.joint == number) & (constraints.kind == PERPENDICULAR)))
@@ -409,9 +415,9 @@ def _check_turns(built: Built, state: State) -> None:
 
 
 def _changes(old: Layout, new: Layout) -> list[str]:
-    """What is not as it was, part by part, in words."""
+    """Describe what has changed between two models, part by part, in words."""
     said: list[str] = []
-    told: set[str] = set()  # tables of `System` of which something was said
+    told: set[str] = set()  # tables of `System` whose changes are described already
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
         said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
@@ -425,7 +431,7 @@ def _changes(old: Layout, new: Layout) -> list[str]:
             if not isinstance(after[name], dict):
                 said.append(f"{what} '{name}': {before[name]} -> {after[name]}")
                 continue
-            # older files do not say all of it
+            # older files do not have all entries
             keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
             said += [f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys]
         if len(said) > many:
@@ -436,7 +442,7 @@ def _changes(old: Layout, new: Layout) -> list[str]:
     return said
 
 
-# of entries, by the kinds of what they make
+# table of the entries that make interactions of a kind, by the name of the kind
 _TABLES = {
     kind.name: table
     for own, table in ((SPRING, "springs"), (TORSION_SPRING, "torsions"), *((own, "loads") for own in LOADS))
@@ -445,13 +451,13 @@ _TABLES = {
 
 
 def _numbers_of(own: Acting) -> Floats:
-    """Without that of a damper beside it, which is a group of its own."""
+    """Return the parameters of a group, without the damping of a parallel damper, which is a group of its own."""
     numbers, beside = own.group.numbers, own.group.kind.beside
     return np.delete(numbers, beside[1], axis=1) if beside else numbers
 
 
 def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
-    """Interactions whose numbers are others than before, by kind, where nothing has been said of their table yet."""
+    """Describe kinds of interactions whose parameters have changed, unless changes of their table are described already."""
     before = {(own.table, own.group.kind.name): _numbers_of(own) for own in groups_of(a)}
     said = []
     for own in groups_of(b):
@@ -465,6 +471,7 @@ def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
 
 
 def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
+    """Describe changed masses and inertias of bodies, and changed masses, stiffnesses and shapes of rods."""
     said = []
     for body in layout.bodies:
         k = body.frame
@@ -485,4 +492,5 @@ def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
 
 
 def _words(x: Floats) -> str:
+    """Format a number or an array for a message."""
     return f"{float(x):.6g}" if np.ndim(x) == 0 else str(np.asarray(x).tolist())

@@ -1,11 +1,11 @@
-"""The rigid twin of a model with rods: each rod a rigid body of the same mass, centre and inertia.
+"""Replace each rod of a model by a rigid body of the same mass, centre of mass and inertia: the rigid twin of the model.
 
-They are those of the discretised rod, taken from its own momenta: the velocities e_k give m e_k and L = m c x e_k, the
-turns e_k about c give the columns of J. A mass matrix that is not diagonal is in them, so that energy and momenta of
-twin and model are equal at t = 0 where the rod begins without stress and moves as a rigid body.
+Mass properties are those of the discretised rod, computed from its momenta: velocities e_k give m e_k and L = m c x e_k,
+rotation rates e_k about c give the columns of J. A mass matrix that is not diagonal is included, so that energy and momenta of
+twin and model are equal at t = 0 if the rod begins without stress and moves as a rigid body.
 
-Every place on the rod keeps its name: an anchor at s becomes the point where this section is at t = 0, directions of
-following loads and offsets go by its axes.
+Every point of the rod keeps its name: an anchor at s becomes the point where this section is at t = 0. Directions of following
+loads and offsets refer to the axes of that section.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from rodsim.parts.model_parts import Anchor, Body, Rod, StandsFor
 from rodsim.parts.own_interactions import AnchoredEntry
 from rodsim.results.part_energies import stored_energies
 
-ROUND = 12  # corners of a round section as it is drawn
-THIN = 200.0  # a rod without a radius is drawn with this part of its length
-SAME = 1e-9  # relative: what counts as equal
-SLOW = 1e-6  # lengths a second: slower than this a rod is at rest
+ROUND = 12  # corners of a round section in drawings
+THIN = 200.0  # ratio of length to drawn radius for a rod without a radius
+SAME = 1e-9  # relative difference of equal numbers
+SLOW = 1e-6  # 1/s, speed over length: a slower rod is at rest
 
 
 class _Twin(NamedTuple):
-    """A body for a rod, and what was lost by it. Its axes are the world's at t = 0."""
+    """Hold the body that replaces a rod, and what was lost. Its axes are the world's at t = 0."""
 
     body: Body
-    quat: Floats  # (n, 4) of the sections at t = 0
-    fractions: Floats  # (n,)
-    lost: list[str]
+    quat: Floats  # (n, 4) orientations of the sections at t = 0
+    fractions: Floats  # (n,) fractions of the rod's length
+    lost: list[str]  # messages on what was not carried over
 
     def section_at(self, s: float) -> Floats:
-        """Quaternion of the section at the fraction s, which is an anchor's."""
+        """Return the quaternion (4,) of the section at the fraction s of an anchor."""
         turned: Floats = self.quat[int(np.argmin(np.abs(self.fractions - s)))]
         return turned
 
 
 def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) -> list[str]:
-    """Put all of `model` into the empty `twin`, the rods `names` as bodies; returns what could not be carried over."""
+    """Fill the empty `twin` with everything of `model`, the rods `names` as bodies; return what could not be carried over."""
     state = fit_velocities(built, warn=False).state
     by_name: dict[str, _Twin] = {}
     twin.ground = model.ground
@@ -78,14 +78,14 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
 
 
 class _Mover(NamedTuple):
-    """Takes entries of the model over to its twin."""
+    """Convert entries of the model to entries of its twin."""
 
-    placement: Placement  # of the model
-    twins: dict[str, _Twin]
-    to: Contents
+    placement: Placement  # frames of the model
+    twins: dict[str, _Twin]  # bodies that replace rods, by name
+    to: Contents  # the twin
 
     def moved(self, entry: Entry) -> Any:
-        """The entry with its anchors on bodies; or why it cannot be."""
+        """Return the entry with its anchors on bodies, or a text that says why this is not possible."""
         changed: dict[str, Any] = {}
         held = []
         for what, value in {field.name: getattr(entry, field.name) for field in fields(entry)}.items():
@@ -122,25 +122,26 @@ class _Mover(NamedTuple):
         return "is of places that are at rest to each other here: left out" if found is None else found
 
     def _surface(self, own: Any) -> Any:
-        """The same on the twin, or a pair of them."""
+        """Return the surface of the twin with the same name, or a pair of surfaces for a pair."""
         if isinstance(own, tuple):
             return tuple(map(self._surface, own))
         return own if isinstance(own, Rod) else getattr(self.to, own.table)[own.name]
 
     def _section(self, anchor: Anchor) -> Floats:
-        """Quaternion of the section at an anchor on a twin."""
+        """Return the quaternion (4,) of the section at an anchor on a replaced rod."""
         return self.twins[anchor.part.name].section_at(anchor.s)
 
     def _is_twin(self, part: Any) -> bool:
         return isinstance(part, Rod) and part.name in self.twins
 
     def _anchor(self, anchor: Anchor) -> Anchor:
-        """The same place on the body."""
+        """Return the anchor on the body at the same world position."""
         body = self.twins[anchor.part.name].body
         return Anchor(body, self.placement.place(anchor).world - body.position)
 
 
 def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
+    """Return the rigid body that replaces a rod with these frames."""
     system = built.system
     mass, center, inertia = mass_of(system, state, frames)
     r, quat = state.r[frames], state.quat[frames]
@@ -173,21 +174,24 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
 
 
 def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, Floats]:
-    """Mass (kg), centre (3,) and inertia about it (3, 3) of the discretised parts at `frames`, world axes."""
+    """Return mass (kg), centre of mass (3,) (m) and inertia about it (3, 3) (kg m^2) of the parts at `frames`, world axes.
+
+    They are computed from the momenta of the discretised parts.
+    """
     still = np.zeros(3)
     push = [momenta(system, _moving(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)]
     mass = push[0][0][0]
-    # L = c x m e_k: of e_x (0, m c_z, -m c_y), of e_y (-m c_z, 0, m c_x)
+    # L = c x m e_k: for e_x (0, m c_z, -m c_y), for e_y (-m c_z, 0, m c_x)
     center = np.array([push[1][1][2], -push[0][1][2], push[0][1][1]]) / mass
     J = np.empty((3, 3))
     for k, axis in enumerate(np.eye(3)):
         moved = _moving(state, frames, cross(axis, state.r - center), axis)
-        J[:, k] = momenta(system, moved)[1]  # P = 0: about any point
+        J[:, k] = momenta(system, moved)[1]  # P = 0: L is the same about any point
     return float(mass), center, 0.5 * (J + J.T)
 
 
 def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
-    """`state` with these velocities at `frames` only."""
+    """Return `state` with these velocities (n, 3), m/s and rad/s in world axes, at `frames` and zero elsewhere."""
     only = np.zeros((len(state.r), 1))
     only[frames] = 1.0
     turn = quaternions.rotate(quaternions.conjugate(state.quat), omega)
@@ -197,7 +201,10 @@ def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
 def _rigid_motion(
     system: System, state: State, frames: Ints, mass: float, center: Floats, inertia: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Velocity of the centre and angular velocity with the momenta of the rod; and what they miss of its velocities."""
+    """Return velocity and angular velocity (3,) of a rigid body with the momenta of the rod, and the largest deviation, m/s.
+
+    The velocity is that of the centre of mass; the deviation is that from the velocities of the rod's nodes.
+    """
     only = np.zeros((len(state.r), 1))
     only[frames] = 1.0
     own = state._replace(v=only * state.v, Omega=only * state.Omega)
@@ -209,6 +216,7 @@ def _rigid_motion(
 
 
 def _damped(system: System, frames: Ints) -> bool:
+    """Return True if the rod with these frames has viscosity."""
     points = system.rods.points
     return bool(np.any(points.damping[np.isin(points.frames[:, 0], frames)]))
 
@@ -216,7 +224,7 @@ def _damped(system: System, frames: Ints) -> bool:
 def _surface(
     places: Floats, quat: Floats, radius: Floats, sides: Floats, closed: bool
 ) -> tuple[Floats, Ints]:
-    """Vertices and triangles of the rod as it is drawn: a ring of corners at each node."""
+    """Return vertices (v, 3), m, and triangles (t, 3) of the drawn rod: a ring of corners at each node."""
     if np.all(sides > 0.0):
         corners = 0.5 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[None] * sides[:, None]
     else:

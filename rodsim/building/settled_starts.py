@@ -1,4 +1,7 @@
-"""What settles (`rigid.interactions.kinds.Condensed.settle`), where a run goes on from a stored state with another model."""
+"""Carry internal variables over when a run is restarted from the state of another model.
+
+These are the variables that are updated at the end of an accepted step (`rigid.interactions.kinds.Condensed.settle`).
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ from rigid.system import Floats
 
 
 def settled_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
-    """Values (k,) as they were where the same kind acted between the same frames, else as among the numbers; whether some are
-    new.
+    """Return the internal variables (k,) at the start of a run, and True if some interactions are new.
+
+    An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
+    has the initial values among its parameters.
     """
     values, known = settled_values(system.others), dict[Any, list[Floats]]()
     if old is not None:
@@ -30,7 +35,7 @@ def settled_at_start(system: System, old: System | None, stored: Floats) -> tupl
 
 
 def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
-    """Kind and frames of what has variables that settle."""
+    """Return kind and frames of each interaction with such internal variables."""
     use = np.flatnonzero(settled_of(own))
     kinds = [INTERACTIONS[k] for k in own.kind[use]]
     return [
@@ -40,6 +45,6 @@ def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _per_item(own: InteractionTable, values: Floats) -> list[Floats]:
-    """Views of these (k,), interaction by interaction."""
+    """Split the values (k,) into views, one for each interaction."""
     count = settled_of(own)
     return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []

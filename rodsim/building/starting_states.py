@@ -20,20 +20,20 @@ from rodsim.results.steady_rotation import SteadyRotation
 
 StartLike = Result | SteadyRotation | State | str | Path
 
-_TIMES = 1e-9  # of the largest time of a result: rounding
+_TIMES = 1e-9  # tolerance of times, as a fraction of the largest time of a result
 _EXPECTED = (
     "Expected a Result, an Equilibrium, the path of a result file, a State or what `steady_rotation` returns"
 )
 
 
 class StartingState(NamedTuple):
-    """A state to begin with, and where it is from.
+    """Hold an initial state and its origin.
 
     Attributes
     ----------
     state : State
     layout : Layout
-        Of the model that the state is of.
+        Layout of the model to which the state belongs.
     output : int or None
         Number of the output of a result; None if the state is not from a result.
     t : float or None
@@ -68,7 +68,7 @@ def starting_state(
     Raises
     ------
     ModelError
-        If `start` is nothing of these, does not fit the model, or is damaged.
+        If `start` is none of these, does not fit the model, or is damaged.
     """
     if isinstance(start, str | Path):
         start = Result.load(start)
@@ -98,6 +98,7 @@ def check_start_time(owner: str, start: StartLike | None, start_time: float | No
 
 
 def _of_result(owner: str, start: Result, start_time: float | None) -> StartingState:
+    """Return the state of a result at a time (s), by default its last; ModelError if it has none or it is damaged."""
     if start.n_outputs < 1:
         raise ModelError(f"{owner}: start: the result holds no output")
     index = start.n_outputs - 1 if start_time is None else _index_at(owner, start, start_time)
@@ -108,7 +109,7 @@ def _of_result(owner: str, start: Result, start_time: float | None) -> StartingS
 
 
 def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
-    """ModelError where a state is not what was written, or no step can begin with it."""
+    """Raise ModelError if a stored state was changed after it was written, or if no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
     wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
     fault = wrong[0] if wrong else fault_of(stored_states.parts(start.layout, stored))
@@ -120,12 +121,12 @@ def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
 
 
 def _index_at(owner: str, start: Result, start_time: float) -> int:
-    """Number of the output nearest to a time within those of the result."""
+    """Return the number of the output nearest to a time (s); ModelError if the time is outside those of the result."""
     wanted, t = checks.number(owner, "start_time", start_time), start.t
     low, high = (
         float(np.nanmin(t)),
         float(np.nanmax(t)),
-    )  # one that is damaged is told where it is gone on from
+    )  # a damaged time is reported when the run is continued from it
     rounding = _TIMES * max(abs(low), abs(high))
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(
@@ -136,7 +137,7 @@ def _index_at(owner: str, start: Result, start_time: float) -> int:
 
 
 def _fitting(owner: str, built: Built, state: State) -> State:
-    """The state as arrays of floats; ModelError unless it is one state of the model."""
+    """Return the state with arrays of floats; ModelError unless it is one state of the model."""
     name = f"{owner}, model '{built.layout.name}': start:"
     try:
         check_states(built.system, state, *OF_SYSTEMS)

@@ -1,4 +1,4 @@
-"""What a model needs to have an equilibrium: nothing may be free to fly away."""
+"""Check that a model can have an equilibrium: every part is connected to the ground, every state is determined at rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rodsim.results.layout import Layout
 
 
 def part_at(layout: Layout, frame: int) -> PartName:
-    """Whose frame it is."""
+    """Return kind and name of the part that has this frame."""
     for body in layout.bodies:
         if body.frame == frame:
             return PartName("body", body.name)
@@ -30,7 +30,10 @@ def part_at(layout: Layout, frame: int) -> PartName:
 
 
 def at_rest(built: Built) -> Built:
-    """The model where it has rested for long, without states and branches that relax, which its own state has none of."""
+    """Return the model in its relaxed state: without internal states and relaxing branches, and its state without them.
+
+    A model that has none of them is returned as it is.
+    """
     if not goes_on(built.system):
         return built
     system = at_long_rest(built.system, built.state)
@@ -38,7 +41,7 @@ def at_rest(built: Built) -> Built:
 
 
 def check_determined(built: Built) -> None:
-    """Raise ModelError where something has states that no equation determines where it rests."""
+    """Raise ModelError if an interaction has internal states that no equation determines at rest."""
     system, state = built.system, built.state
     if not len(evolving(system.others)):
         return
@@ -60,11 +63,13 @@ def check_determined(built: Built) -> None:
 
 @known
 def _hanging(system: System) -> tuple[Ints, Ints]:
-    """(n,) a number for each frame, the same for those that hang together, and moving frames that hang on no ground."""
+    """Return the number of the connected component of each frame (n,), and the moving frames not connected to the ground."""
     contacts = system.contacts
-    acting = groups_of(system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT)  # dampers hold nothing at rest
+    acting = groups_of(
+        system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT
+    )  # dampers exert no force at rest
     driven = np.flatnonzero(system.frames.fixed)
-    standing = np.stack([np.zeros_like(driven), driven], axis=1)  # what stands where it is told is ground
+    standing = np.stack([np.zeros_like(driven), driven], axis=1)  # driven frames count as ground
     meeting = contacts.frames[contacts.first[contacts.pairs]]
     joined = np.concatenate([pairs_of(acting), standing, meeting])
     group = components(joined.T, len(system.frames.mass))
@@ -72,7 +77,7 @@ def _hanging(system: System) -> tuple[Ints, Ints]:
 
 
 def check_held(built: Built) -> None:
-    """Raise ModelError where a part is connected to the ground by nothing, joint, rod, spring or what it may come to lie on."""
+    """Raise ModelError if a part is not connected to the ground by a joint, rod, spring, or a surface that it may touch."""
     system = at_long_rest(built.system) if goes_on(built.system) else built.system
     group, free = _hanging(system)
     if not len(free):
@@ -80,7 +85,7 @@ def check_held(built: Built) -> None:
     part = part_at(built.layout, int(free[0]))
     names = list(built.layout.description["loads"])
     loaded = [
-        name  # behind those at points there are distributed ones
+        name  # distributed loads follow after loads at points
         for name, frame in zip(names, loads_of(system.others).frame, strict=False)
         if group[frame] == group[free[0]]
     ]

@@ -1,4 +1,4 @@
-"""Corners of a model: times at which a function of time that acts in it jumps or bends."""
+"""Collect the corners of a model: times at which one of its functions of time jumps or has a kink."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rodsim.parts.entries import Contents
 
 
 class Corners(NamedTuple):
-    """Times after t = 0 at which a step ends, s, increasing."""
+    """Hold the times after t = 0 at which a step must end, s, increasing."""
 
-    corners: Floats  # (k,) where the value or the slope of a load jumps
-    knots: Floats  # (l,) these, and where a higher derivative of a load or a motion jumps
+    corners: Floats  # (k,) times at which the value or the slope of a load jumps
+    knots: Floats  # (l,) these times, and times at which a higher derivative of a load or a motion jumps
 
     def settings(self, adaptive: bool) -> dict[str, list[float]]:
-        """What stands with the result of a run; nothing where there are none."""
+        """Return the entry for the settings of a run: corners, or knots if steps are adaptive; empty if there are none."""
         times = self.knots if adaptive else self.corners
         return {"corners": times.tolist()} if len(times) else {}
 
@@ -29,12 +29,12 @@ NO_CORNERS = Corners(np.zeros(0), np.zeros(0))
 
 
 def corners_of_model(model: Contents) -> Corners:
-    """All that its loads, winds, drives and driven frames declare.
+    """Return the corners that loads, winds, drives and driven frames of a model declare.
 
     Raises
     ------
     ModelError
-        A function of the user declares something else than times.
+        If the declaration of a user's function is not a set of times.
     """
     found = list(_functions_of(model))
     if not found:
@@ -43,12 +43,13 @@ def corners_of_model(model: Contents) -> Corners:
 
 
 def _times(found: list[tuple[str, Any]], what: str) -> Floats:
+    """Return the positive times (k,), s, of all functions; `what`: "corners" or "knots"."""
     times = np.unique([t for owner, function in found for t in corners_of(owner, function, what)])
     return times[times > 0.0]
 
 
 def _functions_of(model: Contents) -> Iterator[tuple[str, Any]]:
-    """Functions of time, each with what it is of, in words."""
+    """Yield the functions of time of a model, each with the name of its owner for messages."""
     for entry in model.entries:
         for value in vars(entry).values():
             if callable(value) or isinstance(value, Motion):

@@ -1,4 +1,4 @@
-"""What of a model is turned so far that its turns nearly end, in words: for messages of steps that fail."""
+"""Describe the rod element or bushing that is rotated close to the limit pi of its rotation, for messages of failed steps."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from discretization.turning import Turned, largest_turns
 from rigid.system import State
 from rodsim.building.build import Built
 
-WIDE = 2.0  # rad: a step that fails beside such a turn may fail for it
-FINE = 0.5  # rad from one end of an element to the other: a bend that is resolved
+WIDE = 2.0  # rad: a rotation above this may be the cause of a failed step
+FINE = 0.5  # rad, rotation from one end of an element to the other that resolves a bend
 
 
 def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
-    """Which rod element or bushing is turned most, by how much and what helps; empty where all turns are small.
+    """Describe the rod element or bushing that is rotated most, by how much, and the remedy; "" if all rotations are small.
 
-    folded: it is known that one passed pi.
+    `folded`: True if it is known that a rotation passed pi; then the largest one is described whatever its size.
     """
     turns = largest_turns(built.system, state)
     if not turns or (turns[0].angle < WIDE and not folded):
@@ -27,11 +27,11 @@ def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
 
 
 def _element(built: Built, own: Turned) -> str:
-    """Of a rod."""
+    """Describe a rod element that is bent or twisted too much."""
     rod = next(rod for rod in built.layout.rods if own.frames[0] in rod.frames)
     low, high = sorted(int(np.flatnonzero(rod.frames == f)[0]) for f in own.frames)
     n = len(rod.elements)
-    closing = rod.closed and high - low > n // 2  # the one that joins the ends
+    closing = rod.closed and high - low > n // 2  # the element that joins the ends of the rod
     start = high if closing else low
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
@@ -42,7 +42,7 @@ def _element(built: Built, own: Turned) -> str:
 
 
 def _bushing(built: Built, own: Turned) -> str:
-    """Of the model."""
+    """Describe a bushing that is rotated too much."""
     name = built.other_names[own.row]
     if INTERACTIONS[built.system.others.kind[own.row]] is FREE_BUSHING:
         return (

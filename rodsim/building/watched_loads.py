@@ -1,4 +1,4 @@
-"""Warn about loads that steps may have missed: those that were zero wherever steps read them."""
+"""Warn about loads that steps may have missed: loads that were zero at all times at which steps read them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rigid.user_warnings import warn_user
 from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
 from rodsim.parts.model_warnings import StepWarning
 
-SAMPLES = 10  # for each time at which steps read a load
-MOST = 20_000  # samples of a load
-NAMED = 5  # loads in a warning
+SAMPLES = 10  # samples for each time at which steps read a load
+MOST = 20_000  # largest number of samples of a load
+NAMED = 5  # largest number of loads named in a warning
 
 
 class WatchedLoads:
-    """Values of loads, as `LoadValues`; remembers which of them were zero at all times at which they were read."""
+    """Evaluate loads as `LoadValues` does, and record which of them were zero at all times at which they were read."""
 
     def __init__(self, values: LoadValues) -> None:
         self._values = values
@@ -25,7 +25,7 @@ class WatchedLoads:
         self._times = 0
 
     def __call__(self, times: Floats) -> Floats:
-        """Times (k,), s -> (k, loads, 3)."""
+        """Return the loads at times (k,), s, as an array (k, loads, 3), N or N m."""
         found = self._values(times)
         if self._watching:
             self._acted |= found.any(axis=(0, 2))
@@ -33,9 +33,9 @@ class WatchedLoads:
         return found
 
     def warn(self, owner: str, start: float, end: float) -> None:
-        """Warn about functions of time that were zero, in a run between two times, s.
+        """Warn about functions of time that were zero at all steps of a run from `start` to `end`, s.
 
-        One that is zero at all samples between the steps too, and declares its corners, is known to be zero.
+        No warning is given for a function that declares its corners and is zero at all samples between the steps too.
         """
         if not self._times or self._acted.all():
             return
@@ -62,13 +62,14 @@ class WatchedLoads:
 
 
 def _declares(load: LoadFunction) -> bool:
+    """Return True if the function of a load declares its corners, or is a signal, whose corners are known."""
     return isinstance(load.given, VectorSignal) or bool(corners_of(load.name, load.given))
 
 
 def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: int) -> float | None:
-    """The first of many times at which the load is not zero; None: it is at all, or gives no value at one of them.
+    """Return the first of many sampled times (s) at which the load is not zero.
 
-    read: how often steps read it.
+    Return None if it is zero at all of them, or if its function fails. `read`: number of times at which steps read it.
     """
     count = min(SAMPLES * read, MOST)
     knots = [t for t in corners_of(load.name, load.given, "knots") if start < t < end]
@@ -79,6 +80,6 @@ def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: in
     times.sort()
     try:
         acts = np.reshape(load.function(times), (len(times), -1)).any(axis=1)
-    except Exception:  # of the user's function, after the run: what was computed is not lost
+    except Exception:  # the user's function failed after the run: the computed result is kept
         return None
     return float(times[np.argmax(acts)]) if acts.any() else None

@@ -1,4 +1,4 @@
-"""rodsim compare: how far two runs are apart."""
+"""Command `rodsim compare`: measure the difference of two runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser(
         "compare",
         help="how far two runs are apart: other stiffness, integrator, step or mesh, rigid or flexible",
@@ -40,7 +40,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """rodsim compare"""
+    """Compare two runs and return the exit code: rodsim compare."""
     from rodsim.comparing.comparison import compare as make_comparison
     from rodsim.comparing.operands import is_scene, result_of
 

@@ -1,4 +1,4 @@
-"""rodsim completion: a script by which the shell completes commands, options, files and names."""
+"""Command `rodsim completion`: print a script with which the shell completes commands, options, files and names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
-# Arguments that name files and folders, by where their values are kept.
+# Destinations (`dest`) of arguments that are files, and (command, `dest`) of those that are folders.
 FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported")
 FOLDERS = {("audit", "output"), ("reproduce", "output"), ("validate", "output")}
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser(
         "completion",
         help="completion of commands, options and files in the shell",
@@ -28,13 +28,13 @@ def add_parsers(commands: Any) -> None:
 
 
 def completion(options: argparse.Namespace) -> int:
-    """rodsim completion"""
+    """Print the completion script and return the exit code: rodsim completion."""
     import shtab
 
     names = _names()
     for command, action in _arguments(options.top):
         known = names.get(f"{command} {action.dest}", names.get(action.dest))
-        if known:  # only here: what is allowed is checked where it is used, with better words
+        if known:  # choices for completion only: commands check values themselves, with better messages
             action.choices = known
         elif (command, action.dest) in FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
@@ -45,14 +45,14 @@ def completion(options: argparse.Namespace) -> int:
 
 
 def _arguments(top: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
-    """Every argument of every command, with the command's name."""
+    """Yield every argument of every command, with the name of the command."""
     for group in top._subparsers._group_actions if top._subparsers else []:
         for command, parser in dict(group.choices or {}).items():
             yield from ((command, action) for action in parser._actions)
 
 
 def _names() -> dict[str, list[str]]:
-    """What may be given where it is no file, by where it is kept; with its command where the same word means other things."""
+    """Return the known values by destination of the argument, with the command if the destination is ambiguous."""
     from discretization.time.em_names import KIN
     from discretization.time.families import FAMILIES
     from discretization.time.mechanical_stepper import CHARTS

@@ -1,4 +1,4 @@
-"""rodsim doctor: what is installed, what works, and how fast a small run is."""
+"""Command `rodsim doctor`: check what is installed, what works, and how fast a small run is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rodsim.cli.exit_codes import FOUND_WRONG, OK
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser(
         "doctor",
         help="what is installed, which drivers work, the cache, and the time of a small run",
@@ -24,7 +24,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """rodsim doctor"""
+    """Examine the installation, print the findings and return the exit code: rodsim doctor."""
     from rodsim.doctor.examination import examine
     from rodsim.doctor.report_lines import BROKEN
 
@@ -32,7 +32,7 @@ def doctor(options: argparse.Namespace) -> int:
     for finding in examine(options.quick):
         findings.append(finding)
         if not options.json:
-            print("\n".join(finding.lines(15)), flush=True)  # as they come: some take a while
+            print("\n".join(finding.lines(15)), flush=True)  # printed one by one: some take a while
     broken = [finding.name for finding in findings if finding.state == BROKEN]
     if options.json:
         print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))

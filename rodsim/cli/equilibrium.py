@@ -1,4 +1,4 @@
-"""rodsim equilibrium: the equilibrium of a scene."""
+"""Command `rodsim equilibrium`: find the equilibrium of a scene."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.cli.warning_lines import not_converged
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser("equilibrium", help="the equilibrium of a scene under its loads")
     parser.add_argument("scene", help="scene file, YAML")
     parser.add_argument(
@@ -31,12 +31,12 @@ def add_parsers(commands: Any) -> None:
 
 
 def default_output(scene: Path) -> Path:
-    """Where the equilibrium of a scene goes: another file than its run, which --overwrite must not destroy."""
+    """Return the default result file; it differs from that of the scene's run, which --overwrite must not destroy."""
     return scene.with_name(f"{scene.stem}-equilibrium.vtkhdf")
 
 
 def find_equilibrium(options: argparse.Namespace) -> int:
-    """Find the equilibrium of a scene: rodsim equilibrium."""
+    """Find the equilibrium of a scene, audit it and return the exit code: rodsim equilibrium."""
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words, unstable_words
     from rodsim.scenes.equilibrium_settings import equilibrium_settings

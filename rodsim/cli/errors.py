@@ -1,4 +1,4 @@
-"""What a user can cause, in words; everything else is a defect of ours and shows a traceback."""
+"""Messages of errors that a user can cause; any other error is a defect of rodsim and shows a traceback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ USER_ERRORS = (SceneError, ModelError, ResultError, OSError)
 
 
 def words(error: BaseException) -> str:
-    """The message of an error, on as many lines as it has problems."""
+    """Return the message of an error, with a line for each problem, in terms of scenes and the command line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
     return in_scene_words(str(error))

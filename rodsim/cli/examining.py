@@ -1,4 +1,4 @@
-"""rodsim check, rodsim info: what is in a scene or a result; rodsim audit: whether a result keeps its laws."""
+"""Commands `rodsim check` and `rodsim info` (contents of a scene or result) and `rodsim audit` (laws of a result)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_parsers(commands: Any) -> None:
-    """The commands and their options."""
+    """Add the commands and their options to `commands`."""
     parser = commands.add_parser("check", help="check a scene without running it")
     parser.add_argument("scene")
     parser.set_defaults(act=check)
@@ -50,7 +50,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """rodsim check"""
+    """Check a scene, print its summary and advice, and return the exit code: rodsim check."""
     from rodsim.building.build import Placement
     from rodsim.building.contact_doubts import expectations
     from rodsim.resonance import resonant_steps
@@ -59,7 +59,7 @@ def check(options: argparse.Namespace) -> int:
     loaded = load(options.scene)
     print(_scene_words(loaded))
     run = loaded.scene.run
-    if run is None or run.dt is None:  # no steps, or they choose themselves
+    if run is None or run.dt is None:  # no steps, or adaptive ones
         return OK
     for line in resonant_steps(loaded.model, run.integrator, run.dt):
         print(f"advice: {line}")
@@ -70,7 +70,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """rodsim info"""
+    """Print the contents of a scene or result and return the exit code: rodsim info."""
     if is_scene(options.file):
         from rodsim.scenes.model_from_scene import load
 
@@ -86,7 +86,7 @@ def info(options: argparse.Namespace) -> int:
 
 
 def _scene_words(loaded: Loaded) -> str:
-    """What a scene holds, in a line: parts, joints and loads, and of the rest what there is."""
+    """Describe a scene in one line: numbers of rods, bodies, joints, springs and loads, of other parts if any, and the run."""
     scene = loaded.scene
     counts = []
     for key, items in scene:
@@ -106,7 +106,7 @@ _NAMED = {"bodies": ("body", "bodies"), "driven": ("driven frame", "driven frame
 
 
 def _facts(result: Result) -> dict[str, Any]:
-    """For programs: what a result holds, and of what."""
+    """Return the contents of a result as plain data, for JSON."""
     t, layout, description = result.t, result.layout, result.description
     return {
         "model": layout.name,
@@ -125,7 +125,7 @@ def _facts(result: Result) -> dict[str, Any]:
 
 
 def _result_words(result: Result) -> list[str]:
-    """The same in lines for people."""
+    """Describe the contents of a result in lines of text."""
     from rodsim.results.static_words import start_words
 
     t, layout, description = result.t, result.layout, result.description
@@ -155,11 +155,12 @@ def _result_words(result: Result) -> list[str]:
 
 
 def _some(names: list[str]) -> str:
+    """Return the first eight names, and the number of the others."""
     return ", ".join(names[:8]) + (f", and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def audit(options: argparse.Namespace) -> int:
-    """rodsim audit"""
+    """Audit a result, print the report and return the exit code: rodsim audit."""
     from rodsim.results.audit import audit as make_audit
 
     for script in options.imported:
@@ -174,7 +175,7 @@ def audit(options: argparse.Namespace) -> int:
 
 
 def _import(script: str) -> None:
-    """Run a file of the user's as a module: what is under `if __name__ == "__main__":` is not."""
+    """Run a Python file of the user as a module; code under `if __name__ == "__main__":` is not run."""
     path = Path(script)
     spec = importlib.util.spec_from_file_location(path.stem, path) if path.is_file() else None
     if spec is None or spec.loader is None:
@@ -187,7 +188,7 @@ def _import(script: str) -> None:
 
 
 def _local_audit(options: argparse.Namespace) -> int:
-    """rodsim audit --local: it measures, and judges nothing."""
+    """Print the residuals of the local laws, without a verdict, and return the exit code: rodsim audit --local."""
     from rodsim.results.local_audit import local_audit
 
     found = local_audit(open_result(options.file))

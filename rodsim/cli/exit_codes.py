@@ -1,9 +1,9 @@
-"""What the command tells the shell that called it."""
+"""Exit codes of the command."""
 
 OK = 0
 FOUND_WRONG = 1  # `reproduce`: a claim differs without a reason; `doctor`: something is broken
 BAD_INPUT = 2
-NOT_CONVERGED = 3  # what was computed is kept
-LAW_BROKEN = 4  # or further apart, or further from a reference, than allowed
+NOT_CONVERGED = 3  # the result so far is saved
+LAW_BROKEN = 4  # or results differ from each other, or from a reference, by more than allowed
 INTERRUPTED = 130  # Ctrl-C
-TERMINATED = 143  # SIGTERM: a queue that needs the machine
+TERMINATED = 143  # SIGTERM, for example from a batch queue that needs the machine

@@ -1,4 +1,4 @@
-"""rodsim export: a result for other programs."""
+"""Command `rodsim export`: write a result for other programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rodsim.cli.files import open_result
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser("export", help="write a result for older ParaView and other programs")
     parser.add_argument("file")
     parser.add_argument("--format", choices=["pvd", "vtu", "xdmf"], default="pvd")
@@ -21,7 +21,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def export(options: argparse.Namespace) -> int:
-    """rodsim export"""
+    """Write a result in another format and return the exit code: rodsim export."""
     from rodsim.results.export import export as write
 
     result = open_result(options.file)

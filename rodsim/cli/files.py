@@ -1,4 +1,4 @@
-"""The files that commands are given: scenes and results."""
+"""Files given to commands: scenes and results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def is_scene(path: str) -> bool:
-    """Whether `path` is named like a scene."""
+    """Return whether the ending of `path` is that of a scene."""
     return Path(path).suffix.lower() in (".yaml", ".yml")
 
 
 def open_result(path: str) -> Result:
-    """The result in a file."""
+    """Open the result in a file; raise ModelError if the file is a scene."""
     from rigid.errors import ModelError
     from rodsim.results.result import Result
 

@@ -1,4 +1,4 @@
-"""The `rodsim` command: which commands there are, and what becomes of their errors."""
+"""Command line entry point `rodsim`: the commands, and the handling of their errors."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from rodsim.cli.stopping import stopped, terminable
 from rodsim.cli.warning_lines import short_warnings
 from rodsim.old_names import new_command_line
 
-# In the order in which the help lists them. Each module adds its commands, with what they do as `act`, and imports what
-# that needs when it is done: the help is quick, and a command works where a library that only others use does not.
+# In the order in which the help lists them. Each module adds its commands, with the function to call as `act`. These functions
+# import what they need when they are called: the help is quick, and a command works if a library of another command is broken.
 COMMANDS = (
     starting,
     run_command,
@@ -60,7 +60,7 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands and their options; imports nothing heavy."""
+    """Return the parser of all commands and their options; imports no large library."""
     top = argparse.ArgumentParser(
         prog="rodsim",
         description="Simulate rods and rigid multibody systems with structure-preserving integrators.",
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
+    """Run the command given by `arguments` (default: those of the process) and return the exit code."""
     top = parser()
     with short_warnings():
         given = new_command_line(sys.argv[1:] if arguments is None else arguments)
@@ -112,21 +112,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
             try:
                 _flush("\n")
-            except OSError as full:  # it was the printing that failed
+            except OSError as full:  # the error was caused by printing
                 said = words(full)
         print(f"rodsim: {said}", file=sys.stderr)
         return BAD_INPUT
 
 
 def _flush(more: str = "") -> None:
-    """Write out what was printed, and `more`; OSError, with a name, where the output is full."""
+    """Write `more` and flush standard output; raise OSError with a file name if it cannot be written."""
     try:
         sys.stdout.write(more)
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        # or Python tries again at the end, and says so in its own words
+        # otherwise Python tries again at exit and prints an error of its own
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         raise OSError(error.errno, error.strerror, "standard output") from None
 

@@ -1,4 +1,4 @@
-"""rodsim modes: frequencies and shapes of a scene's small motions."""
+"""Command `rodsim modes`: compute frequencies and mode shapes of a scene."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.cli.exit_codes import NOT_CONVERGED, OK
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     modes = commands.add_parser("modes", help="frequencies and shapes of small motions")
     modes.add_argument("scene", help="scene file, YAML")
     modes.add_argument("-n", type=int, default=10, help="how many, from the lowest; default: 10")
@@ -37,7 +37,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def find_modes(options: argparse.Namespace) -> int:
-    """rodsim modes"""
+    """Compute the modes of a scene, print them and return the exit code: rodsim modes."""
     from rigid.errors import ConvergenceError, ModelError
     from rodsim.building.starting_states import StartLike
     from rodsim.scenes.model_from_scene import load, translate

@@ -1,4 +1,4 @@
-"""rodsim plot: curves of a result; rodsim render: pictures and movies of its motion."""
+"""Commands `rodsim plot` (curves of a result) and `rodsim render` (pictures and movies of its motion)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rodsim.cli.files import open_result
 
 
 def add_parsers(commands: Any) -> None:
-    """The commands and their options."""
+    """Add the commands and their options to `commands`."""
     _add_plot(commands)
     _add_render(commands)
 
 
 def _add_plot(commands: Any) -> None:
+    """Add the command `plot`."""
     parser = commands.add_parser("plot", help="energies, momenta, residuals, paths over time")
     parser.add_argument("file")
     parser.add_argument(
@@ -48,6 +49,7 @@ def _add_plot(commands: Any) -> None:
 
 
 def _add_render(commands: Any) -> None:
+    """Add the command `render`."""
     parser = commands.add_parser("render", help="picture or movie of a result")
     parser.add_argument("file")
     parser.add_argument("-o", "--output", help=".png, .mp4 or .gif; default: NAME.png beside the result")
@@ -67,7 +69,7 @@ def _add_render(commands: Any) -> None:
 
 
 def plot(options: argparse.Namespace) -> int:
-    """rodsim plot"""
+    """Draw curves of a result and return the exit code: rodsim plot."""
     from rodsim.results.plot import plot as draw
 
     result = open_result(options.file)
@@ -78,12 +80,13 @@ def plot(options: argparse.Namespace) -> int:
 
 
 def _beside(result: str, ending: str) -> Path:
+    """Return the path in the folder of the result with its name and another ending."""
     path = Path(result)
     return path.with_name(path.stem + ending)
 
 
 def render(options: argparse.Namespace) -> int:
-    """rodsim render"""
+    """Draw a picture or movie of a result and return the exit code: rodsim render."""
     from rodsim.results.render import render as draw
     from rodsim.results.render import render_movie
 

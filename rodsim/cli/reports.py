@@ -1,4 +1,4 @@
-"""rodsim report: a result as one web page; rodsim view: in a window."""
+"""Commands `rodsim report` (a result as one web page) and `rodsim view` (a result in a window)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rodsim.cli.files import open_result
 
 
 def add_parsers(commands: Any) -> None:
-    """The commands and their options."""
+    """Add the commands and their options to `commands`."""
     parser = commands.add_parser("report", help="a result as one web page that opens without a network")
     parser.add_argument("file")
     parser.add_argument("-o", "--output", help="page, .html; default: beside the result")
@@ -28,7 +28,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def report(options: argparse.Namespace) -> int:
-    """rodsim report"""
+    """Write the report of a result and return the exit code: rodsim report."""
     from rigid.errors import ModelError
     from rodsim.reporting import report as write
 
@@ -42,7 +42,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def view(options: argparse.Namespace) -> int:
-    """rodsim view"""
+    """Show a result in a window and return the exit code: rodsim view."""
     from rodsim.results.viewer import view as show
 
     show(open_result(options.file), options.color, options.camera)

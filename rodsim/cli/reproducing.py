@@ -1,4 +1,4 @@
-"""rodsim reproduce: what papers claim; rodsim validate: exact and published numbers; beside what is found."""
+"""Commands `rodsim reproduce` (claims of papers) and `rodsim validate` (exact and published numbers), compared with results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from rodsim.cli.exit_codes import FOUND_WRONG, LAW_BROKEN, OK
 
 
 def add_parsers(commands: Any) -> None:
-    """The commands and their options."""
+    """Add the commands and their options to `commands`."""
     _add_reproduce(commands)
     _add_validate(commands)
 
 
 def _add_reproduce(commands: Any) -> None:
+    """Add the command `reproduce`."""
     parser = commands.add_parser("reproduce", help="published examples: what papers claim, what is measured")
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="studies to run; without a name they are listed"
@@ -27,6 +28,7 @@ def _add_reproduce(commands: Any) -> None:
 
 
 def _add_validate(commands: Any) -> None:
+    """Add the command `validate`."""
     parser = commands.add_parser("validate", help="exact and published numbers beside what is found for them")
     parser.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
     parser.add_argument("--list", action="store_true", help="list the cases and run none")
@@ -35,7 +37,7 @@ def _add_validate(commands: Any) -> None:
 
 
 def reproduce(options: argparse.Namespace) -> int:
-    """rodsim reproduce"""
+    """Run published examples, print claims and results, and return the exit code: rodsim reproduce."""
     from rodsim.papers.claims_report import STUDIES
     from rodsim.papers.claims_report import reproduce as run_studies
 
@@ -51,7 +53,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
 
 def validate(options: argparse.Namespace) -> int:
-    """rodsim validate"""
+    """Run validation cases, print references and results, and return the exit code: rodsim validate."""
     from rodsim.validation.outcomes_report import validate as run_cases
     from rodsim.validation.outcomes_report import write
     from rodsim.validation.registry import chosen

@@ -1,4 +1,4 @@
-"""rodsim run: a scene in time."""
+"""Command `rodsim run`: simulate a scene."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     parser = commands.add_parser("run", help="simulate a scene")
     parser.add_argument("scene", help="scene file, YAML")
     parser.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
@@ -60,12 +60,12 @@ def add_parsers(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """rodsim run"""
+    """Simulate a scene, audit the result and return the exit code: rodsim run."""
     from rodsim.chosen_steps import with_adaptive
     from rodsim.scenes.model_from_scene import load, translate
     from rodsim.simulation import simulate
 
-    loaded = load(options.scene)  # first: what is no file has no name to give to a result
+    loaded = load(options.scene)  # first: an invalid path gives no name for the result
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
@@ -103,7 +103,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _going_on(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
-    """The command that goes on after a stop, and what is kept; `before`: the file that was there when the run began."""
+    """Return the command that continues after a stop, and a note on the saved result, empty if there is none.
+
+    `before`: identity of the result file when the run began. If this run has written a file, the command resumes it.
+    """
     again, kept = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
     if options.resume or _identity(output) not in (None, before):
         again = [argument for argument in again if argument not in ("--overwrite", "--resume")] + ["--resume"]
@@ -112,7 +115,7 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
 
 
 def _identity(path: Path) -> object:
-    """Of the file that stands there; None: there is none."""
+    """Return the identity (device, inode) of the file at `path`; None if there is none."""
     if not path.exists():
         return None
     stat = path.stat()
@@ -120,12 +123,13 @@ def _identity(path: Path) -> object:
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
+    """Return the arguments of `simulate`: those of the scene's run, replaced by the options."""
     from rodsim.results.events import events_of_scene
 
     run_scene = loaded.scene.run
     if run_scene is None:
         raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim equilibrium`")
-    # steps of one length, or by an error: what is said here of the one leaves out what the scene says of the other
+    # fixed or adaptive steps: an option for one of them replaces the scene's settings of the other
     dt = run_scene.dt if options.dt is None and options.error is None else options.dt
     error = run_scene.error if options.dt is None and options.error is None else options.error
     of_dt, of_error = (None, run_scene.output_dt) if dt is None else (run_scene.output_every, None)
@@ -147,6 +151,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 
 
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
+    """Raise ModelError if the result file cannot be written, or its existence contradicts the options."""
     from rodsim.results.whole_file import check_target
 
     if options.resume and options.overwrite:

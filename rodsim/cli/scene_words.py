@@ -1,11 +1,11 @@
-"""Translate advice in messages from Python to what a user of scenes and of the command line writes."""
+"""Translate advice in error messages from Python to the terms of scenes and of the command line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-# Names in quotes are the user's: they stay as they are.
+# Names in quotes are the user's and are not translated.
 _NAME = re.compile(r"(?<![\w=])'[^']*'(?!\w)")
 
 _FUNCTIONS = {"simulate": "rodsim run", "equilibrium": "rodsim equilibrium", "modes": "rodsim modes"}
@@ -15,7 +15,7 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 
 def _list_of(found: re.Match[str]) -> str:
-    """The list of a scene that a method of `Model` adds to."""
+    """Return the list of a scene to which a method `add_...` of `Model` adds."""
     from rodsim.parts.entry import ENTRIES
 
     word = found[1]
@@ -57,7 +57,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
 
 
 def in_scene_words(text: str) -> str:
-    """Return a message with its advice in the words of scenes and of the command line."""
+    """Return a message with its advice in the terms of scenes and of the command line."""
     names: list[str] = []
 
     def hide(found: re.Match[str]) -> str:

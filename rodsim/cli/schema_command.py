@@ -1,4 +1,4 @@
-"""rodsim schema: what may stand in a scene."""
+"""Command `rodsim schema`: print the JSON schema of scenes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rodsim.cli.exit_codes import OK
 
 
 def add_parsers(commands: Any) -> None:
-    """The command; it has no options."""
+    """Add the command, which has no options, to `commands`."""
     parser = commands.add_parser("schema", help="JSON schema of scenes")
     parser.set_defaults(act=schema)
 
 
 def schema(options: argparse.Namespace) -> int:
-    """rodsim schema"""
+    """Print the JSON schema of scenes and return the exit code: rodsim schema."""
     from rodsim.scenes.schema import Scene
 
     found = with_expressions(Scene.model_json_schema())
@@ -25,7 +25,7 @@ def schema(options: argparse.Namespace) -> int:
 
 
 def with_expressions(schema: Any) -> Any:
-    """The schema of what is written in files: an expression may stand for any number."""
+    """Return the schema of scene files, in which any number may be replaced by an expression."""
     if isinstance(schema, list):
         return [with_expressions(part) for part in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""rodsim new: a commented scene that runs, to begin with."""
+"""Command `rodsim new`: write a commented scene from a template."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rodsim import templates
 from rodsim.cli.exit_codes import OK
 
 ENDINGS = (".yaml", ".yml")
-_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # to YAML no texts
+_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # not strings in YAML
 
 
 def add_parsers(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options to `commands`."""
     new = commands.add_parser(
         "new",
         help="write a commented scene that runs, to begin with",
@@ -32,7 +32,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def new_scene(options: argparse.Namespace) -> int:
-    """rodsim new"""
+    """Write a new scene from a template, print the next commands and return the exit code: rodsim new."""
     from rigid.errors import ModelError
 
     template, path = _template(options.template), _path(options.name)
@@ -50,7 +50,7 @@ def new_scene(options: argparse.Namespace) -> int:
 
 
 def following(file: str, result: str) -> list[tuple[str, str]]:
-    """The commands to go on with, and what each does."""
+    """Return the next commands for the new scene, padded to equal length, each with a description."""
     file, result = shlex.quote(file), shlex.quote(result)
     commands = (
         (f"rodsim run {file}", "simulate"),
@@ -64,11 +64,12 @@ def following(file: str, result: str) -> list[tuple[str, str]]:
 
 
 def _template(name: str) -> str:
+    """Return the name of a template; raise ModelError with suggestions if there is none of this name."""
     from rigid.errors import ModelError
 
     if name in templates.ORDER:
         return name
-    # of a name cut short those that begin with it, else one that looks like it
+    # suggest a template that begins with the name, else a similar one
     near = [known for known in templates.ORDER if name and known.startswith(name.lower())]
     near = near or difflib.get_close_matches(name.lower(), templates.ORDER, 1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else "choose one of:"
@@ -77,7 +78,7 @@ def _template(name: str) -> str:
 
 
 def _path(name: str) -> Path:
-    """The file to write."""
+    """Return the path of the scene file to write; raise ModelError if the name is invalid."""
     from rigid.checks import name_fault
     from rigid.errors import ModelError
 
@@ -100,6 +101,6 @@ def _path(name: str) -> Path:
 
 
 def _yaml(name: str) -> str:
-    """A text as YAML reads it: in quotes where it would be read as something else."""
+    """Return a text for YAML, in quotes if YAML would not read it as this text otherwise."""
     plain = re.fullmatch(r"[A-Za-z][\w -]*\w|[A-Za-z]", name) and name.lower() not in _WORDS
     return name if plain else json.dumps(name, ensure_ascii=False)

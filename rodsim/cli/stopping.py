@@ -1,6 +1,6 @@
-"""Commands that are told to stop: Ctrl-C (SIGINT) by a user, SIGTERM by a queue that needs the machine for another job.
+"""Stop commands by signals: Ctrl-C (SIGINT) from a user, or SIGTERM from a batch queue that needs the machine for another job.
 
-Both end a command in one way: what was computed is written, a word says so and how to go on.
+Both end a command in the same way: the results so far are saved, and a message says so and how to continue.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from rodsim.cli.exit_codes import INTERRUPTED, TERMINATED
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, where it comes; whatever cleans up after Ctrl-C cleans up after it."""
+    """Raised by SIGTERM; a KeyboardInterrupt, so that it is handled like Ctrl-C."""
 
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Within it the first SIGTERM raises Terminated, and others are not heard: a queue may send several, while what was computed
-    is written. One that the caller ignores stays ignored."""
+    """Raise Terminated at the first SIGTERM inside the block, and ignore later ones.
+
+    A batch queue may send several signals while the results are saved. If the caller ignores or handles SIGTERM, nothing is
+    changed.
+    """
     if threading.current_thread() is not threading.main_thread() or (
         signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
     ):
@@ -42,7 +45,7 @@ def terminable() -> Iterator[None]:
 
 
 def stopped(stop: KeyboardInterrupt, again: Sequence[str] = (), kept: str = "") -> int:
-    """Say that a command was stopped, what is kept and which command goes on; the exit code."""
+    """Print that a command was stopped, what is saved (`kept`) and the command to continue (`again`); return the exit code."""
     terminated = isinstance(stop, Terminated)
     words = "terminated" if terminated else "interrupted"
     words += f", {kept}" if kept else ""

@@ -1,4 +1,4 @@
-"""rodsim sweep, rodsim converge: a scene under many parameters, meshes, steps."""
+"""Commands `rodsim sweep` (a scene with many parameter values) and `rodsim converge` (refinement of mesh and step)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rodsim.cli.stopping import stopped
 
 
 def add_parsers(commands: Any) -> None:
-    """The commands and their options."""
+    """Add the commands and their options to `commands`."""
     parser = commands.add_parser("sweep", help="a scene under many parameters, on all cores or many machines")
     parser.add_argument("study", help="study file, YAML")
     parser.add_argument(
@@ -74,6 +74,7 @@ def add_parsers(commands: Any) -> None:
 
 
 def _add_cluster(command: Any) -> None:
+    """Add the options of the cluster to a command."""
     command.add_argument(
         "--scheduler",
         metavar="ADDRESS",
@@ -88,7 +89,7 @@ def _add_cluster(command: Any) -> None:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """rodsim sweep"""
+    """Run a study, write its table and pictures, and return the exit code: rodsim sweep."""
     from rodsim.studies.errors import StudyStopped
     from rodsim.studies.running import run_study
     from rodsim.studies.study_file import read_study
@@ -131,6 +132,7 @@ def sweep(options: argparse.Namespace) -> int:
 
 
 def _again(options: argparse.Namespace) -> list[str]:
+    """Return the command that continues a stopped study."""
     command = ["rodsim", "sweep", options.study]
     for name in ("output", "scheduler", "workers", "keep", "limit"):
         if getattr(options, name) is not None:
@@ -141,6 +143,7 @@ def _again(options: argparse.Namespace) -> list[str]:
 
 
 def _keep(given: str | None) -> Any:
+    """Return the choice of results to save from the option --keep; None if it is missing."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import ChosenEntry
 
@@ -153,6 +156,7 @@ def _keep(given: str | None) -> Any:
 
 
 def _plots(given: list[list[str]] | None) -> Any:
+    """Return the pictures from the options --plot; None if there are none."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import PlotEntry
 
@@ -165,7 +169,7 @@ def _plots(given: list[list[str]] | None) -> Any:
 
 
 def converge(options: argparse.Namespace) -> int:
-    """rodsim converge"""
+    """Refine mesh and step of a scene, print orders and choice, and return the exit code: rodsim converge."""
     from rodsim.studies.convergence import converge as refine
     from rodsim.studies.errors import StudyError, StudyStopped
     from rodsim.studies.scheme_choice import cheapest_scheme

@@ -1,4 +1,4 @@
-"""What a user should know of their model or run goes to stderr as a line of its own."""
+"""Print warnings on models and runs, and failures to converge, as single lines on stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OURS = (ModelWarning, OldNameWarning)
 
 @contextmanager
 def short_warnings() -> Iterator[None]:
-    """Our warnings, each once; others as Python shows them."""
+    """Print the warnings of rodsim as single lines, each once; other warnings are shown by Python as usual."""
     with warnings.catch_warnings():
         before, shown = warnings.showwarning, set()
 
@@ -37,7 +37,7 @@ def short_warnings() -> Iterator[None]:
 
 
 def not_converged(error: ConvergenceError, output: Path) -> int:
-    """Print why it ended and, if there is any, where the result is; return the exit code."""
+    """Print why the computation failed and whether a result was saved in `output`; return the exit code."""
     print(f"rodsim: {in_scene_words(str(error))}", file=sys.stderr)
     if error.result is None or error.result.n_outputs:
         print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)

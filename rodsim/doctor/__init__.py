@@ -1,3 +1,5 @@
-"""What `rodsim doctor` looks at. It imports nothing but Python's own library: what may be broken is tried in processes of
-its own (`rodsim.doctor.probes`), where it may crash or hang.
+"""Examination of the installation by `rodsim doctor`.
+
+The process imports only Python's standard library; anything that may be broken is tried in separate processes
+(`rodsim.doctor.probes`), which may crash or hang.
 """

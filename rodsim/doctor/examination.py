@@ -1,4 +1,4 @@
-"""Everything that `rodsim doctor` looks at, one finding each, in the order of the report."""
+"""Checks of `rodsim doctor`, a finding for each, in the order of the report."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 REINSTALL = "pip install --force-reinstall"
 INSTALL = "install the program with its packages, in its folder: pip install ."
-COMPILING = 600.0  # s, longest time for the small run: it may compile
+COMPILING = 600.0  # time limit of the small run, which may compile, s
 
 
 def examine(quick: bool) -> Iterator[Finding]:
-    """The findings as they come; without what takes longer than a few seconds where `quick`."""
+    """Yield the findings one by one; `quick`: True to omit checks that take longer than a few seconds."""
     yield from _safely("program", lambda: [installed.program()])
     yield from _safely("packages", installed.packages)
     yield from _safely("processor", lambda: [_processor()])
@@ -28,7 +28,7 @@ def examine(quick: bool) -> Iterator[Finding]:
 
 
 def _safely(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
-    """What a check finds, also where it fails itself."""
+    """Return the findings of a check; if the check itself fails, a finding that reports this."""
     try:
         return look()
     except Exception as error:
@@ -38,6 +38,7 @@ def _safely(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
 
 
 def _processor() -> Finding:
+    """Return the finding on cores, memory and environment variables that affect runs."""
     cores = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
     data: dict[str, object] = {"cores": cores, "usable": usable}
@@ -60,6 +61,7 @@ def _processor() -> Finding:
 
 
 def _libraries() -> Finding:
+    """Return the finding on whether all required packages can be imported."""
     needed = installed.needed()
     if not needed:
         return Finding("libraries", ABSENT, "not tried: which are needed is not known", INSTALL)
@@ -74,6 +76,7 @@ def _libraries() -> Finding:
 
 
 def _cache() -> Finding:
+    """Return the finding on the cache of compiled kernels."""
     found = ask("cache")
     if "error" in found:
         return Finding("cache", BROKEN, found["error"], _cure_of(found["error"]))
@@ -95,6 +98,7 @@ def _cache() -> Finding:
 
 
 def _run() -> Finding:
+    """Return the finding on a small run: its times and its energy balance."""
     found = ask("run", limit=COMPILING)
     if "error" in found:
         return Finding("small run", BROKEN, found["error"], _cure_of(found["error"]))
@@ -114,6 +118,7 @@ def _run() -> Finding:
 
 
 def _opengl() -> Finding:
+    """Return the finding on whether VTK draws without a window."""
     found = ask("opengl")
     painted = "pictures and movies are painted in software all the same"
     if "why" in found:
@@ -128,16 +133,19 @@ def _opengl() -> Finding:
 
 
 def _cure_of(error: str) -> str:
+    """Return the remedy for the error of a probe."""
     if "ModuleNotFoundError" in error:
         return INSTALL
     return "see what is broken above; if nothing is, please report this"
 
 
 def _gl_cure() -> str:
+    """Return the remedy if OpenGL does not work."""
     return "on Debian or Ubuntu `apt-get install libegl1 libgl1-mesa-dri`, or start under `xvfb-run`"
 
 
 def _window() -> Finding:
+    """Return the finding on whether there is a screen for windows."""
     found = ask("window", limit=20.0)
     if "screen" in found:
         return Finding("window", OK, f"there is a screen: {found['screen']}", data=found)
@@ -148,6 +156,7 @@ def _window() -> Finding:
 
 
 def _ffmpeg() -> Finding:
+    """Return the finding on whether ffmpeg can write movies."""
     found = ask("ffmpeg")
     if "error" in found or found["fault"] or not found["encoder"]:
         why = found.get("error") or found["fault"] or f"{found['program']} has no encoder libx264"

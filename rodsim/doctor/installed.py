@@ -1,4 +1,4 @@
-"""Which packages are installed, by what the program's own metadata asks for."""
+"""Check which packages are installed, against the requirements in the metadata of the program."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import rodsim
 from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 PROGRAM = "rodsim"
-USERS = ("studies", "report", "notebook")  # extras that are not for developers
+USERS = ("studies", "report", "notebook")  # extras for users; the others are for developers
 _REQUIREMENT = re.compile(
     r"^([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*\(?([^;)]*)\)?\s*(?:;.*?extra == ['\"]([^'\"]+)['\"])?"
 )
 
 
 def program() -> Finding:
-    """Version and place of the program, and of Python."""
+    """Return the finding on version and location of the program and of Python."""
     folder = Path(rodsim.__file__).parent
     words = f"{rodsim.__version__} in {folder}, Python {platform.python_version()} ({sys.executable}), {platform.platform()}"
     data = {
@@ -34,7 +34,7 @@ def program() -> Finding:
 
 
 def packages() -> list[Finding]:
-    """The packages that the program needs, then those of each extra."""
+    """Return the findings on the required packages, then on those of each extra."""
     try:
         wanted = _wanted(metadata.requires(PROGRAM) or [])
     except metadata.PackageNotFoundError:
@@ -46,7 +46,7 @@ def packages() -> list[Finding]:
 
 
 def needed() -> list[str]:
-    """The names of the packages without extras; none where that is not known."""
+    """Return the names of the required packages without extras; empty if they are not known."""
     try:
         return list(_wanted(metadata.requires(PROGRAM) or []).get("", {}))
     except metadata.PackageNotFoundError:
@@ -54,18 +54,19 @@ def needed() -> list[str]:
 
 
 def _wanted(lines: list[str]) -> dict[str, dict[str, str]]:
-    """Extra ("": none) -> package -> what it must be, such as ">=2.0"."""
+    """Return the requirements: extra ("" for none) -> package -> version bounds, such as ">=2.0"."""
     found: dict[str, dict[str, str]] = {}
     for line in lines:
         match = _REQUIREMENT.match(line)
         if (
             match and match[1] != PROGRAM
-        ):  # an extra of ours named by another one: its packages are listed as well
+        ):  # skip an extra of rodsim named by another extra: its packages are listed as well
             found.setdefault(match[3] or "", {})[match[1]] = match[2].strip()
     return found
 
 
 def _core(wanted: dict[str, str]) -> Finding:
+    """Return the finding on the required packages."""
     versions, missing = _versions(wanted)
     words = ", ".join(f"{name} {version}" for name, version in versions.items())
     if missing:
@@ -75,6 +76,7 @@ def _core(wanted: dict[str, str]) -> Finding:
 
 
 def _extra(extra: str, wanted: dict[str, str]) -> Finding:
+    """Return the finding on the packages of an extra."""
     versions, missing = _versions(wanted)
     name, data = f"extra {extra}", {"versions": versions, "missing": list(missing)}
     if missing:
@@ -84,7 +86,7 @@ def _extra(extra: str, wanted: dict[str, str]) -> Finding:
 
 
 def _versions(wanted: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Of those that are installed and new enough, their versions; of the others, why not."""
+    """Return the versions of the packages that are installed and new enough, and the reasons for the others."""
     versions, missing = {}, {}
     for name, bounds in wanted.items():
         try:
@@ -99,7 +101,7 @@ def _versions(wanted: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Of the release alone, without zeros at its end."""
+    """Return the numbers of the release part of a version, without trailing zeros."""
     numbers = [int(x) for x in re.match(r"[0-9.]*", version)[0].split(".") if x]  # type: ignore[index]
     while numbers and numbers[-1] == 0:
         numbers.pop()
@@ -107,8 +109,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _list(missing: dict[str, str]) -> str:
+    """Return the missing packages with the reasons, in one line."""
     return ", ".join(f"{name}: {why}" for name, why in missing.items())
 
 
 def _order(extra: str) -> tuple[int, str]:
+    """Return the sort key of an extra: those for users first, then the others by name."""
     return (USERS.index(extra) if extra in USERS else len(USERS), extra)

@@ -1,4 +1,4 @@
-"""Asks a probe, in a process of its own, within a time limit."""
+"""Run a probe in a separate process with a time limit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _PROBES = "rodsim.doctor.probes"
 
 
 def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
-    """What the probe found; {"error": ...} where it failed, crashed or took longer than `limit` (s)."""
-    where = str(Path(rodsim.__file__).parent.parent)  # the same program, from wherever this one was started
+    """Run a probe and return its result; {"error": ...} if it failed, crashed or took longer than `limit` (s)."""
+    where = str(Path(rodsim.__file__).parent.parent)  # import the same copy of the program
     start = f"import sys; sys.path.insert(0, {where!r}); from {_PROBES} import main; main(sys.argv[1:])"
     try:
         done = subprocess.run(
@@ -35,7 +35,7 @@ def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
         return {"error": f"crashed ({_signal(-done.returncode)})"}
     lines = done.stdout.strip().splitlines()
     try:
-        found: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed before
+        found: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed earlier lines
         return found
     except (IndexError, ValueError):
         said = done.stderr.strip().splitlines()
@@ -43,6 +43,7 @@ def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
 
 
 def _signal(number: int) -> str:
+    """Return the name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:

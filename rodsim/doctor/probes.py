@@ -1,4 +1,4 @@
-"""What may crash or hang, tried in a process of its own: `python -m rodsim.doctor.probes NAME` prints what it found as JSON."""
+"""Probes that may crash or hang, run in separate processes: `python -m rodsim.doctor.probes NAME` prints the result as JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-_MODULES = {"pyyaml": "yaml"}  # packages whose module has another name
+_MODULES = {"pyyaml": "yaml"}  # package -> module, if the names differ
 
 
 def libraries(*packages: str) -> dict[str, Any]:
-    """Which of the packages cannot be imported, and why."""
+    """Import packages and return those that cannot be imported, with the reasons."""
     import importlib
 
     faults = {}
@@ -24,13 +24,13 @@ def libraries(*packages: str) -> dict[str, Any]:
         name = _MODULES.get(package.lower(), package.replace("-", "_"))
         try:
             importlib.import_module(name)
-        except Exception as error:  # whatever it is
+        except Exception as error:  # any error is reported
             faults[package] = f"{type(error).__name__}: {error}"
     return {"faults": faults}
 
 
 def opengl() -> dict[str, Any]:
-    """Whether VTK draws without a window: a red triangle on white."""
+    """Draw a red triangle on white with VTK, without a window, and return the number of red pixels and the renderer."""
     import numpy as np
 
     from rodsim.results.opengl import missing
@@ -55,7 +55,7 @@ def opengl() -> dict[str, Any]:
 
 
 def window() -> dict[str, Any]:
-    """Whether there is a screen to open a window on."""
+    """Return the screen on which a window can be opened, or why there is none."""
     if sys.platform != "linux":
         return {"screen": sys.platform}
     display = os.environ.get("DISPLAY", "")
@@ -67,7 +67,7 @@ def window() -> dict[str, Any]:
 
 
 def ffmpeg() -> dict[str, Any]:
-    """Which ffmpeg there is, whether it has the encoder of movies, and whether it encodes."""
+    """Return program and version of ffmpeg, whether it has the encoder of movies, and the error of a test encoding."""
     import imageio_ffmpeg
 
     program = imageio_ffmpeg.get_ffmpeg_exe()
@@ -92,7 +92,7 @@ def ffmpeg() -> dict[str, Any]:
 
 
 def cache() -> dict[str, Any]:
-    """Folder that keeps compiled kernels, how many there are, and whether more can be written."""
+    """Return the folder of compiled kernels, their number and size, whether more can be written, and caches of other versions."""
     import tempfile
 
     from rigid.compilation import cache_folder
@@ -101,7 +101,7 @@ def cache() -> dict[str, Any]:
     if not fault:
         try:
             with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(bytes(2**20))  # a full disk takes an empty file
+                file.write(bytes(2**20))  # a full disk accepts an empty file
         except OSError as error:
             fault = cache_folder.reason(error)
     files = [file for file in folder.glob("**/*") if file.suffix in (".nbi", ".nbc")]
@@ -119,11 +119,12 @@ def cache() -> dict[str, Any]:
 
 
 def _is_digest(folder: Path) -> bool:
+    """Return whether the name of a folder is that of a cache: 16 hexadecimal digits."""
     return len(folder.name) == 16 and set(folder.name) <= set("0123456789abcdef")
 
 
 def run() -> dict[str, Any]:
-    """A small run, a rod on a clamp: how long it took first and then again, whether something was compiled, and its energy."""
+    """Simulate a clamped rod twice; return both times (s), the number of compiled kernels and the energy balance."""
     import numba.core.event as event
 
     from rodsim import Material, Model, Section, audit, simulate
@@ -149,11 +150,11 @@ PROBES: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print what a probe finds; what it raises is found as well."""
+    """Run the probe named by the first argument and print its result, or its error, as JSON."""
     name, *more = arguments
     try:
         found = PROBES[name](*more)
-    except Exception as error:  # told, whatever it is
+    except Exception as error:  # any error is reported
         found = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(found))
 

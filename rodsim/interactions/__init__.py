@@ -1,10 +1,10 @@
-"""Interactions of a user's own: kinds from a script (`registering`), energies of named measures (`energies`).
+"""User-defined interactions: kinds from a script (`registering`), energies of named measures (`text_energies`).
 
-What a kind is written with:
+A kind is written with these functions:
 
     from rodsim.interactions import along, average, cross, dot, minus, norm, plus, push, real, slopes, times, turn
 
-`real` has functions of a number (sqrt, exp, sin, power ...) that take complex steps, `slopes` their divided differences.
+`real` has functions of one number (sqrt, exp, sin, power ...) that accept complex steps, `slopes` their divided differences.
 """
 
 from discretization.space.laws import slopes

@@ -1,4 +1,4 @@
-"""Functions of a kind, called from Python: for the checks of a user's kind, and for the size of its forces."""
+"""Call the compiled functions of a kind from Python: for the checks of a user's kind, and for the size of its forces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rigid.compilation.decorators import address_of, allocating_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, Kind, dual_at, value_at
 from rigid.system import Floats
 
-Poses = Any  # (frames, 4, 3) complex
+Poses = Any  # (frames, 4, 3) complex: position and three axes of each frame, or their duals
 
 
 @allocating_kernel
@@ -26,34 +26,35 @@ def _dual(address, y0, y1, X, lam, out):
 
 
 def value(kind: Kind, y: Poses, X: Floats) -> complex:
-    """V."""
+    """Evaluate the potential V at the poses y, J."""
     out = np.zeros(1, complex)
     _value(address_of(kind.value), np.ascontiguousarray(y, complex), X, out)
     return complex(out[0])
 
 
 def dual(kind: Kind, y0: Poses, y1: Poses, X: Floats, lam: float = 1.0) -> Poses:
-    """(frames, 4, 3), of a dissipation that of a step of length 1/lam."""
+    """Evaluate the dual (frames, 4, 3) of a step from y0 to y1; for a dissipation the step has the length 1/lam, s."""
     return _called(kind.dual, y0, y1, X, lam)
 
 
 def rate_dual(kind: Kind, y: Poses, z: Poses, X: Floats) -> Poses:
-    """(frames, 4, 3) of a dissipation."""
+    """Evaluate the dual (frames, 4, 3) of a dissipation at the poses y and their rates z."""
     return _called(kind.bend, y, z, X, 1.0)
 
 
 def settled(kind: Kind, y0: Poses, y1: Poses, X: Floats, lam: float) -> Floats:
-    """(own,) what settles, at the end of a step of length 1/lam."""
+    """Evaluate the internal variables (own,) at the end of a step from y0 to y1 of length 1/lam, s."""
     found: Floats = _called(kind.condensed.settle, y0, y1, X, lam).ravel()[: kind.own].real.copy()
     return found
 
 
 def kept(kind: Kind, y: Poses, X: Floats) -> complex:
-    """The energy that is kept in what settles."""
+    """Evaluate the energy that is stored in the internal variables, J."""
     return value(kind._replace(value=kind.condensed.kept), y, X)
 
 
 def _called(function: Any, y0: Poses, y1: Poses, X: Floats, lam: float) -> Poses:
+    """Call a compiled dual function and return its result (frames, 4, 3)."""
     out = np.zeros((len(y0), 4, 3), complex)
     start, end = (np.ascontiguousarray(y, complex) for y in (y0, y1))
     _dual(address_of(function), start, end, X, np.array([lam], complex), out)
@@ -61,7 +62,7 @@ def _called(function: Any, y0: Poses, y1: Poses, X: Floats, lam: float) -> Poses
 
 
 def directions(y: Poses) -> Poses:
-    """(6 frames, frames, 4, 3): rates of the poses along displacements and turns of each frame."""
+    """Return the rates of the poses for unit displacements and unit rotations of each frame, (6 frames, frames, 4, 3)."""
     n = len(y)
     z = np.zeros((n, 6, n, 4, 3), complex)
     for k in range(n):
@@ -72,13 +73,13 @@ def directions(y: Poses) -> Poses:
 
 
 def pulled(f: Poses, y: Poses) -> Poses:
-    """(6 frames,) force and torque on each frame of the dual f at the poses y."""
+    """Convert the dual f at the poses y to force and torque on each frame, (6 frames,)."""
     torque = np.cross(y[:, 1:], f[:, 1:]).sum(axis=1)
     return np.concatenate([f[:, 0], torque], axis=1).ravel()
 
 
 def stiffness(kind: Kind, y: Poses, X: Floats) -> Floats:
-    """(6 frames, 6 frames) derivatives of `pulled` at equal ends: magnitudes for the size of its rounding."""
+    """Return the derivatives of `pulled` at equal ends, (6 frames, 6 frames), for the round-off scale of the forces."""
     step = 1j * COMPLEX_STEP
     rows = [pulled(dual(kind, y + step * z, y + step * z, X), y + step * z).imag for z in directions(y)]
     found: Floats = np.array(rows) / COMPLEX_STEP

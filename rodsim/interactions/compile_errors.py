@@ -1,4 +1,4 @@
-"""Say in the terms of a user's function why numba does not compile it."""
+"""Explain in terms of a user's function why numba does not compile it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import rigid
 import rodsim
 
-# folders of the program: helpers, and what calls the user's functions
+# folders of this program: helpers, and callers of the user's functions
 _OURS = tuple(str(Path(package.__file__ or "").resolve().parent) for package in (rigid, rodsim))
 _TYPES = (
     (r"Literal\[\w+\]\(([^)]*)\)", r"\1"),
@@ -26,13 +26,14 @@ _OPERATORS = {
 
 
 def explain(error: Exception) -> str:
-    """What is wrong, and in which line of the user's file if numba says so."""
+    """Return what is wrong, and in which line of the user's file if numba reports it."""
     text = str(error)
     place = _place(text)
     return f"{_reason(text)}{place}"
 
 
 def _reason(text: str) -> str:
+    """Return the cause of an error of numba in plain words."""
     if found := re.search(r"NameError: (name '\w+' is not defined)", text):
         return found[1]
     if found := re.search(r"Untyped global name '(\w+)'", text):
@@ -42,7 +43,7 @@ def _reason(text: str) -> str:
     if found := re.search(r"Can't unify return type from the following types: (.*)", text):
         return f"it returns values of different types: {_plain(found[1])}"
     if found := re.search(r"Cannot unify (.*) and (.*) for '([\w$]+)[.\d]*'", text):
-        name = "a value" if found[3].startswith("$") else f"'{found[3]}'"  # $: of an expression, by numba
+        name = "a value" if found[3].startswith("$") else f"'{found[3]}'"  # $: numba's name of an expression
         return f"{name} is {_plain(found[1])} in one place and {_plain(found[2])} in another"
     if found := re.search(r">>> setitem\(array\(complex128, 1d, C\), Literal\[int\]\(0\), (.*)\)", text):
         return f"it returns {_plain(found[1])}, not a number"
@@ -55,6 +56,7 @@ def _reason(text: str) -> str:
 
 
 def _impossible(function: str, arguments: str) -> str:
+    """Describe an operation that numba does not know for these arguments."""
     plain = _plain(arguments)
     if function in _COMPARISONS and plain == "number, number":
         return f"number {_OPERATORS[function]} number is not possible for complex numbers; compare `.real`"
@@ -66,13 +68,14 @@ def _impossible(function: str, arguments: str) -> str:
 
 
 def _plain(types: str) -> str:
+    """Replace names of numba's types by plain words."""
     for pattern, words in _TYPES:
         types = re.sub(pattern, words, types)
     return types.strip()
 
 
 def _place(text: str) -> str:
-    """File, line and source, of the innermost place that is the user's."""
+    """Return line, file and source of the first location in the user's code; "" if there is none."""
     for found in re.finditer(r'File "([^"]+)", line (\d+):\s*\n((?:.*\n)*?)\s*\^', text):
         path = Path(found[1]).resolve()
         if not str(path).startswith(_OURS):

@@ -1,4 +1,7 @@
-"""What a user's kind is written with, beside the vectors of `rigid.linear_algebra`: poses and duals are arrays (frames, 4, 3)."""
+"""Helper functions for a user's kind, in addition to the vectors of `rigid.linear_algebra`.
+
+Poses and duals are arrays (frames, 4, 3).
+"""
 
 import cmath
 
@@ -8,13 +11,13 @@ from rigid.linear_algebra import dot
 
 @small_kernel
 def norm(a):
-    """|a|, also of a complex step: the root of a . a."""
+    """Return the norm |a| as the square root of a . a, which accepts complex steps."""
     return cmath.sqrt(dot(a, a))
 
 
 @small_kernel
 def along(y, k, U):
-    """The direction U (3,), components in the axes of frame k: sum_i U_i d_i."""
+    """Return the direction sum_i U_i d_i in inertial axes; U (3,): components in the axes of frame k."""
     a = y[k]
     return (
         U[0] * a[1, 0] + U[1] * a[2, 0] + U[2] * a[3, 0],
@@ -25,14 +28,14 @@ def along(y, k, U):
 
 @small_kernel
 def push(out, k, f):
-    """Add f, dual to the place of anchor k: minus the force on it, N."""
+    """Add f to the dual of the position of anchor k: minus the force on it, N."""
     for l in range(3):
         out[k, 0, l] += f[l]
 
 
 @small_kernel
 def turn(out, k, U, f):
-    """Add f, dual to the direction `along(y, k, U)`."""
+    """Add f to the dual of the direction `along(y, k, U)`."""
     for l in range(3):
         for i in range(3):
             out[k, 1 + i, l] += U[i] * f[l]

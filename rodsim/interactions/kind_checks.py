@@ -1,4 +1,4 @@
-"""What a kind promises, asked at random poses when a script registers it: each law by its name, its figure and its cure."""
+"""Check the laws of a kind at random poses when a script registers it; each error names the law, its violation and a remedy."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from rodsim.interactions import calling
 from rodsim.interactions.compile_errors import explain
 from rodsim.interactions.preparing import ANCHOR
 
-TRIES = 4
-RATE = 10.0  # 1/s, over the length of a step
+TRIES = 4  # number of random configurations
+RATE = 10.0  # 1/s, reciprocal of the length of a step
 AT_ONCE, CHANGED = (
     1e9,
     1e-4,
-)  # 1/s, over the length of a step that takes no time; of a state, what then is a change
-EXACT = 1e-11  # relative: what rounding leaves of an identity
-SLOPE = 1e-6  # of a difference against a derivative
+)  # 1/s, reciprocal of the length of a very short step; relative change of a state in it that counts
+EXACT = 1e-11  # relative round-off of an identity
+SLOPE = 1e-6  # relative error of a finite difference
 _NEAR = (
     1.0,
     1e-3,
-)  # how far apart the ends are, of turns of half a radian and displacements of a third of the length
+)  # sizes of the steps, relative to rotations of half a radian and displacements of a third of the length
 
 Ends = tuple[Any, Any, Floats]
 
 
 def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int = 1) -> Iterator[Ends]:
-    """Poses at both ends and numbers: anchors that are `length` apart, on levers and turned."""
+    """Yield random poses at both ends of a step, and parameters.
+
+    Anchors are about `length` (m) apart, on lever arms and rotated. Parameters after the anchors are X, by default random.
+    """
     rng = np.random.default_rng(seed)
     n = kind.arity
     for _ in range(TRIES):
@@ -51,26 +54,31 @@ def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int 
 
 
 def _unit(rng: np.random.Generator) -> Floats:
+    """Return a random unit vector (3,)."""
     x = rng.normal(size=3)
     found: Floats = x / np.linalg.norm(x)
     return found
 
 
 def _axes(quat: Floats) -> Floats:
+    """Return the rotation matrix (3, 3) of a quaternion that need not be normalised."""
     return quaternions.to_matrix(quaternions.normalize(quat))
 
 
 def _poses(r: Floats, quat: Floats) -> Any:
+    """Return poses (n, 4, 3), complex, of positions (n, 3) and orientations (n, 4)."""
     y = np.zeros((len(r), 4, 3), complex)
     y[:, 0], y[:, 1:] = r, quaternions.to_matrix(quat).swapaxes(1, 2)
     return y
 
 
 def _size(f: Any) -> float:
+    """Return the largest magnitude in an array, 0 if it is empty."""
     return float(np.abs(f).max(initial=0.0))
 
 
 def _finite(owner: str, role: str, values: Any) -> None:
+    """Raise ModelError if values are not finite or not real."""
     if not np.all(np.isfinite(values)):
         raise ModelError(
             f"{owner}: `{role}` is not finite at poses drawn at random; give numbers (sample=) and a length= at which it is, or "
@@ -81,7 +89,7 @@ def _finite(owner: str, role: str, values: Any) -> None:
 
 
 def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool) -> None:
-    """Raise ModelError for the first law that does not hold."""
+    """Raise ModelError for the first law of an energy that does not hold."""
     _check_compiles(owner, kind, ("value", "dual"))
     for y0, y1, numbers in _samples(kind, count, X, length):
         V0, V1 = calling.value(kind, y0, numbers), calling.value(kind, y1, numbers)
@@ -120,7 +128,7 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
 def check_dissipation(
     owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool
 ) -> None:
-    """Raise ModelError for the first law that does not hold."""
+    """Raise ModelError for the first law of a dissipation that does not hold."""
     _check_compiles(owner, kind, ("dual", "bend"))
     for y0, y1, numbers in _samples(kind, count, X, length):
         dy = y1 - y0
@@ -156,7 +164,7 @@ def check_dissipation(
 
 
 def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool) -> None:
-    """Raise ModelError for the first law that does not hold; the states are the last of the numbers."""
+    """Raise ModelError for the first law of a kind with internal states that does not hold; states are the last parameters."""
     _check_compiles(owner, kind, ("dual",))
     for y0, y1, numbers in _samples(kind, count, X, length):
         f, x1 = calling.dual(kind, y0, y1, numbers, RATE), calling.settled(kind, y0, y1, numbers, RATE)
@@ -190,7 +198,7 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
 
 
 def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
-    """What a step takes of the energy that is kept in its states, J, and the rounding of that."""
+    """Return the energy that a step dissipates, J, and its round-off; stored energy includes that of the internal states."""
     f, x1 = calling.dual(kind, y0, y1, X, RATE), calling.settled(kind, y0, y1, X, RATE)
     at_end = np.concatenate([X[: -kind.own], x1])
     kept = [calling.kept(kind, y, own).real for y, own in ((y0, X), (y1, at_end))]
@@ -199,7 +207,10 @@ def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
 
 
 def with_facts_of_steps(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
-    """With what the same poses say of its states, if it has some: whether all energy is kept, and whether steps reverse."""
+    """Return the kind with facts about its internal states: whether they conserve energy and whether they jump in a short step.
+
+    Both are tested at the random poses of the other checks. A kind without states is returned as it is.
+    """
     if kind.evolves is None:
         return kind
     conserves, reverses = not kind.works, False
@@ -213,7 +224,7 @@ def with_facts_of_steps(kind: Kind, count: int, X: Floats | None, length: float)
 
 
 def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
-    """Which of its frames it asks to turn where the anchor is at the frame's origin."""
+    """Return, for each frame, True if the kind exerts a torque on it even with the anchor at the frame's origin."""
     found = np.zeros(kind.arity, bool)
     for y0, y1, numbers in _samples(kind, count, X, length, seed=2):
         numbers = numbers.copy()
@@ -225,12 +236,14 @@ def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> 
 
 
 def _moved(y: Any, length: float) -> Any:
+    """Return the poses after a common displacement of about `length`, m."""
     moved = y.copy()
     moved[:, 0] += length * np.array([0.7, -0.4, 1.1])
     return moved
 
 
 def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
+    """Compile these functions of a kind; raise ModelError, with an explanation, if one does not compile."""
     names = {"value": "value", "dual": "dual", "bend": "rate_dual"}
     if fields[0] == "dual":
         names["dual"] = "step_dual"
@@ -239,7 +252,7 @@ def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
             function = getattr(kind, field)
             if hasattr(type(function), "address"):
                 _ = function.address
-        except Exception as error:  # of any type, where numba meets what it does not know
+        except Exception as error:  # numba raises errors of any type on code that it does not know
             raise ModelError(
                 f"{owner}: `{names[field]}` does not compile: {explain(error)}. Write it with numbers, tuples, small "
                 "arrays, loops and the helpers of rodsim.interactions"
@@ -247,13 +260,17 @@ def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
 
 
 def _judge(owner: str, law: str, misses: Any, size: float, cure: str) -> None:
+    """Raise ModelError if a law is violated by more than round-off; `misses`: violation, `size`: size of its terms."""
     missed = _size(np.asarray(misses))
     if not missed <= EXACT * max(size, 1e-300):
         raise ModelError(f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: {law}); {cure}")
 
 
 def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) -> None:
-    """At equal ends: along displacements and turns of each frame, the only ones that there are."""
+    """Raise ModelError if the dual at equal ends is not the gradient of the value.
+
+    Derivatives are compared along displacements and rotations of each frame, the only possible directions.
+    """
     f = calling.dual(kind, y, y, X)
     _finite(owner, "dual", f)
     z = calling.directions(y)
@@ -272,7 +289,7 @@ def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) ->
 
 
 def _check_analytic(owner: str, role: str, function: Any, ends: tuple[Any, Any]) -> None:
-    """A complex step of the end of the step is a derivative."""
+    """Raise ModelError if a complex step of the pose at the end of a step does not give the derivative of `function`."""
     y0, y1 = ends
     rng = np.random.default_rng(3)
     z = rng.normal(size=y1.shape)
@@ -289,7 +306,7 @@ def _check_analytic(owner: str, role: str, function: Any, ends: tuple[Any, Any])
 
 
 def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
-    """No force and no moment in the mean of both ends."""
+    """Raise ModelError if total force or total moment, at the mean of both ends, is not zero."""
     mean = 0.5 * (y0 + y1)
     cure = (
         "take averages over both ends in `dual`, and let a direction or a place that is used have its dual; or say free=False "
@@ -301,7 +318,7 @@ def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
 
 
 def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
-    """`rate_dual` is linear, and what `step_dual` is for short steps."""
+    """Raise ModelError if `rate_dual` is not linear in the rates, or not the limit of `step_dual` for short steps."""
     f = calling.rate_dual(kind, y, z, X)
     _finite(owner, "rate_dual", f)
     _judge(
@@ -311,7 +328,7 @@ def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
         _size(f),
         "let it be a matrix of the poses times z",
     )
-    h = 1e-4 / _size(z)  # a step of 1e-4: its square is missed, and 1e-12 by rounding
+    h = 1e-4 / _size(z)  # a step of 1e-4: the error is its square, and 1e-12 by round-off
     short = calling.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
     missed, size = _size(short - f), max(_size(f), _size(short))
     if not missed <= SLOPE * max(size, 1e-300):

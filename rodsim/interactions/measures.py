@@ -1,10 +1,10 @@
-"""Named measures of an energy that is a text (`Model.add_energy`): scalars of two points or parts, each with its exact change.
+"""Named measures for energies written as text (`Model.add_energy`): scalars of two points or parts, with exact changes.
 
     from rodsim import measures
     measures.distance(a, b), measures.angle(a, b, axis=(0, 0, 1))
 
-Points are anchors, bodies for their origin, or names: "block", "cord.end", "cord@0.3". World directions are those at t = 0, and
-go along with their part from there.
+Points are anchors, bodies (their origin is meant), or names: "block", "cord.end", "cord@0.3". World directions are given at
+t = 0 and rotate with their part.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rigid.system import Floats
 
 __all__ = ["Measure", "angle", "coordinate", "cosine", "displacement", "distance", "strain"]
 
-Attachable = object  # an anchor, a body, the ground, or a name: what `Model.add_energy` accepts
+Attachable = object  # an anchor, a body, the ground, or a name, as accepted by `Model.add_energy`
 
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """Hold a scalar of two points or parts, on which an energy of `Model.add_energy` depends.
+    """Hold a scalar of two points or parts on which an energy of `Model.add_energy` depends.
 
-    The functions of `rodsim.measures` make it.
+    The functions of `rodsim.measures` create it.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Measure:
     """
 
     word: str
-    a: Attachable | None  # what it is attached to; None: the ground
+    a: Attachable | None  # first point or part; None: the ground
     b: Attachable
-    directions: tuple[Floats, ...] = ()  # world, at t = 0
+    directions: tuple[Floats, ...] = ()  # (3,) world directions at t = 0
     length: float | None = None
 
     def __repr__(self) -> str:
@@ -205,7 +205,7 @@ def cosine(a: Attachable, direction_a: ArrayLike, b: Attachable, direction_b: Ar
 def angle(a: Attachable, b: Attachable, axis: ArrayLike) -> Measure:
     """Return the angle, rad, by which one part has rotated from another about an axis.
 
-    It is 0 at t = 0, and known within half a turn from there.
+    It is 0 at t = 0 and is determined within half a turn from there.
 
     Parameters
     ----------

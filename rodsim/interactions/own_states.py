@@ -1,23 +1,23 @@
-"""States of a user's kind: own variables x that follow from equations, as those of a controller, or a bead's place on its line.
+"""Internal states of a user's kind: variables x with equations of motion, as of a controller, or a bead's position on its line.
 
-    evolve(y0, y1, x0, x1, h, X, out)      as many rows as there are x: zero for x1, at the end of a step of length h
+    evolve(y0, y1, x0, x1, h, X, out)      as many rows as x has numbers: zero for the x1 at the end of a step of length h
     step_dual(y0, y1, x0, x1, h, X, out)   the dual over that step
 
-They act on their own interaction alone, so that their columns of Newton's matrix are eliminated where it is evaluated: x1 is
-solved for by Newton's method at given poses, to round-off, and the dual that everyone else sees is
+States act on their own interaction alone, so that their columns of Newton's matrix are eliminated when the interaction is
+evaluated: Newton's method solves for x1 at given poses, to round-off, and the dual of the interaction is
 
     dual(y0, y1) = step_dual(y0, y1, x0, x1(y0, y1)),   evolve(y0, y1, x0, x1(y0, y1)) = 0                             (1)
 
-Complex poses make x1 complex: the last iteration, whose matrix is that at the solution, is then the derivative of (1), which
-is Schur's complement of those columns. A band is as narrow as without them. They settle (`rigid.interactions.kinds.Condensed`):
-a state keeps x0, which stands last among the numbers X, and a step that is accepted writes x1.
+Complex poses make x1 complex: the last iteration, whose matrix is that at the solution, then gives the derivative of (1), the
+Schur complement of those columns. The bandwidth is the same as without states. States are updated at the end of a step
+(`rigid.interactions.kinds.Condensed.settle`): x0 is stored last among the parameters X, and an accepted step writes x1.
 
-Where the model has rested for long x is that of a step that goes nowhere (`rigid.interactions.kinds.Evolving`),
+After a long rest x is that of a step without motion (`rigid.interactions.kinds.Evolving`),
 
     evolve(y, y, x, x) = 0,   force step_dual(y, y, x, x)                                                  (2)
 
-with a step of 1 s, whatever is divided by it being zero. Between two poses it is that of their mean: half of its
-derivative comes from either end, as of every discrete derivative (`discretization.statics.forces`).
+with a step of 1 s; the quantities that are divided by it are zero. Between two poses the force is that at their mean: each end
+contributes half of its derivative, as in every discrete derivative (`discretization.statics.forces`).
 """
 
 from __future__ import annotations
@@ -41,19 +41,20 @@ from rigid.interactions.kinds import (
 from rigid.interactions.pressure import nothing
 from rodsim.interactions.preparing import ANCHOR, compilable, folder_of, named_by, place, spread
 
-# others in each kind: frames, numbers before the user's, states, his functions, and what solves for x1
+# replaced for each kind: number of frames, number of parameters before the user's, number of states, the user's functions, and
+# the function that solves for x1
 FRAMES, GIVEN, STATES = 0, 0, 0
 EVOLVE: Any = None
 FORCES: Any = None
 KEPT: Any = None
 SOLVE: Any = None
-_MOST = 30  # iterations
+_MOST = 30  # largest number of iterations
 _EPS = 2.220446049250313e-16
 
 
 @small_kernel
 def _eliminate(J, r):
-    """r = J^-1 r by Gauss' elimination with pivots; False where J, real (n, n), is singular."""
+    """Replace r by J^-1 r, using Gaussian elimination with pivots; return False if J, real (n, n), is singular."""
     n = r.shape[0]
     for k in range(n):
         p = k
@@ -78,7 +79,7 @@ def _eliminate(J, r):
 
 
 def _solve(y0, y1, x0, start, h, X, x1):
-    """x1 of (1) from `start`, where x0 is x1 itself that of (2); none (nan) where Newton's method finds no solution."""
+    """Solve (1) for x1 from the guess `start`, or (2) if x0 is the array x1 itself; x1 is nan if Newton's method fails."""
     n = x1.shape[0]
     r, s, J = np.zeros(n, np.complex128), np.zeros(n, np.complex128), np.zeros((n, n))
     scale, before = 0.0, np.inf
@@ -112,6 +113,7 @@ def _solve(y0, y1, x0, start, h, X, x1):
 
 
 def _dual(y0, y1, X, lam, out):
+    """Evaluate the dual (1) of a step of length 1/lam, s."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     f, x1 = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
     last, h = X.shape[0] - STATES, 1.0 / lam[0].real
@@ -123,7 +125,7 @@ def _dual(y0, y1, X, lam, out):
 
 
 def _holds(y, z, X, lam, out):
-    """At the poses y, with the states as they are."""
+    """Evaluate the dual at the poses y, with the states as they are."""
     p, f = np.empty((FRAMES, 4, 3), np.complex128), np.zeros((FRAMES, 4, 3), np.complex128)
     last, x1 = X.shape[0] - STATES, np.zeros(STATES, np.complex128)
     for i in range(STATES):
@@ -134,6 +136,7 @@ def _holds(y, z, X, lam, out):
 
 
 def _settle(y0, y1, X, lam, out):
+    """Compute the states x1 at the end of a step of length 1/lam, s."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     x1, last = np.zeros(STATES, np.complex128), X.shape[0] - STATES
     place(y0, X, p0)
@@ -145,17 +148,19 @@ def _settle(y0, y1, X, lam, out):
 
 
 def _kept(y, X, out):
+    """Evaluate the stored energy at the poses y, with the states as they are."""
     p, last = np.empty((FRAMES, 4, 3), np.complex128), X.shape[0] - STATES
     place(y, X, p)
     out[0] = KEPT(p, X[last:], X[GIVEN:last])
 
 
 def _keeps_nothing(y, X, out):
+    """Return zero, the stored energy of a kind without `value`."""
     out[0] = 0.0
 
 
 def _dual_at_rest(y0, y1, X, lam, out):
-    """(2)."""
+    """Evaluate the force (2) at the mean of two poses."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     f, x = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
     last = X.shape[0] - STATES
@@ -171,6 +176,7 @@ def _dual_at_rest(y0, y1, X, lam, out):
 
 
 def _states_at_rest(y, X, out):
+    """Compute the states (2) after a long rest at the poses y."""
     p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
     place(y, X, p)
     SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
@@ -179,6 +185,7 @@ def _states_at_rest(y, X, out):
 
 
 def _kept_at_rest(y, X, out):
+    """Evaluate the stored energy after a long rest at the poses y."""
     p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
     place(y, X, p)
     SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
@@ -186,7 +193,7 @@ def _kept_at_rest(y, X, out):
 
 
 def _step(y0, y1, X, lam, out):
-    """What a step of length lam[0] gives with the states lam[1:] at its ends, and what is left of their equations."""
+    """Evaluate the dual of a step of length lam[0], s, with states lam[1:] at its ends, and the residuals of their equations."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     f, r = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
     last, h = X.shape[0] - STATES, lam[0].real
@@ -204,8 +211,9 @@ def _step(y0, y1, X, lam, out):
 def kind_with_states(
     name: str, frames: int, states: int, functions: dict[str, FunctionType], digest: str
 ) -> Kind:
-    """The kind of the user's `evolve`, `step_dual` and, where it keeps an energy, `value(y, x, X)`; without one what it does is
-    counted as work.
+    """Return the kind made of the user's `evolve`, `step_dual` and, if it stores an energy, `value(y, x, X)`.
+
+    Without `value` the work of the interaction is accounted for as external work.
     """
     keeps = "value" in functions
     known: dict[FunctionType, Any] = {}
@@ -233,4 +241,5 @@ def kind_with_states(
 
 
 def _with(function: Any, known: dict[str, Any], digest: str) -> FunctionType:
+    """Return a copy of a function of this module with other globals and a name that is unique to the digest."""
     return named_by(FunctionType(function.__code__, known), function.__name__, digest)

@@ -1,12 +1,14 @@
-"""A user's functions, as functions of a `Kind`: poses of anchors in the place of those of frames, compiled apart.
+"""Turn a user's functions into functions of a `Kind`: evaluate them at the poses of anchors, and compile them separately.
 
-An anchor of frame k stands at p = r + sum_i X_i d_i and has the axes e_i = sum_j Q_ji d_j; X and Q are the first numbers of an
-interaction. Both are linear in the pose, so that a discrete derivative to p and e is one to r and d by the transposed map:
+An anchor of frame k has the position p = r + sum_i X_i d_i and the axes e_i = sum_j Q_ji d_j; X and Q are the first parameters of
+an interaction. Both are linear in the pose, so that the transposed map turns a discrete derivative with respect to p and e into
+one with respect to r and d:
 
     f = f_p,   f_j = X_j f_p + sum_i Q_ji f_i                                                               (1)
 
-The functions of a kind are those below with the user's in their globals. What they are made of is told by `digest_of`, which
-names the folder that keeps their machine code: numba itself watches the file of a function, not what it calls.
+The functions of a kind are the functions below, with the user's function in their globals. `digest_of` hashes their contents;
+the digest names the folder that stores their machine code, since numba itself watches the file of a function but not the
+functions that it calls.
 """
 
 from __future__ import annotations
@@ -31,16 +33,20 @@ from rigid.compilation.decorators import compiled_apart, inner_apart, small_kern
 from rigid.compilation.private_folder import make_private
 from rigid.interactions.kinds import DUAL, VALUE
 
-ANCHOR = 12  # numbers of an anchor: X, then Q row by row
+ANCHOR = 12  # number of parameters of an anchor: X, then Q row by row
 _FOLDER, _KEPT = "own_kinds", 200
-FRAMES, GIVEN, USER = 0, 0, None  # frames, numbers before the user's, his function: others in each kind
+FRAMES, GIVEN, USER = (
+    0,
+    0,
+    None,
+)  # replaced for each kind: number of frames, number of parameters before the user's, the user's function
 
 _config: Any = numba.config
 
 
 @small_kernel
 def place(y, X, p):
-    """Poses p (frames, 4, 3) of the anchors of frames y; of rates the rates."""
+    """Compute the poses p (frames, 4, 3) of the anchors from the poses y of the frames, or their rates from rates."""
     for k in range(p.shape[0]):
         at = 12 * k
         for l in range(3):
@@ -55,7 +61,7 @@ def place(y, X, p):
 
 @small_kernel
 def spread(f, X, lam, out):
-    """(1): out = lam times the dual f (frames, 4, 3) on the anchors."""
+    """Compute out (frames, 4, 3), the dual on the frames, as lam times (1) of the dual f (frames, 4, 3) on the anchors."""
     for k in range(f.shape[0]):
         at = 12 * k
         for l in range(3):
@@ -68,12 +74,14 @@ def spread(f, X, lam, out):
 
 
 def _value(y, X, out):
+    """Evaluate the user's `value` at the poses of the anchors."""
     p = np.empty((FRAMES, 4, 3), np.complex128)
     place(y, X, p)
     out[0] = USER(p, X[GIVEN:])  # type: ignore[misc]
 
 
 def _dual(y0, y1, X, lam, out):
+    """Evaluate the user's `dual` or `rate_dual` at the poses of the anchors, times lam."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     f = np.zeros((FRAMES, 4, 3), np.complex128)
     place(y0, X, p0)
@@ -83,6 +91,7 @@ def _dual(y0, y1, X, lam, out):
 
 
 def _step_dual(y0, y1, X, lam, out):
+    """Evaluate the user's `step_dual` at the poses of the anchors, for a step of length 1/lam, s."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     f = np.zeros((FRAMES, 4, 3), np.complex128)
     place(y0, X, p0)
@@ -100,7 +109,7 @@ _ROLES: dict[str, tuple[Any, Any]] = {
 
 
 def prepared(role: str, function: FunctionType, frames: int, digest: str) -> Any:
-    """A function of a kind (`rigid.interactions.kinds`) from the user's in this role."""
+    """Return the compiled function of a kind (`rigid.interactions.kinds`) that calls the user's function of this role."""
     wrapper, signature = _ROLES[role]
     own = {
         **wrapper.__globals__,
@@ -114,10 +123,10 @@ def prepared(role: str, function: FunctionType, frames: int, digest: str) -> Any
 
 
 def named_by(function: FunctionType, name: str, digest: str) -> FunctionType:
-    """As one of this module, under a name that no other kind has.
+    """Rename a function: assign it to this module, under a name that no other kind has.
 
-    Machine code that is read from a file asks for the module of the function, which a script may not be by the same name again;
-    and it is found by the function's name, which must not be that of another kind, compiled in another process.
+    Machine code that is loaded from a file refers to the module of the function, and a script need not have the same module name
+    again. It is found by the function's name, which must differ from that of another kind compiled in another process.
     """
     function.__module__ = __name__
     function.__name__ = function.__qualname__ = f"{name}_{digest[:16]}"
@@ -125,11 +134,14 @@ def named_by(function: FunctionType, name: str, digest: str) -> FunctionType:
 
 
 def compilable(function: FunctionType, digest: str, known: dict[FunctionType, Any]) -> Any:
-    """The function and what it calls of the script, made known to the compiler; compiled when first called."""
+    """Make a function, and the functions of the script that it calls, known to the compiler; it compiles them when first called.
+
+    `known`: functions that are known already; new ones are added.
+    """
     if _config.DISABLE_JIT:
         return function
     if function not in known:
-        known[function] = function  # one that calls itself
+        known[function] = function  # for a function that calls itself
         inner = {
             name: compilable(x, digest, known) for name, x in _used(function) if isinstance(x, FunctionType)
         }
@@ -145,7 +157,7 @@ def compilable(function: FunctionType, digest: str, known: dict[FunctionType, An
 
 
 def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Globals and enclosed names that a function reads."""
+    """Yield name and value of the globals and enclosed variables that a function reads."""
     for name in _names(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
@@ -154,6 +166,7 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that a code object and the code objects in it refer to."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -161,7 +174,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def digest_of(frames: int, functions: dict[str, FunctionType], states: int = 0) -> str:
-    """SHA-256 of what the functions say, with all that they call and read of the script."""
+    """Return the SHA-256 hash of the contents of functions, including everything of the script that they call and read."""
     digest = hashlib.sha256((f"{frames} with {states}" if states else f"{frames}").encode())
     seen: set[int] = set()
 
@@ -192,7 +205,7 @@ def digest_of(frames: int, functions: dict[str, FunctionType], states: int = 0) 
 
 
 def _said(function: FunctionType) -> str:
-    """What a function does, without comments and its docstring; where there is no source its bytecode."""
+    """Return the syntax tree of a function as text, without comments and its docstring; its bytecode if there is no source."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, SyntaxError, IndexError):
@@ -211,7 +224,7 @@ def _said(function: FunctionType) -> str:
 
 
 def folder_of(digest: str) -> str:
-    """Folder that keeps the machine code of functions of this digest; empty if there is none."""
+    """Return the folder that stores the machine code of functions with this digest; "" if it cannot be made."""
     if not cache_folder.CACHE_DIRECTORY:
         return ""
     parent = Path(cache_folder.CACHE_DIRECTORY) / _FOLDER
@@ -222,7 +235,7 @@ def folder_of(digest: str) -> str:
     except OSError as error:
         cache_folder.report_not_kept(error)
         return ""
-    with contextlib.suppress(OSError):  # on a read-only disk
+    with contextlib.suppress(OSError):  # the disk may be read-only
         os.utime(folder)
         by_age = sorted(parent.iterdir(), key=lambda each: each.stat().st_mtime_ns, reverse=True)
         for old in by_age[_KEPT:]:

@@ -1,4 +1,4 @@
-"""`rodsim.interaction`: a kind of interaction from a script."""
+"""Register a user's class of functions as a kind of interaction: `rodsim.interaction`."""
 
 from __future__ import annotations
 
@@ -45,23 +45,25 @@ _HOW = "def value(y, X) and def dual(y0, y1, X, out), or def step_dual(y0, y1, h
 
 @dataclass(frozen=True, eq=False)
 class OwnKind:
-    """A kind that a script has registered, for `Model.add_interaction`."""
+    """Hold a kind that a script has registered, for `Model.add_interaction`."""
 
     name: str
     kind: Kind
-    numbers: tuple[tuple[str, int], ...]  # their names, and how many each is; 0: one, not a list
-    digest: str  # of what its functions say
+    numbers: tuple[
+        tuple[str, int], ...
+    ]  # names of the parameters and their lengths; 0: a single number, not a list
+    digest: str  # hash of the contents of its functions
     turned: tuple[
         bool, ...
-    ]  # whether it acts on the axes of each frame, and not on the place of its anchor alone
+    ]  # for each frame: True if it acts on its axes, not only on the position of the anchor
 
     @property
     def dissipates(self) -> bool:
-        """Whether it is no energy."""
+        """Return True if the kind is a dissipation, not an energy."""
         return self.kind.value is not None and self.kind.bend is not no_bend
 
     def packed(self, owner: str, given: Mapping[str, Any]) -> Floats:
-        """The numbers X of one interaction."""
+        """Return the parameters X of one interaction from its arguments; ModelError if names or values are wrong."""
         known = dict(self.numbers)
         for name in given:
             if name not in known:
@@ -99,65 +101,66 @@ def interaction(
 ) -> Callable[[type], OwnKind]:
     """Register a class of functions as a kind of interaction between anchors, for `Model.add_interaction`.
 
-    It is a decorator of a class. An energy V(y, X), J, has
+    It is a decorator of a class. A class for an energy V(y, X), J, has
 
         def value(y, X)                  V
         def dual(y0, y1, X, out)         its discrete derivative: out . (y1 - y0) = V(y1) - V(y0), equal ends give the gradient
 
-    a dissipation
+    a class for a dissipation
 
-        def step_dual(y0, y1, h, X, out) out . (y1 - y0) is what a step of length h takes away, J, never below zero
-        def rate_dual(y, z, X, out)      the same for the rates z of the poses: out . z is the power, W; linear in z
+        def step_dual(y0, y1, h, X, out) out . (y1 - y0) is the energy, J, that a step of length h dissipates, never negative
+        def rate_dual(y, z, X, out)      dual for the rates z of the poses: out . z is the dissipated power, W; linear in z
 
-    An interaction with internal states x, as a controller, a filter, or a bead on a line, has
+    A class for an interaction with internal states x, such as a controller, a filter, or a bead on a line, has
 
         def evolve(y0, y1, x0, x1, h, X, out)      as many rows as x has numbers, zero for the x1 at the end of the step
         def step_dual(y0, y1, x0, x1, h, X, out)   minus its forces, as above
-        def value(y, x, X)                         only if it stores an energy: then out . (y1 - y0) less its change is lost,
-                                                   never below zero; without it all that it does is counted as work
+        def value(y, x, X)                         only if it stores an energy: out . (y1 - y0) less the change of the energy is
+                                                   dissipated, never negative; without it its work counts as external work
 
     At rest its states are those of a step without motion, evolve(y, y, x, x, h, X, out) = 0.
 
-    y (frames, 4, 3), complex: y[k, 0] is the position of anchor k, m, whose origin is arbitrary; y[k, 1:] are the three axes of
-    its part. X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus
-    the force on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and
-    the helpers of `rodsim.interactions`. They are called with complex numbers, of which they must be analytic functions: no abs,
-    and comparisons only of real parts.
+    y (frames, 4, 3), complex: y[k, 0] is the position of anchor k, m, from an arbitrary origin; y[k, 1:] are the three axes of
+    its part. X: the numbers, in their order. out (frames, 4, 3), initially zero: work-conjugate to y, so that out[k, 0] is minus
+    the force on anchor k. The functions are compiled; they may use numbers, tuples, small arrays, loops, other functions of the
+    script, and the helpers of `rodsim.interactions`. They are called with complex numbers and must be analytic: no abs, and
+    comparisons only of real parts.
 
-    The class is checked at random poses, the same each time: work identity, gradient by complex steps, analytic dual, symmetry
-    in the ends (energies), sign, linearity and limit (dissipations), force and moment, and that a common displacement changes
-    nothing.
+    The class is checked at random poses, which are the same each time. The checks are: work identity, gradient by complex steps,
+    analytic dual, symmetry in the ends (energies), sign, linearity and limit (dissipations), total force and total moment, and
+    invariance to a common displacement.
 
     Parameters
     ----------
     name : str
-        Name of the kind, by which files refer to it.
+        Name of the kind, used in files.
     frames : int
         Number of anchors of one interaction, 1 to 8.
     numbers : sequence of str or mapping of str to int, default ()
-        Names of the numbers X; or each with its length, {"moment": 3}, 0 for a single number.
+        Names of the numbers X, or a mapping from names to lengths, {"moment": 3}; 0 stands for a single number.
     free : bool, default True
-        The total force and the total moment are zero. False for what acts from something that is no frame, as the air does.
+        True if the total force and the total moment are zero. False for an interaction with something that is not a frame, such
+        as the air.
     sample : mapping of str to float or array, optional
-        Numbers, and initial states, for the checks. By default from 0.5 to 1.5.
+        Numbers, and initial states, for the checks. By default random, from 0.5 to 1.5.
     length : float, default 1.0
         Distance between the anchors in the checks, m.
     rows : int, default 0
-        Of a constraint; only 0 is accepted.
+        Number of rows of a constraint; only 0 is accepted.
     states : sequence of str or mapping of str to int, default ()
-        Names of the states x; or each with its length. At most 8 numbers together. `Model.add_interaction` takes their initial
-        values with the numbers.
+        Names of the states x, or a mapping from names to lengths; at most 8 numbers in total. `Model.add_interaction` accepts
+        their initial values as it does the numbers.
 
     Returns
     -------
     callable
-        Decorator, which replaces the class by the registered kind.
+        Decorator that replaces the class by the registered kind.
 
     Raises
     ------
     ModelError
-        If an argument is wrong, the class lacks a function or has others, a function does not compile, or a law does not hold:
-        the message names the law, by how much it is missed, and what to do.
+        If an argument is wrong, the class lacks a function or has others, a function does not compile, or a law does not hold.
+        The message names the law, the size of its violation, and a remedy.
 
     Examples
     --------
@@ -218,18 +221,21 @@ def interaction(
     return decorate
 
 
-KINDS: dict[str, OwnKind] = {}  # of this process, by name
-CODES: dict[str, str] = {}  # digests of those that `INTERACTIONS` has, which models may have put back
+KINDS: dict[str, OwnKind] = {}  # kinds registered last in this process, by name
+CODES: dict[str, str] = {}  # digests of the kinds in `INTERACTIONS`, which models may have restored
 
 
 def in_use(own: OwnKind) -> Kind:
-    """Let its functions be those that are called by its name, again where another one was registered since."""
+    """Register the functions of a kind under its name, again if another kind of that name was registered since."""
     CODES[own.name] = own.digest
     return INTERACTIONS.register(own.kind)
 
 
 def with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = CODES) -> dict[str, str]:
-    """By the name of the kind, the interaction of a description whose kind has other code here; codes: digests here."""
+    """Return the interactions of a description whose kind has other code in this process: name of the kind -> its name.
+
+    `codes`: digests of the kinds in this process.
+    """
     others = described.get("others", {}).items()
     return {
         own["kind"]: name
@@ -239,7 +245,7 @@ def with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = COD
 
 
 def own_kind(owner: str, kind: Any) -> OwnKind:
-    """A kind that is registered, or that of a name; ModelError where there is none."""
+    """Return a registered kind, given as such or by its name; ModelError if there is none."""
     if isinstance(kind, OwnKind):
         return kind
     if isinstance(kind, str) and kind in KINDS:
@@ -252,10 +258,12 @@ def own_kind(owner: str, kind: Any) -> OwnKind:
 
 
 def _count(widths: Sequence[tuple[str, int]]) -> int:
+    """Return the total number of parameters."""
     return sum(max(width, 1) for _, width in widths)
 
 
 def _widths(owner: str, numbers: Any, what: str = "numbers") -> tuple[tuple[str, int], ...]:
+    """Return names and lengths of parameters or states; ModelError if a name or a length is invalid."""
     names = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(_words(owner, numbers, what), 0)
     for name, count in names.items():
         if not isinstance(name, str) or not name.isidentifier() or name in ("name", "kind"):
@@ -267,6 +275,7 @@ def _widths(owner: str, numbers: Any, what: str = "numbers") -> tuple[tuple[str,
 
 
 def _words(owner: str, numbers: Any, what: str) -> list[Any]:
+    """Return the names in a list; ModelError if it is no list or has a name twice."""
     if isinstance(numbers, str) or not isinstance(numbers, Sequence):
         raise ModelError(f'{owner}: {what} = {shown(numbers)}; give a list of names, or {{"name": length}}')
     words = list(numbers)
@@ -277,6 +286,10 @@ def _words(owner: str, numbers: Any, what: str) -> list[Any]:
 
 
 def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionType]:
+    """Return the functions of a class by their roles; ModelError if one is missing or has other arguments.
+
+    `evolves`: True for a kind with internal states.
+    """
     found = {}
     how = _HOW_WITH_STATES if evolves else _HOW
     for role, arguments in (_WITH_STATES if evolves else _ARGUMENTS).items():

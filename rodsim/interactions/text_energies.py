@@ -1,14 +1,15 @@
-"""An energy as a text of named measures: its kind, from the text and from what each measure is of.
+"""Make the kind of an energy that is written as a text of named measures, from the text and the frames of each measure.
 
     V(e_1, ..., e_n),   dual = sum_k s_k de_k,   s = discrete derivative of V between both ends                 (1)
 
 s is exact (`discretization.space.laws.writing`): s . (e(y1) - e(y0)) = V1 - V0, and so is each de_k: de_k . (y1 - y0) = e_k(y1) -
-e_k(y0) (`rigid.interactions.measures`). Both treat the ends alike. The name of the kind says all of it,
+e_k(y0) (`rigid.interactions.measures`). Both are symmetric in the ends. The name of the kind contains the whole definition,
 
     energy: k*(d - 1)**2/2; d = distance(0, 1)
 
-so that a file which names it needs no script; measures are of frames by their numbers in an interaction. Its numbers: those of
-the measures, the parameters in the order of their names, then a constant stress for each measure, zero but where prestress asks.
+so that a file which names it needs no script. Measures refer to frames by their indices in an interaction. The numbers of an
+interaction are those of the measures, the parameters in the order of their names, then a constant stress for each measure, which
+is zero unless there is a prestress.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ RESERVED = {*FUNCTIONS, "pi"}
 
 @dataclass(frozen=True)
 class Measured:
-    """A named measure between two frames of an interaction."""
+    """Hold a named measure between two frames a, b of an interaction."""
 
     name: str
     word: str
@@ -48,41 +49,41 @@ class Measured:
 
 @dataclass(frozen=True)
 class Written:
-    """A text and the measures in it."""
+    """Hold the text of an energy and the measures in it."""
 
-    text: str  # canonical
+    text: str  # energy in canonical form
     measures: tuple[Measured, ...]
 
     @property
     def name(self) -> str:
-        """That of the kind."""
+        """Return the name of the kind."""
         return "; ".join(
             [_PREFIX + self.text, *(f"{m.name} = {m.word}({m.a}, {m.b})" for m in self.measures)]
         )
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the measures."""
+        """Return the names of the measures."""
         return tuple(m.name for m in self.measures)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the parameters, in their order among the numbers."""
+        """Return the names of the parameters, in their order among the numbers."""
         return parameters_of(self.text, self.variables)
 
     @property
     def frames(self) -> int:
-        """How many an interaction has."""
+        """Return the number of frames of an interaction."""
         return 1 + max(max(m.a, m.b) for m in self.measures)
 
     @property
     def first_parameter(self) -> int:
-        """Where the parameters begin among the numbers."""
+        """Return the index of the first parameter among the numbers."""
         return sum(WIDTHS[m.word] for m in self.measures)
 
 
 def written(owner: str, text: str, measures: tuple[Measured, ...]) -> Written:
-    """Checked; ModelError where the text is none of these measures."""
+    """Check a text and its measures and return them; ModelError if the text is not an energy of exactly these measures."""
     if not 1 <= len(measures) <= MOST_STRAINS:
         raise ModelError(f"{owner}: has {len(measures)} measures; give one to {MOST_STRAINS}")
     variables = tuple(m.name for m in measures)
@@ -100,7 +101,7 @@ def written(owner: str, text: str, measures: tuple[Measured, ...]) -> Written:
 
 
 def from_name(name: str) -> Kind | None:
-    """The kind of this name, if it is an energy as a text; ValueError where it only begins like one."""
+    """Return the kind of this name if it is an energy as a text, else None; ValueError if it only begins like one."""
     if not name.startswith(_PREFIX):
         return None
     text, *rest = name.removeprefix(_PREFIX).split("; ")
@@ -117,12 +118,13 @@ def from_name(name: str) -> Kind | None:
 
 
 def kind_of(own: Written) -> Kind:
-    """The kind, registered."""
+    """Return the kind of an energy, registered."""
     return INTERACTIONS.register(_kind(own))
 
 
 @functools.cache
 def _kind(own: Written) -> Kind:
+    """Load the generated module of an energy and return its kind."""
     module = load_module(_source(own))
     count, first = len(own.measures), own.first_parameter + len(own.parameters)
     angles = all(m.word == "angle" for m in own.measures)
@@ -138,19 +140,19 @@ def _kind(own: Written) -> Kind:
 
 
 def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
-    """The constant stresses are greater."""
+    """Add `dstress` to the constant stresses among the numbers X."""
     X[:, first:] += dstress
     return X
 
 
 def numbers_of(own: Written, of_measures: list[Floats], parameters: dict[str, float]) -> Floats:
-    """The numbers of one interaction."""
+    """Return the numbers of one interaction, with constant stresses of zero."""
     values = [parameters[name] for name in own.parameters]
     return np.concatenate([*of_measures, values, np.zeros(len(own.measures))])
 
 
 def _source(own: Written) -> str:
-    """The module with the functions of the kind."""
+    """Return the source text of the module with the functions of the kind."""
     count, first = len(own.measures), own.first_parameter
     constant = first + len(own.parameters)
     places = np.cumsum([0, *(WIDTHS[m.word] for m in own.measures)])[:-1].tolist()
@@ -225,7 +227,7 @@ def _source(own: Written) -> str:
 
 
 def asks_to_turn(measured: Measured) -> dict[int, Any]:
-    """Of its two frames: whether it acts on their axes wherever its points are."""
+    """Return, for each of its two frames, True if the measure acts on its axes wherever its points are."""
     free = ("distance", "strain")
     return {
         measured.a: measured.word not in free,

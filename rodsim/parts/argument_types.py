@@ -1,4 +1,4 @@
-"""Types of the arguments of `Model`: words that it accepts, and values that vary with time."""
+"""Type aliases for the arguments of `Model`: accepted words, and values that vary with time."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ LockedCoordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
 MeshSide = Literal["inside", "outside", "both"]
 ChartName = Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"]
 
-# A vector, constant or as a function of time, s.
+# A vector, constant or a function of time (s).
 VectorLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float], ArrayLike]
 # A vector along a rod as a function of the fraction s of its length and of time.
 LineLoadLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float, float], ArrayLike]
-# A coordinate as a smooth function of time, or a function with its rate.
+# A coordinate as a smooth function of time, or a pair of the function and its rate.
 MotionLike: TypeAlias = (
     Signal | Callable[[float], float] | tuple[Callable[[float], float], Callable[[float], float]]
 )
-# The same of a displacement; several signals add up.
+# A displacement as a smooth function of time, or a pair of the function and its rate; several signals are added up.
 DisplacementLike: TypeAlias = (
     VectorSignal
     | Sequence[VectorSignal]

@@ -1,4 +1,4 @@
-"""Change numbers of a model by their paths, as in scenes: "gravity", "springs.coil.stiffness", "rods.cord.section.radius"."""
+"""Change numbers of a model by path, written as in scenes: "gravity", "springs.coil.stiffness", "rods.cord.section.radius"."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ M = TypeVar("M", bound=Contents)
 
 GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
-# what stands in a field that may change: no parts, places, directions and choices, which say what acts on what
+# field types that may change; parts, positions, directions and choices may not, since they define what acts on what
 _SORTS = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
-_HELD = ("joints", *(own.key for own in SURFACES_ON_PARTS))  # other entries are made of them
+_HELD = ("joints", *(own.key for own in SURFACES_ON_PARTS))  # entries that other entries refer to
 
 
 def fields_of(kind: type[Entry]) -> dict[str, str]:
-    """Fields with numbers of a kind of entries, by their keys in paths."""
+    """Return the fields of a kind of entry whose numbers may change: key in paths -> field name."""
     if kind.key in _HELD:
         return {}
     return {own.key: name for name, own in kind.fields().items() if own.sort.word in _SORTS}
 
 
 def changeable(model: Contents) -> list[str]:
-    """All paths of numbers of a model that may change."""
+    """Return the paths of all numbers of a model that may change."""
     found = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
     for name, rod in model.rods.items():
         numbers = rod.section.numbers if isinstance(rod.section, Section) else ()
@@ -46,7 +46,7 @@ def changeable(model: Contents) -> list[str]:
 
 
 def check_paths(owner: str, model: Contents, paths: Iterable[str]) -> None:
-    """Raise ModelError for what is no path of a number of this model, with those that are near."""
+    """Raise ModelError, with the closest known paths, if a path does not name a changeable number of the model."""
     known = changeable(model)
     for path in paths:
         if path not in known:
@@ -58,7 +58,10 @@ def check_paths(owner: str, model: Contents, paths: Iterable[str]) -> None:
 
 
 def change(model: M, values: Mapping[str, Any]) -> M:
-    """Put other numbers into a model whose tables are its own, checked as where its parts are made."""
+    """Set numbers of a model in place and return it; numbers are checked like arguments of `Model`.
+
+    The model must not share its tables with another one. `values`: path -> new value.
+    """
     bodies: dict[str, dict[str, Any]] = {}
     _change_sections(model, values)
     for path, value in values.items():
@@ -75,18 +78,19 @@ def change(model: M, values: Mapping[str, Any]) -> M:
         kind = ENTRIES[key]
         table = getattr(model, kind.table)
         _replaced(model, kind, name, {**_given(table[name]), fields_of(kind)[field]: value})
-    # entries hold the bodies as they were: only now may others stand in their place
+    # checks compare the bodies that entries refer to with those in the model, so bodies are replaced last
     for name, changed in bodies.items():
         model.bodies[name] = _body(model.bodies[name], changed)
     return model
 
 
 def _of_section(rod: str) -> str:
+    """Return the path of the section of a rod."""
     return f"{RODS}.{rod}.{SECTION}"
 
 
 def _change_sections(model: Contents, values: Mapping[str, Any]) -> None:
-    """Put rods with other sections in the place of those that are there, and make all entries again that refer to these."""
+    """Replace the rods whose section changes, and make all entries that refer to them again."""
     others: dict[int, Any] = {}
     for name, rod in model.rods.items():
         path, section = _of_section(name), rod.section
@@ -106,20 +110,20 @@ def _change_sections(model: Contents, values: Mapping[str, Any]) -> None:
 
 
 class _Referring:
-    """Entries that refer to rods in whose place there are others, by themselves or through other entries."""
+    """Update entries that refer to replaced rods, directly or through other entries."""
 
     def __init__(self, model: Contents, others: dict[int, Any]):
-        """others: what stands in the place of an object, by its id."""
+        """Store the model and the replacements; `others`: id of the old object -> new object."""
         self._model, self._others = model, others
 
     def put_all(self) -> None:
-        """Put entries that refer to the rods of today in the place of those that do not."""
+        """Replace every entry that refers to an old rod by one that refers to the new rod."""
         for table in dict.fromkeys(kind.table for kind in ENTRIES.values()):
             for entry in list(getattr(self._model, table).values()):
                 self._of(entry)
 
     def _of(self, thing: Any) -> Any:
-        """The same, or what stands in its place."""
+        """Return the replacement of an object, or the object itself; anchors, lists and entries are searched as well."""
         if id(thing) in self._others:
             return self._others[id(thing)]
         if isinstance(thing, Anchor):
@@ -131,10 +135,10 @@ class _Referring:
         return self._again(thing) if isinstance(thing, Entry) else thing
 
     def _again(self, entry: Entry) -> Entry:
-        """An entry in its table, made again where something that it was given has another in its place."""
+        """Return an entry; make it again and store it in its table if an object that it refers to was replaced."""
         given = _given(entry)
         found = {field: self._of(value) for field, value in given.items()}
-        # what was given by its name is an object in the field
+        # an argument given by name is an object in the field
         held = [getattr(entry, field) for field in entry.fields()]
         same = all(x is self._of(x) for x in held) and all(found[field] is x for field, x in given.items())
         made = entry if same else _replaced(self._model, type(entry), entry.name, found)
@@ -143,7 +147,7 @@ class _Referring:
 
 
 def _replaced(model: Contents, kind: type[Entry], name: str, given: Mapping[str, Any]) -> Entry:
-    """Make the entry of this name again of what is given, checked against the others of its kind."""
+    """Make the entry of this name again from the arguments `given`, checked against the other entries of its table."""
     table = getattr(model, kind.table)
     setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
     made = table[name] = checked_entry(model, kind, name, given)
@@ -152,7 +156,7 @@ def _replaced(model: Contents, kind: type[Entry], name: str, given: Mapping[str,
 
 
 def _given(entry: Entry) -> dict[str, Any]:
-    """What it was made of; of one in a rigid twin, which nobody gave, its fields."""
+    """Return the arguments an entry was made from; its fields if it belongs to a rigid twin and has no arguments."""
     if entry.given:
         return dict(entry.given)
     fields = entry.fields().items()
@@ -161,6 +165,7 @@ def _given(entry: Entry) -> dict[str, Any]:
 
 
 def _body(body: Body, changed: Mapping[str, Any]) -> Body:
+    """Return a body with another velocity, angular velocity or shape; ModelError if its centre of mass would move."""
     given: dict[str, Any] = {
         "velocity": body.velocity,
         "angular_velocity": body.angular_velocity,

@@ -1,4 +1,4 @@
-"""Contact: which surfaces on parts and which rods resist each other when they meet, and how."""
+"""Contact entries: which surfaces on parts and which rods resist penetration, and by which law."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.part_names import surface_named
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
-LAWS = ("power", "barrier")  # by their numbers
-BY_FRICTION = "friction"  # drilling resistance that follows from friction and the radius of a rim
+LAWS = ("power", "barrier")  # built-in laws, each defined by its numbers
+BY_FRICTION = "friction"  # value of `drilling`: resistance computed from friction and the radius of a rim
 REST_SPEED = (
-    1e-2  # m/s: far below it a restitution is that of what rests; less, and Newton's method sees an edge
+    1e-2  # m/s; restitution fades out far below this speed; a smaller value is a kink for Newton's method
 )
 
 
@@ -46,24 +46,24 @@ _UNKNOWN = (
 
 
 def has_core(own: Surface) -> bool:
-    """Whether it is a solid, other than a capsule, that touches with what rounds it."""
+    """Return True if the surface is a box, hull or body of revolution, solids with a core that touch with their rounding."""
     return isinstance(own, SolidEntry) and (own.is_box or own.is_hull or own.is_round)
 
 
 class Pair(NamedTuple):
-    """Two surfaces that resist each other: planes first, rods last; twice the same rod: with itself."""
+    """Two surfaces that resist each other: planes first, rods last; the same rod twice means self-contact."""
 
     a: Surface
     b: Surface
 
     @property
     def of_rods(self) -> bool:
-        """Whether its stiffness is per length."""
+        """True if the stiffness of the pair is per length of rod."""
         return isinstance(self.b, Rod) and not isinstance(self.a, SphereEntry)
 
     @property
     def with_plane(self) -> bool:
-        """Whether one of both is a plane."""
+        """True if the first surface is a plane."""
         return isinstance(self.a, PlaneEntry)
 
     def __str__(self) -> str:
@@ -71,14 +71,15 @@ class Pair(NamedTuple):
 
 
 def called(own: SurfaceEntry | Rod) -> str:
-    """In words."""
+    """Return the kind and name of a surface, for messages."""
     return str(own) if isinstance(own, Rod) else f"{own.word} '{own.name}'"
 
 
-# --- what may stand in a field
+# --- checks of field values
 
 
 def _surface(asked: Asked, thing: Any) -> Surface:
+    """Return `thing` if it is a rod or surface of the model, else raise ModelError."""
     if isinstance(thing, Rod):
         asked.mine(thing)
     elif not isinstance(thing, SurfaceEntry):
@@ -92,6 +93,7 @@ def _surface(asked: Asked, thing: Any) -> Surface:
 
 
 def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
+    """Check one surface or a non-empty list of distinct surfaces and return them as a tuple."""
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
         raise ModelError(
@@ -105,6 +107,7 @@ def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
 
 
 def _ignored(asked: Asked, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
+    """Check a list of pairs of surfaces that do not touch and return it as a tuple."""
     if not isinstance(value, list | tuple) or not all(
         isinstance(x, list | tuple) and len(x) == 2 for x in value
     ):
@@ -115,7 +118,7 @@ def _ignored(asked: Asked, what: str, value: Any) -> tuple[tuple[Surface, Surfac
 
 
 def _friction(asked: Asked, what: str, value: Any) -> tuple[float, float]:
-    """Static and kinetic coefficient."""
+    """Check one coefficient or a pair and return (static, kinetic) coefficient of friction [1]."""
     both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
     if len(both) != 2:
         raise ModelError(
@@ -131,13 +134,14 @@ def _friction(asked: Asked, what: str, value: Any) -> tuple[float, float]:
 
 
 def _drilling(asked: Asked, what: str, value: Any) -> float | str:
-    """A length, m, or the word `BY_FRICTION`."""
+    """Check a drilling resistance: a length (m) or the word `BY_FRICTION`."""
     if isinstance(value, str):
         return word(asked.owner, what, value, (BY_FRICTION,))
     return number(asked.owner, what, value, at_least=0.0)
 
 
 def _factors(asked: Asked, what: str, value: Any) -> Floats:
+    """Check the three positive factors of anisotropic friction."""
     found = vector(asked.owner, what, value)
     if found.min() <= 0.0:
         raise ModelError(
@@ -147,6 +151,7 @@ def _factors(asked: Asked, what: str, value: Any) -> Floats:
 
 
 def _restitution(asked: Asked, what: str, value: Any) -> float:
+    """Check a coefficient of restitution, in (0, 1]."""
     e = number(asked.owner, what, value)
     if not 0.0 < e <= 1.0:
         raise ModelError(
@@ -157,10 +162,12 @@ def _restitution(asked: Asked, what: str, value: Any) -> float:
 
 
 def _law(asked: Asked, what: str, value: Any) -> str:
+    """Check a contact law: the name of a built-in law, or a polynomial of the depth as text."""
     return value if value in LAWS else law_text(asked.owner, value, LAWS)
 
 
 def _exponent(asked: Asked, what: str, value: Any) -> float:
+    """Check the exponent of a power law, at least 1."""
     n = number(asked.owner, what, value)
     if n < 1.0:
         raise ModelError(
@@ -175,7 +182,7 @@ def _names(each: Iterable[Surface]) -> list[str]:
 
 
 def _by_name(owner: str, model: Any, value: Any) -> Any:
-    """Surfaces in place of their names, in lists of any depth."""
+    """Replace names by the surfaces of the model, in lists nested to any depth."""
     if isinstance(value, str):
         return surface_named(owner, model, value)
     return [_by_name(owner, model, x) for x in value] if isinstance(value, list | tuple) else value
@@ -270,26 +277,29 @@ class ContactEntry(Entry):
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """All that meet; what joints hold together is left out where the model is built."""
+        """All pairs that can touch; pairs that joints hold together are removed when the model is built."""
         return _pairs(self.a, self.b, self.itself, self.ignore or ())
 
     @cached_property
     def coefficients(self) -> tuple[float, ...]:
-        """Three, of depth, its square and its cube, N/m^n, of rods per length; none where the law is no text."""
+        """Coefficients of depth^n, n = 1, 2, 3, of a law given as text (N/m^n, for rods per length); empty for other laws."""
         return () if self.law in LAWS else coefficients_of(f"{self.word} '{self.name}'", self.law)
 
     @property
     def drilling_length(self) -> float:
-        """Moment against a rotation about the normal over the normal force, m, where no rim touches."""
+        """Moment against a rotation about the normal over the normal force (m), for contacts without a rim."""
         return 0.0 if isinstance(self.drilling, str) else self.drilling
 
     def drilling_of_rim(self, radius: float) -> float:
-        """The same of a rim, m: a round face that presses evenly resists with 2/3 of the kinetic friction times its radius."""
+        """Return the moment against a rotation about the normal over the normal force (m) for a rim of this radius (m).
+
+        A round face that presses evenly resists with 2/3 of the kinetic friction times its radius.
+        """
         return 2.0 / 3.0 * self.friction[1] * radius if isinstance(self.drilling, str) else self.drilling
 
     @property
     def only(self) -> bool:
-        """Whether it is of one pair, which is then meant, jointed or not."""
+        """True if the contact names exactly one pair; it then acts even if a joint connects the two parts."""
         return self.b is not None and len(self.a) == len(self.b) == 1
 
     @property
@@ -304,6 +314,7 @@ class ContactEntry(Entry):
 def _pairs(
     a: Sequence[Surface], b: Sequence[Surface] | None, itself: bool, ignore: Iterable[tuple[Surface, Surface]]
 ) -> list[Pair]:
+    """Return all pairs of a contact that can touch, each once; `itself`: True if rods also touch themselves."""
     each = (*a, *(b or ()))
     ranks = {id(own): _rank(own) for own in each}
     both = combinations(a, 2) if b is None else product(a, b)
@@ -321,7 +332,10 @@ def _pairs(
 
 
 def _free_part(own: Surface) -> Body | None:
-    """The body that a surface is on, where it meets all that is on another body: most pairs are of such."""
+    """Return the body that carries a surface if the surface can touch every surface of any other body, else None.
+
+    Most pairs are of such surfaces, which need no further check.
+    """
     if isinstance(own, Rod | PlaneEntry) or (
         isinstance(own, SolidEntry) and not (own.is_capsule or has_core(own))
     ):
@@ -330,17 +344,18 @@ def _free_part(own: Surface) -> Body | None:
 
 
 def _rank(own: Surface) -> tuple[int, str]:
+    """Return the sort key of a surface within a pair: number of its kind, then its name."""
     order = (PlaneEntry, SphereEntry, SolidEntry, MeshEntry, Rod)
     return next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name
 
 
 def _ordered(x: Surface, y: Surface) -> Pair:
-    """Of two rods or two spheres by their names, so that a pair is one however it is given."""
+    """Return the pair in canonical order; surfaces of one kind are sorted by name, so that the order given does not matter."""
     return Pair(x, y) if _rank(x) <= _rank(y) else Pair(y, x)
 
 
 def _never(pair: Pair, itself: bool) -> str:
-    """Why they do not meet; nothing where they can."""
+    """Return the reason why two surfaces cannot touch; an empty text if they can."""
     a, b = pair
     if a is b:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
@@ -360,7 +375,7 @@ def _never(pair: Pair, itself: bool) -> str:
 
 
 def _known(pair: Pair) -> bool:
-    """Whether there is a law of these solids, with others than planes."""
+    """Return True if all solids of a pair can touch surfaces other than planes."""
     return all(x.is_capsule or has_core(x) for x in pair if isinstance(x, SolidEntry))
 
 
@@ -371,7 +386,7 @@ def _check_used(
     pairs: Sequence[Pair],
     ignore: Iterable[tuple[Surface, Surface]],
 ) -> None:
-    """Every surface must meet one."""
+    """Raise ModelError if a surface of the contact is in no pair."""
     used = {x for own in pairs for x in own}
     for side, others in ((a, a if b is None else b), (b or (), a)):
         for x in side:
@@ -385,6 +400,7 @@ def _check_used(
 
 
 def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> None:
+    """Raise ModelError if law, stiffness, radius, friction and drilling do not fit each other or the pairs."""
     barrier, sorts = values["law"] == "barrier", {own.of_rods for own in pairs}
     text = values["law"] not in LAWS
     linear = check_text(owner, values, len(sorts) == 2) if text else not barrier and values["exponent"] == 1.0
@@ -451,11 +467,12 @@ def _on_rods(pair: Pair) -> bool:
 
 
 def section_at(rod: Rod, s: float) -> Any:
-    """The section at a fraction of the length."""
+    """Return the section of a rod at the fraction s of its length."""
     return rod.section(s) if callable(rod.section) else rod.section
 
 
 def _has_radius(own: Surface) -> bool:
+    """Return False if the radius or rounding of the surface is 0; two such surfaces cannot touch each other."""
     if isinstance(own, Rod):
         return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
     if isinstance(own, MeshEntry) or has_core(own):
@@ -464,10 +481,11 @@ def _has_radius(own: Surface) -> bool:
 
 
 def stiffness_of(pair: Pair) -> float:
-    """k = pi/4 E*, N/m^2, 1/E* = sum of 1/E of both rods, of one where the other is a plane; 0 where it is not known.
+    """Return the contact stiffness k = pi/4 E* of a pair with rods (N/m^2); 0 if a Young's modulus is not known.
 
-    That of two parallel cylinders, whatever their radii, without what Poisson's ratio adds, at most a third. Where rods
-    cross it gives pi/2 times the force of Hertz.
+    1/E* = sum of 1/E of both rods, or 1/E of the one rod if the other surface is a plane. This is the stiffness of two parallel
+    cylinders of any radii, without the contribution of Poisson's ratio, which is at most a third. For crossing rods it gives pi/2
+    times the force of Hertz.
     Source: V. L. Popov, Contact Mechanics and Friction, 2nd ed., 2017, chapter 5.
     """
     moduli = [section_at(own, 0.5).modulus for own in pair if isinstance(own, Rod)]

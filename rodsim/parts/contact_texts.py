@@ -1,8 +1,9 @@
-"""Laws of contact that a user writes: the force as a text, a polynomial of the depth up to its cube.
+"""Read contact laws written as text: the force as a polynomial of the penetration depth, of degree 3 at most.
 
     1e4*depth + 2e6*depth**3
 
-It is read as energies are (`discretization.space.laws.expressions`), never run; what is not such a polynomial is refused.
+The text is parsed like stored energies (`discretization.space.laws.expressions`) and never executed. Any text that is not such
+a polynomial raises ModelError.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rigid.errors import ModelError
 
 DEPTH = "depth"
 DEGREE = 3
-_LARGEST = 64  # degree of a part of a text
+_LARGEST = 64  # largest degree of a part of the text
 _CURE = (
     f"give numbers times {DEPTH}, {DEPTH}**2 and {DEPTH}**3, as '1e4*depth + 2e6*depth**3'; other powers are law='power' with "
     "exponent=, what lets nothing through is law='barrier' with reach="
@@ -29,7 +30,10 @@ _CURE = (
 
 
 def law_text(owner: str, text: Any, words: Sequence[str]) -> str:
-    """The text as Python writes it; words: laws that have names, for the message where it is no text of the depth."""
+    """Return the text in canonical Python notation, checked by `coefficients_of`.
+
+    `words`: names of the built-in laws, for the message if `text` is not a text that contains the depth.
+    """
     if not isinstance(text, str) or DEPTH not in text:
         raise ModelError(
             f"{owner}: law = {shown(text)} is not known; choose one of {', '.join(words)}, or write the force as a polynomial of "
@@ -42,10 +46,10 @@ def law_text(owner: str, text: Any, words: Sequence[str]) -> str:
 
 @cache
 def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
-    """c1, c2, c3 of the force c1 depth + c2 depth^2 + c3 depth^3.
+    """Return the coefficients c1, c2, c3 of the force c1 depth + c2 depth^2 + c3 depth^3.
 
-    Raises ModelError where the text is none, and where the force pulls or falls at some depth: at a depth above 0 the slope
-    c1 + 2 c2 depth + 3 c3 depth^2 is nowhere negative if c1, c3 >= 0 and c2 >= -sqrt(3 c1 c3).
+    Raises ModelError if the text is no such polynomial, or if the force pulls or falls at some depth. At a depth above 0 the
+    slope c1 + 2 c2 depth + 3 c3 depth^2 is nowhere negative if c1, c3 >= 0 and c2 >= -sqrt(3 c1 c3).
     """
     names = parameters_of(text, (DEPTH,))
     if names:
@@ -73,7 +77,7 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
 
 
 def _polynomial(whose: str, node: Node) -> Polynomial:
-    """Of a tree whose only variable is the depth."""
+    """Return the polynomial of an expression tree whose only variable is the depth; `whose`: start of the messages."""
     word, *given = node
     if word == "num":
         return Polynomial([given[0]])
@@ -108,9 +112,10 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
 
 
 def check_text(owner: str, values: dict[str, Any], mixed: bool) -> bool:
-    """Raise ModelError where something else says what the text says; whether it is linear.
+    """Return True if the law given as text is linear.
 
-    mixed: of pairs whose force is per length, and of others.
+    Raises ModelError if stiffness, exponent or reach is given as well. `mixed`: True if the contact has both pairs whose force is
+    per length and pairs whose force is not, which raises ModelError, too.
     """
     text = shown(values["law"])
     for what, default in (("stiffness", None), ("exponent", 1.0), ("reach", None)):

@@ -1,9 +1,9 @@
-"""Frames along a curve: where the cross-sections of a rod are and how they are turned.
+"""Compute frames along a curve: positions and orientations of the cross-sections of a rod.
 
-The section normal d1 is the tangent. d3 is the direction `up` across it: one direction at the start, from
-where d2, d3 follow with the least rotation (double reflection, Wang et al. 2008), so a curve without torsion
-about its tangent gets no twist, and on closed curves the angle left over is spread evenly; or a callable,
-one direction at every place. `twist` turns d2, d3 further about the tangent.
+The section normal d1 is the tangent. d3 is the direction `up`, projected across the tangent. If `up` is one direction, it
+holds at the start, and d2, d3 are carried along with the least rotation (double reflection, Wang et al. 2008). A curve without
+torsion about its tangent then gets no twist; on closed curves the remaining angle is spread evenly. If `up` is a callable, it
+gives a direction at every position. `twist` rotates d2, d3 further about the tangent.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from rodsim.parts.space_curves import Curve
 Up = ArrayLike | Callable[[float], ArrayLike]
 Twist = float | Callable[[float], float]
 
-# rad of the tangent between two places where the frame is carried along; its error is of order 4
+# rotation of the tangent (rad) between two samples at which the frame is carried along; the error is of order 4
 _STEP = 0.05
-# rad of a callable `up` about the rod between two such places
+# rotation of a callable `up` about the rod (rad) between two samples
 _UP_STEP = 0.5
-_MOST_PLACES = 32_000  # for a callable `up`, or 4 an element
+_MOST_PLACES = 32_000  # samples for a callable `up`; 4 per element if that is more
 
 
-MOST = 8  # of one curve
+MOST = 8  # cached results per curve
 _kept: WeakKeyDictionary[Curve, OrderedDict[Any, tuple[Floats, Floats]]] = WeakKeyDictionary()
 
 
@@ -48,7 +48,10 @@ def frames_along(
     twist: Twist = 0.0,
     parameter: Callable[[Floats], Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """`_frames_along`; of a curve by points, without functions of the user and with few fractions, as they were found before."""
+    """Return positions (n, 3), m, and quaternions (n, 4) at fractions of the rod's length; see `_frames_along`.
+
+    Results for curves by points, without user functions and with few fractions, are cached per curve.
+    """
     if curve.by_callable or callable(up) or callable(twist) or len(fractions) > SMALL:
         return _frames_along(owner, curve, fractions, up, twist, parameter)
     of_curve = _kept.setdefault(curve, OrderedDict())
@@ -75,20 +78,20 @@ def _frames_along(
     twist: Twist,
     parameter: Callable[[Floats], Floats] | None,
 ) -> tuple[Floats, Floats]:
-    """Positions (n, 3) and quaternions (n, 4) at fractions of the rod's length, which begin with 0;
-    neighbours have q_i . q_{i+1} > 0.
+    """Compute positions (n, 3), m, and quaternions (n, 4) at fractions of the rod's length, which begin with 0.
 
-    twist: the angle at s = 1 (rad), reached evenly, or a callable s -> angle; parameter: from fractions to
-    the curve's parameter, by default to that of the arc length. Raises ModelError where frames turn by more
-    than pi between neighbours: from them alone, that cannot be told from a smaller turn the other way.
+    Neighbouring quaternions have q_i . q_{i+1} > 0.
+    `twist`: angle at s = 1 (rad), reached evenly, or a callable s -> angle. `parameter`: maps fractions to the parameter of the
+    curve; by default fractions are of the arc length. Raises ModelError if frames rotate by more than pi between neighbours: the
+    frames alone do not distinguish that from a smaller rotation in the opposite direction.
     """
     parameter = curve.parameter if parameter is None else parameter
     fractions = np.asarray(fractions, float)
-    # a closed curve is carried along up to its start: the angle left over there is spread
+    # on a closed curve the frame is carried along back to the start: the remaining angle is spread evenly
     stops = np.append(fractions, 1.0) if curve.closed and fractions[-1] < 1.0 else fractions
     bent = np.zeros(len(stops) - 1) if curve.straight else np.diff(curve.turned(parameter(stops)))
     _check_turn(owner, "curve turns", bent)
-    # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse; a straight line carries it as it is
+    # at least 256 steps in total, so that the carried frame is accurate with few nodes; along a straight line it is constant
     least = 1 if curve.straight and not callable(up) else 256 / max(len(stops) - 1, 1)
     per = int(np.ceil(max(1, least, bent.max(initial=0.0) / _STEP)))
     before = np.full(len(stops), np.inf)
@@ -105,7 +108,7 @@ def _frames_along(
             break
         angle = np.unwrap(_angles(t, d3, _across(owner, t, directions_at(owner, up, s), s)))
         steps = np.abs(np.diff(angle))
-        # looked at twice: directions that make whole turns between two places seem to stand still
+        # compared with half the samples: directions that make whole turns between two samples seem constant
         if steps.max(initial=0.0) <= _UP_STEP and np.abs(angle[::per] - before).max() < 1.0:
             break
         before = angle[::per]
@@ -126,19 +129,19 @@ def _frames_along(
 
 
 def twist_angles(owner: str, twist: Twist, s: Floats) -> Floats:
-    """Angles (n,) of a twist at s (n,), rad."""
+    """Return the angles (n,), rad, of a twist at s (n,)."""
     if callable(twist):
         return np.array([number(owner, f"twist at s = {x:g}", twist(float(x))) for x in s])
     return twist * np.asarray(s, float)
 
 
 def directions_at(owner: str, up: Callable[[float], ArrayLike], s: Floats) -> Floats:
-    """Unit vectors (n, 3) of a callable `up` at s (n,)."""
+    """Return the unit vectors (n, 3) of a callable `up` at s (n,)."""
     return np.array([direction(owner, f"up at s = {x:g}", up(float(x))) for x in s])
 
 
 def _first_normal(owner: str, t: Floats, up: Up | None) -> Floats:
-    """d3 (3,) at the start of the tangents t; without `up` nearest to z, or to x where the rod begins along z."""
+    """Return d3 (3,) at the start of the tangents t; without `up` nearest to z, or to x if the rod begins along z."""
     if up is None:
         up = (0.0, 0.0, 1.0) if abs(t[0, 2]) < 0.9 else (1.0, 0.0, 0.0)
     start = np.zeros(1)
@@ -147,6 +150,7 @@ def _first_normal(owner: str, t: Floats, up: Up | None) -> Floats:
 
 
 def _check_turn(owner: str, what: str, turned: Floats) -> None:
+    """Raise ModelError if an angle `turned` (n,), rad, between neighbouring nodes exceeds pi."""
     if turned.max(initial=0.0) > np.pi:
         where, n = int(np.argmax(turned)), len(turned)
         more = int(np.ceil(n * turned.max()))
@@ -157,7 +161,7 @@ def _check_turn(owner: str, what: str, turned: Floats) -> None:
 
 
 def _across(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
-    """Unit vectors (n, 3) across the tangents, nearest to `wish`."""
+    """Return the unit vectors (n, 3) across the tangents that are nearest to `wish` (n, 3)."""
     across = wish - np.sum(wish * t, axis=1)[:, None] * t
     size = np.linalg.norm(across, axis=1)
     if size.min() < 1e-8:
@@ -169,13 +173,13 @@ def _across(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
 
 
 def _angles(t: Floats, a: Floats, b: Floats) -> Floats:
-    """Angles (n,) about t that turn a to b, both across t; in [-pi, pi]."""
+    """Return the angles (n,) in [-pi, pi] of the rotations about t that take a to b, both across t."""
     return np.arctan2(np.sum(cross(a, b) * t, axis=1), np.sum(a * b, axis=1))
 
 
 @kernel
 def _carry(r, t, d3):
-    """Double reflection: d3 of node k + 1 from that of node k."""
+    """Fill d3 (n, 3) in place from d3[0] by double reflection: d3 of node k + 1 follows from that of node k."""
     for k in range(r.shape[0] - 1):
         z = load3(t[k + 1])
         v = minus(load3(r[k + 1]), load3(r[k]))
@@ -189,5 +193,5 @@ def _carry(r, t, d3):
 
 @small_kernel
 def _reflected(x, v):
-    """x in the plane across v."""
+    """Return x reflected in the plane across v."""
     return minus(x, times(2.0 / dot(v, v) * dot(v, x), v))

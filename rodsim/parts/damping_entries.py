@@ -1,4 +1,4 @@
-"""What acts on a motion besides springs and loads: mass-proportional damping, damping of a joint, pressure along a rod."""
+"""Entries for mass-proportional damping, damping in joints, and pressure along a rod."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rodsim.parts.entry import (
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Body, Rod
 
-NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
+NONE = (0.0, 0.0)  # round-off level of forces that are small compared with inertia
 
 
 @entry
@@ -118,7 +118,7 @@ class JointDampingEntry(InteractionEntry):
 
     def made(self, poses: Poses) -> list[Interaction]:
         frames = [poses.frame_of(x) for x in (self.joint.a, self.joint.b)]
-        # a joint that slides keeps what is across its axis: any two points tell how far
+        # a sliding joint fixes the directions across its axis, so any two points measure the displacement along it
         points: Floats = np.zeros(6)
         axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
         numbers = np.concatenate([points, axis, [self.turning, self.sliding]])

@@ -1,4 +1,4 @@
-"""Springs and torsion springs, and what a model is made of: its parts, and the entries that join and load them."""
+"""Define springs, torsion springs, and `Contents`, the container of the parts and entries of a model."""
 
 from __future__ import annotations
 
@@ -59,23 +59,23 @@ class TorsionEntry(Entry):
 
 
 class Contents:
-    """The parts of a model and what joins and loads them, by name, in the order in which they were added."""
+    """Hold the parts of a model and the entries that join and load them, by name, in the order in which they were added."""
 
-    told_by_contents: ClassVar[bool] = True  # nothing else makes a difference to its arrays
+    told_by_contents: ClassVar[bool] = True  # the built arrays depend on nothing but these contents
 
     def __init__(self, name: str, gravity: ArrayLike):
         self.name = checks.name("name of the model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity)
         self.ground = Ground()
         self.scene: str | None = None  # text of the scene file it was read from
-        self.left_out: list[str] = []  # of a rigid twin: what the model has and it has not
+        self.left_out: list[str] = []  # in a rigid twin: names of what was left out of the original model
         self.bodies: dict[str, Body] = {}
         self.rods: dict[str, Rod] = {}
         self.driven: dict[str, Driven] = {}
         self.joints: dict[str, JointEntry] = {}
         self.springs: dict[str, SpringEntry] = {}
         self.torsions: dict[str, TorsionEntry] = {}
-        self.others: dict[str, InteractionEntry] = {}  # without a table of their own
+        self.others: dict[str, InteractionEntry] = {}  # entries without a table for their kind
         self.loads: dict[str, LoadEntry] = {}
         self.line_loads: dict[str, DistributedEntry] = {}
         self.drives: dict[str, DriveEntry] = {}
@@ -88,7 +88,7 @@ class Contents:
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The dictionaries of entries, by their names."""
+        """Dictionaries of the entries (all tables except those of the parts), by attribute name."""
         parts = ("bodies", "rods", "driven")
         return {
             what: table for what, table in vars(self).items() if isinstance(table, dict) and what not in parts
@@ -96,12 +96,12 @@ class Contents:
 
     @property
     def entries(self) -> Iterator[Entry]:
-        """All that joins and acts on the parts."""
+        """Iterate over all entries that join or load the parts."""
         for table in self.tables.values():
             yield from table.values()
 
     @property
     def constraint_names(self) -> list[tuple[str, str]]:
-        """What holds, and its name, by the numbers in `Multipliers.joint`."""
+        """Kind and name of every joint, drive and gear, in the order of the numbers in `Multipliers.joint`."""
         tables = (("joint", self.joints), ("drive", self.drives), ("gear", self.gears))
         return [(what, name) for what, table in tables for name in table]

@@ -1,4 +1,4 @@
-"""What an entry is: a frozen dataclass whose fields say what may stand in them, from which everything else follows.
+"""Define entries, the components of a model: frozen dataclasses whose fields declare their type, check and description.
 
     @entry
     class FanEntry(InteractionEntry):
@@ -10,9 +10,9 @@
 
         def made(self, poses): ...
 
-The checks of `add`, the key `fans` in scenes with its schema and its page in the reference, the description in result files,
-the tables of notebooks, nodes of rods where it attaches, names and the rigid twin are taken from there. What is new is such a
-file, and its class in `register` of `rodsim.model` beside a method for Python.
+From these fields follow the checks of `add`, the key `fans` in scenes with its schema and its page in the reference, the
+description in result files, the tables of notebooks, the nodes of rods where the entry attaches, names and the rigid twin. To add
+a kind of entry, write such a file, list its class in `register` of `rodsim.model`, and add a method for Python.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rigid.system import Floats, Frames, Ints
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.part_names import part_named
 
-Attachable = Anchor | Body | Rod | Ground | Driven | str  # a text is a name: "block", "cord.end", "cord@0.3"
+Attachable = Anchor | Body | Rod | Ground | Driven | str  # a str is a name: "block", "cord.end", "cord@0.3"
 PointLike = Anchor | Body | Driven | str
 Held = Anchor | Body | Ground | Driven
 
@@ -43,7 +43,7 @@ E = TypeVar("E", bound="Entry")
 
 
 class Place(Protocol):
-    """A point on a frame (`rodsim.building.build.Placed`)."""
+    """Protocol of a point on a frame (`rodsim.building.build.Placed`)."""
 
     @property
     def frame(self) -> int: ...
@@ -54,7 +54,7 @@ class Place(Protocol):
 
 
 class Poses(Protocol):
-    """What an entry asks of `rodsim.building.build.Placement`."""
+    """Protocol of the part of `rodsim.building.build.Placement` that entries use."""
 
     r: Floats
     quat: Floats
@@ -67,7 +67,7 @@ class Poses(Protocol):
 
 
 class Asked(NamedTuple):
-    """Who gives a value, for its check."""
+    """Context of a check: the model, the start of the messages, the kind of entry and its arguments."""
 
     model: Any  # `rodsim.parts.entries.Contents`
     owner: str
@@ -75,7 +75,7 @@ class Asked(NamedTuple):
     given: Mapping[str, Any]
 
     def mine(self, part: Ground | Body | Rod | Driven) -> None:
-        """Raise ModelError unless it is a part of the model."""
+        """Raise ModelError unless `part` is a part of the model."""
         model = self.model
         tables = (model.bodies, model.rods, model.driven, {model.ground.name: model.ground})
         if all(table.get(part.name) is not part for table in tables):
@@ -83,7 +83,7 @@ class Asked(NamedTuple):
 
 
 def anchor(asked: Asked, what: str, thing: Any) -> Anchor:
-    """A point: of a body as a whole its origin."""
+    """Return `thing` as a point of the model; a whole body or driven frame stands for its origin."""
     if isinstance(thing, Body | Driven):
         thing = thing.at((0.0, 0.0, 0.0))
     if isinstance(thing, Ground):
@@ -98,7 +98,7 @@ def anchor(asked: Asked, what: str, thing: Any) -> Anchor:
 
 
 def _end(asked: Asked, what: str, thing: Any) -> Held:
-    """A point, or a part as a whole where the kind takes one."""
+    """Check an end of an entry: a point, or a whole part if the kind of entry accepts one."""
     if asked.kind.points(asked.given):
         return anchor(asked, what, thing)
     if isinstance(thing, Rod):
@@ -110,6 +110,7 @@ def _end(asked: Asked, what: str, thing: Any) -> Held:
 
 
 def _rod(asked: Asked, what: str, thing: Any) -> Rod:
+    """Check that `thing` is a rod of the model."""
     if not isinstance(thing, Rod):
         raise ModelError(f"{asked.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
     asked.mine(thing)
@@ -117,6 +118,7 @@ def _rod(asked: Asked, what: str, thing: Any) -> Rod:
 
 
 def _part(asked: Asked, what: str, thing: Any) -> Body | Rod:
+    """Check that `thing` is a body or a rod of the model."""
     if not isinstance(thing, Body | Rod):
         raise ModelError(f"{asked.owner}: {shown(thing)} is neither a body nor a rod; give one")
     asked.mine(thing)
@@ -124,7 +126,7 @@ def _part(asked: Asked, what: str, thing: Any) -> Body | Rod:
 
 
 def joint_of(asked: Asked, what: str, given: Any) -> Any:
-    """The `JointEntry` that is given, or has this name."""
+    """Return the `JointEntry` of the model that `given` is or names; ModelError if there is none."""
     joints = asked.model.joints
     found = joints.get(given) if isinstance(given, str) else given
     if not isinstance(found, Entry) or joints.get(found.name) is not found:
@@ -133,7 +135,7 @@ def joint_of(asked: Asked, what: str, given: Any) -> Any:
 
 
 def _varying(asked: Asked, what: str, value: Any) -> Any:
-    """A constant vector, a signal along a direction or a function, as it was given."""
+    """Check a vector that may vary with time and return it unchanged: a constant, a signal along a direction or a function."""
     if isinstance(value, Signal):
         raise ModelError(
             f"{asked.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
@@ -141,11 +143,11 @@ def _varying(asked: Asked, what: str, value: Any) -> Any:
     return value if isinstance(value, VectorSignal) or callable(value) else vector(asked.owner, what, value)
 
 
-# --- what may stand in a field
+# --- types of fields
 
 
 def plain(value: Any) -> Any:
-    """A value in words and numbers, fit for JSON."""
+    """Return a value as words and numbers that JSON can hold."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, tuple | list):
@@ -156,13 +158,13 @@ def plain(value: Any) -> Any:
 
 
 def in_time(value: Any) -> Any:
-    """A constant, a signal with its numbers, or "callable"."""
+    """Describe a function of time for JSON: a constant, the numbers of a signal, or "callable"."""
     if isinstance(value, VectorSignal):
         return in_time(value.scalar) | {"direction": value.direction.tolist()}
     if isinstance(value, Signal):
         numbers = {name: np.asarray(own).tolist() for name, own in vars(value).items()}
         return {"signal": type(value).__name__, **numbers}
-    if callable(value) or (isinstance(value, tuple) and callable(value[0])):  # alone, or with its rate
+    if callable(value) or (isinstance(value, tuple) and callable(value[0])):  # function, or with rate
         return "callable"
     return np.asarray(value, dtype=float).tolist()
 
@@ -172,29 +174,28 @@ def _name_of(thing: Any) -> str:
 
 
 class Sort(NamedTuple):
-    """What may stand in a field: what it is called in scenes, its check with owner and key, how it is described."""
+    """Type of a field: its name in scenes, its check, and the description of its values for JSON."""
 
-    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.model_from_scene` reads it where it is no plain value
+    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.model_from_scene` converts it if it is no plain value
     check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
-    synonyms: Mapping[str, str] = MappingProxyType({})  # accepted words, and the choice that each stands for
-    by_name: Callable[[str, Any, Any], Any] = lambda owner, model, value: (
-        value
-    )  # puts parts in place of their names
+    synonyms: Mapping[str, str] = MappingProxyType({})  # accepted word -> choice that it stands for
+    by_name: Callable[[str, Any, Any], Any] = lambda owner, model, value: value  # replaces names by parts
 
 
 def _of(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
-    """A check of `rigid.checks`."""
+    """Adapt a check of `rigid.checks` to the signature of `Sort.check`."""
     return lambda asked, what, value: check(asked.owner, what, value, **more)
 
 
 def choice(*words: str) -> Sort:
-    """One of these words."""
+    """Return the field type of a choice among these words."""
     return Sort("choice", _of(checks.word, known=words), choices=words)
 
 
 def _by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace a name by the part or point of the model that it names; other values are unchanged."""
     return part_named(owner, model, value) if isinstance(value, str) else value
 
 
@@ -207,34 +208,35 @@ NOT_NEGATIVE = Sort("not negative", _of(checks.number, at_least=0.0))
 VECTOR, DIRECTION = Sort("vector", _of(vector)), Sort("vector", _of(checks.direction))
 PLACE, SIX = Sort("place", _of(vector)), Sort("six", _of(vector, length=6))
 PAIR, FLAG = Sort("pair", _of(vector, length=2)), Sort("flag", _of(checks.flag))
-VARYING = Sort("varying", _varying, in_time)  # a vector as a function of time
+VARYING = Sort("varying", _varying, in_time)  # vector, constant or a function of time
 
 
 class Stated(NamedTuple):
-    """Of a field: what may stand there, in words, with the unit in brackets where numbers stand."""
+    """Declaration of a field: type, description (with the unit in brackets for numbers), key and default."""
 
     sort: Sort
     words: str
-    key: str  # in scenes, where it is not the field's name
-    default: Any  # `dataclasses.MISSING`: it must be given
-    described_as: str = ""  # in descriptions of result files, where it is not the key
+    key: str  # key in scenes, if it is not the field's name
+    default: Any  # `dataclasses.MISSING`: the field is required
+    described_as: str = ""  # key in descriptions of result files, if it is not the key in scenes
 
     @property
     def required(self) -> bool:
+        """True if the field has no default."""
         return self.default is dataclasses.MISSING
 
 
 def stated(
     sort: Sort, words: str, default: Any = dataclasses.MISSING, key: str = "", described_as: str = ""
 ) -> Any:
-    """A field of an entry that the user gives; None as default: it may be left out."""
+    """Declare a field of an entry that the user gives; with the default None it is optional."""
     own = Stated(sort, words, key, default, described_as)
     return dataclasses.field(default=default, metadata={"stated": own})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True, field_specifiers=(stated,))
 def entry(kind: type[E]) -> type[E]:
-    """Make a frozen dataclass of an entry."""
+    """Turn the class of an entry into a frozen dataclass."""
     return dataclasses.dataclass(frozen=True, eq=False, kw_only=True, repr=False)(kind)
 
 
@@ -243,19 +245,20 @@ def entry(kind: type[E]) -> type[E]:
 
 @entry
 class Entry:
-    """What joins or acts on parts of a model."""
+    """Base class of the components that join or load parts of a model."""
 
-    key: ClassVar[str]  # its list in scenes
-    word: ClassVar[str]  # one of them, in messages
-    many: ClassVar[str]  # all of them: the text under their list in the schema
-    table: ClassVar[str] = "others"  # dictionary of the model in which it stands by its name
-    namesakes: ClassVar[tuple[str, ...]] = ()  # other tables in which its name must not stand
-    kind_described: ClassVar[str]  # its kind in descriptions of result files, where it is not the word
-    plural: ClassVar[str]  # what many of them are called, where it is not the key
+    key: ClassVar[str]  # key of its list in scenes
+    word: ClassVar[str]  # name of one entry, in messages
+    many: ClassVar[str]  # name of all entries: the text under their list in the schema
+    table: ClassVar[str] = "others"  # dictionary of the model that stores it by name
+    namesakes: ClassVar[tuple[str, ...]] = ()  # other tables that must not contain its name
+    kind_described: ClassVar[str]  # kind in descriptions of result files, if it is not `word`
+    plural: ClassVar[str]  # plural in texts, if it is not the key
     given: ClassVar[
         Mapping[str, Any]
-    ] = {}  # what the user gave, by field: `checked_entry` keeps it with each
-    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)  # of studies: the fields follow from it
+    ] = {}  # arguments of the user by field; `checked_entry` stores them with each entry
+    # left out of the keys of studies, since it determines the fields
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)
     name: str
 
     def __init_subclass__(cls) -> None:
@@ -266,17 +269,17 @@ class Entry:
 
     @classmethod
     def fields(cls) -> Mapping[str, Stated]:
-        """What the user gives besides the name, by field."""
+        """Return the declarations of the fields that the user gives in addition to the name, by field."""
         return _fields_of(cls)  # type: ignore[arg-type]  # classes are hashable
 
     @classmethod
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
-        """It, at the beginning of a message."""
+        """Return the kind and name of the entry, for the start of a message."""
         return f"{cls.word} '{name}'"
 
     @classmethod
     def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Replace each synonym of a choice by that choice, which results and files use."""
+        """Return the arguments with each synonym of a choice replaced by that choice, which results and files use."""
         found = dict(given)
         for field, synonyms in _synonyms_of(cls).items():  # type: ignore[arg-type]  # classes are hashable
             word = found.get(field)
@@ -286,31 +289,34 @@ class Entry:
 
     @classmethod
     def points(cls, given: Mapping[str, Any]) -> bool:
-        """Whether `a` and `b` must be points, or may be parts as a whole."""
+        """Return True if `a` and `b` must be points, False if they may be whole parts."""
         return False
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
-        """Check the values of its fields against each other, and add what follows from them."""
+        """Check the values of the fields against each other and add values that follow from them, in place."""
 
     @property
     def held(self) -> Iterator[Any]:
-        """Parts, anchors and joints that its fields name."""
+        """Iterate over the parts, anchors and other entries in its fields."""
         for name in _names_of(type(self)):  # type: ignore[arg-type]  # classes are hashable
             value = getattr(self, name)
             if isinstance(value, _PARTS):
                 yield value
 
     def stops(self, rod: Rod) -> Iterable[float]:
-        """Fractions of the rod's length where it needs a node."""
+        """Return the fractions of the rod's length at which the entry needs a node."""
         return [x.s for x in self.held if isinstance(x, Anchor) and x.part is rod]
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        """The same with some fields changed, in a model where rods are rigid; section: quaternion at an anchor on one."""
+        """Return a copy with some fields changed, for a model whose rods are rigid; None: the entry is left out there.
+
+        `section`: returns the quaternion (4,) of the cross-section at an anchor on a rod.
+        """
         return dataclasses.replace(self, **changed)
 
     def described(self) -> Any:
-        """In words and numbers, fit for JSON."""
+        """Return the entry as words and numbers that JSON can hold."""
         given = {
             own.described_as: own.sort.describe(value)
             for name, own in self.fields().items()
@@ -333,6 +339,7 @@ _PARTS = Anchor, Body, Rod, Ground, Driven, Entry
 
 @cache
 def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
+    """Return the declarations of the fields of a kind of entry, with their keys filled in."""
     found = {f.name: f.metadata.get("stated") for f in dataclasses.fields(kind)}
     return {
         name: own._replace(key=own.key or name, described_as=own.described_as or own.key or name)
@@ -342,34 +349,37 @@ def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
 
 
 class InteractionEntry(Entry):
-    """An entry without a table of its own: it makes rows of `discretization.interaction_table` where the model is built."""
+    """Base class of entries without a table for their kind: they make rows of `discretization.interaction_table`."""
 
     @property
     def kind(self) -> str:
-        """What it is called in messages."""
+        """Name of the kind in messages."""
         return self.word
 
     @abstractmethod
     def made(self, poses: Poses) -> list[Interaction]:
-        """Its interactions at the poses of the frames at t = 0."""
+        """Return the interactions of the entry, made from the poses of the frames at t = 0 when the model is built."""
 
     def signals(self, times: Floats) -> Floats:
-        """(k, l, 3) at times (k,), of those whose kind has values from outside (`rigid.interactions.kinds.Kind.signal`)."""
+        """Return the external values (k, l, 3) at times (k,), s, of the l interactions that have some.
+
+        These are interactions whose kind declares a signal (`rigid.interactions.kinds.Kind.signal`); here none.
+        """
         return np.zeros((len(times), 0, 3))
 
 
-ENTRIES: dict[str, type[Entry]] = {}  # all there are, by their keys in scenes and in the order of these
+ENTRIES: dict[str, type[Entry]] = {}  # registered kinds by their key in scenes, in the order of scenes
 
 
 def register(*kinds: type[Entry]) -> None:
-    """Make kinds of entries known to scenes."""
+    """Register kinds of entries for scenes; ModelError if a key is taken by another kind."""
     for kind in kinds:
         if ENTRIES.setdefault(kind.key, kind) is not kind:
             raise ModelError(f"there are already entries called '{kind.key}' in scenes; choose another key")
 
 
 def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
-    """Check what was given by field, and put the entry that it makes into its table of the model."""
+    """Make an entry from checked arguments (`given`, by field), store it in its table of the model, and return it."""
     checks.name(f"name of the {kind.word}", name)
     for table in (kind.table, *kind.namesakes):
         if name in getattr(model, table):
@@ -381,7 +391,7 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
 
 
 def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
-    """The entry of this name that is made of what is given by field, each checked; it keeps what was given."""
+    """Make an entry from checked arguments without storing it in the model; its attribute `given` holds the arguments."""
     defaults = _defaults_of(kind)  # type: ignore[arg-type]  # classes are hashable
     given = kind.canonical({**defaults, **{field: given[field] for field in given if field in defaults}})
     owner = kind.owner(name, given)
@@ -406,23 +416,25 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
 
 @cache
 def _defaults_of(kind: type[Entry]) -> Mapping[str, Any]:
-    """What stands in a field that is left out; None also where it must be given."""
+    """Return the default of each field; None also for required fields."""
     return {field: None if own.required else own.default for field, own in _fields_of(kind).items()}  # type: ignore[arg-type]
 
 
 @cache
 def _synonyms_of(kind: type[Entry]) -> Mapping[str, Mapping[str, str]]:
+    """Return the synonyms of each field that has some: field -> {word: choice}."""
     fields = _fields_of(kind)  # type: ignore[arg-type]  # classes are hashable
     return {field: own.sort.synonyms for field, own in fields.items() if own.sort.synonyms}
 
 
 @cache
 def _in_order(kind: type[Entry]) -> list[tuple[str, Stated]]:
-    """Fields, words first: of some it depends on them what else may be given."""
+    """Return the fields, choices first, since the checks of other fields may depend on them."""
     return sorted(_fields_of(kind).items(), key=lambda item: item[1].sort.word != "choice")  # type: ignore[arg-type]
 
 
 def _check_apart(owner: str, a: Any, b: Any) -> None:
+    """Raise ModelError if both ends are on the same part, unless they are different points of one rod."""
     pa, pb = (x.part if isinstance(x, Anchor) else x for x in (a, b))
     same_node = isinstance(pa, Rod) and isinstance(a, Anchor) and isinstance(b, Anchor) and a.s != b.s
     if pa is pb and not same_node:

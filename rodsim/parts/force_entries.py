@@ -1,6 +1,6 @@
-"""Interactions between two anchors that have no table of their own: bushings, springs and dampers with laws, limits.
+"""Entries for bushings, springs and dampers with nonlinear laws, and limits, each between two points or parts.
 
-An entry makes its rows of `discretization.interaction_table` where the model is built.
+An entry makes its rows of `discretization.interaction_table` when the model is built.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ COORDINATES = ("length", "displacement", "angle")
 
 
 def _matrix(asked: Asked, what: str, given: ArrayLike) -> Floats:
-    """A symmetric 6 x 6 matrix that is nowhere negative, of that, its diagonal, or one number."""
+    """Return a symmetric positive semidefinite matrix (6, 6) from the matrix, its diagonal (6,), or one number."""
     owner, found = asked.owner, np.asarray(given, dtype=object)
     if found.ndim == 0:
         matrix = np.diag(np.full(6, number(owner, what, given)))
@@ -67,6 +67,7 @@ def _matrix(asked: Asked, what: str, given: ArrayLike) -> Floats:
 
 
 def _axes(asked: Asked, what: str, given: ArrayLike) -> Floats:
+    """Return the rotation matrix (3, 3) nearest to the right-handed axes given; ModelError if they are none."""
     axes = array(asked.owner, what, given, (3, 3))
     if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
         raise ModelError(
@@ -77,6 +78,7 @@ def _axes(asked: Asked, what: str, given: ArrayLike) -> Floats:
 
 
 def _law(asked: Asked, what: str, given: Any) -> SpringLaw:
+    """Check that the value is a SpringLaw."""
     if not isinstance(given, SpringLaw):
         raise ModelError(
             f"{asked.owner}: {what}: expected a SpringLaw, got {shown(given)}. Give SpringLaw.table(...) or another law."
@@ -143,7 +145,7 @@ class BushingEntry(InteractionEntry):
                 found.append(Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), none))
             return found
         stiffness, damping, rest = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
-        stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # they are, but for rounding
+        stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # zero up to rounding
         rest[:3], rest[3:] = P.T @ rest[:3], P.T @ rest[3:]
         rest[FREE] = 0.0
         resisted = bool(np.any(stiffness[3:]) or np.any(damping[3:]))
@@ -156,7 +158,7 @@ class BushingEntry(InteractionEntry):
 
 @entry
 class AlongEntry(InteractionEntry):
-    """A law of a length, a displacement or an angle, and one of its rate."""
+    """Base class of entries with a law of a length, a displacement or an angle, and a law of its rate."""
 
     a: Held = stated(END, "first point or part")
     b: Held = stated(END, "second point or part")
@@ -209,7 +211,7 @@ class AlongEntry(InteractionEntry):
         return found
 
     def _angle(self, owner: str, poses: Poses, frames: list[int]) -> Floats:
-        """U_a, W_a, U_b and the middle of the angles."""
+        """Return the parameters (10,) of an angle: unit vectors U_a, W_a, U_b in frame axes, and the middle angle (rad)."""
         assert self.axis is not None
         middle = 0.0
         if self.law is not None:
@@ -271,7 +273,7 @@ class LimitEntry(AlongEntry):
 
 
 def _turned(P: Floats, matrix: Floats) -> Floats:
-    """A matrix (6, 6) of displacements and rotations in the axes P."""
+    """Return a matrix (6, 6) of displacements and rotations, transformed to the axes P (3, 3)."""
     both = np.kron(np.eye(2), P)
     found: Floats = both.T @ matrix @ both
     return found

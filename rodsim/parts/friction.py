@@ -1,4 +1,4 @@
-"""Friction of a contact as one object."""
+"""Define `Friction`, the friction of a contact as one object."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["Friction"]
 class Friction:
     """Describe the friction of a contact, for `Model.add_contact(..., friction=Friction(...))`.
 
-    A number in its place is the coefficient alone, a pair (static, kinetic) both coefficients. Values are checked where the
-    contact is added.
+    `friction` also accepts a number, the coefficient alone, or a pair of coefficients (static, kinetic). Values are checked when
+    the contact is added.
 
     Parameters
     ----------
     coefficient : float
         Kinetic coefficient of Coulomb's friction.
     static : float, optional
-        Static coefficient, not below `coefficient`. Default: the same.
+        Static coefficient, not below `coefficient`. Default: `coefficient`.
     tangential_stiffness : float, optional
-        Stiffness of the spring that holds what sticks, in the units of the stiffness of the contact. Default: the stiffness of
-        a linear law; other laws need it.
+        Stiffness of the spring that holds a sticking point, in the units of the stiffness of the contact. Default: the stiffness
+        of a linear law; required for other laws.
     rolling : float, default 0.0
-        Moment against rolling over the normal force, m.
+        Moment against rolling, divided by the normal force, m.
     drilling : float or "friction", default 0.0
-        Moment against a rotation about the normal over the normal force, m. Friction alone does not resist a rotation of a
-        round face about the normal. With "friction", on planes, each rim of radius R of a cylinder or cone has 2/3 coefficient
-        R, exact for a face that presses evenly; corners, points and rods have none, since each of them rubs by itself. A body
-        that rolls on the edge of a rim is braked by it, too.
+        Moment against a rotation about the normal, divided by the normal force, m. Friction alone does not resist a rotation of
+        a round face about the normal. With "friction", on planes, each rim of radius R of a cylinder or cone has the value 2/3
+        coefficient R, which is exact for a face that presses evenly. Corners, points and rods have none, since friction acts on
+        each of them separately. It also brakes a body that rolls on the edge of a rim.
     anisotropy : array_like, shape (3,), default (1.0, 1.0, 1.0)
         Factors of friction on rods: forwards along the rod, backwards, and sideways.
 
@@ -57,7 +57,7 @@ class Friction:
 
     @classmethod
     def of(cls, value: float | tuple[float, float] | Friction) -> Friction:
-        """Return the friction that a number, a pair or a Friction stands for.
+        """Return a number, a pair or a Friction as a Friction.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Friction:
             return value
         if isinstance(value, tuple | list) and len(value) == 2:
             return cls(value[1], static=value[0])
-        return cls(value)  # checked where the contact is added
+        return cls(value)  # checked when the contact is added
 
 
 def friction_fields(value: Any) -> Mapping[str, Any]:
@@ -96,5 +96,5 @@ def friction_fields(value: Any) -> Mapping[str, Any]:
 
 
 def merged_friction(field: str, value: Any, friction: Any) -> Friction:
-    """Return a friction with one field changed; None: without friction otherwise."""
+    """Return a Friction with one field changed; `friction` = None stands for a coefficient of 0."""
     return replace(Friction.of(0.0 if friction is None else friction), **{field: value})

@@ -1,4 +1,4 @@
-"""Gears, racks, differentials: coordinates of joints that are coupled."""
+"""Gear entries (gears, racks, differentials): linear couplings of joint coordinates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rigid.joints import JOINTS
 from rodsim.parts.entry import Asked, Entry, Sort, entry, joint_of, stated
 from rodsim.parts.joint_entries import COORDINATES, JointEntry
 
-RATIOS = (  # the smallest one; how much larger the largest one of a gear may be: more is lost in rounding
+RATIOS = (  # smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
     1e-50,
     1e12,
 )
 
 
 class Geared(NamedTuple):
-    """A coordinate of a joint in a gear, "angle" (rad) or "displacement" (m), and how much it counts there."""
+    """One term of a gear: a joint, its coordinate "angle" (rad) or "displacement" (m), and the ratio that multiplies it."""
 
     joint: JointEntry
     of: str
@@ -61,7 +61,7 @@ class GearEntry(Entry):
 
     @property
     def each(self) -> tuple[Geared, ...]:
-        """What it couples."""
+        """Terms of the gear: joint, coordinate and ratio."""
         return tuple(map(Geared, self.joints, self.of, self.ratios))
 
     def described(self) -> Any:
@@ -69,6 +69,7 @@ class GearEntry(Entry):
 
 
 def _geared(asked: Asked, joint: Any, ratio: Any, of: Any) -> Geared:
+    """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
     owner, entry = asked.owner, joint_of(asked, "joint", joint)
     known = [own for own in COORDINATES if own in JOINTS[entry.kind].coordinates]
     if not known:
@@ -96,7 +97,7 @@ def _geared(asked: Asked, joint: Any, ratio: Any, of: Any) -> Geared:
 
 
 def _check(owner: str, each: list[Geared], gears: Any) -> None:
-    """Neither a coordinate twice, nor two gears between the same coordinates."""
+    """Raise ModelError if a coordinate occurs twice, a ratio is lost in rounding, or the gear repeats or contradicts another."""
     coordinates = [(own.joint.name, own.of) for own in each]
     for joint, of in coordinates:
         if coordinates.count((joint, of)) > 1:

@@ -1,4 +1,4 @@
-"""Joints, and drives of their coordinates: what a user may say of a joint, checked against what its kind takes."""
+"""Entries for joints and for drives of their coordinates, with checks of the arguments against the kind of joint."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rodsim.parts.model_parts import Anchor, Ground
 
 COORDINATES = "angle", "displacement"
 
-SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # as other programs call them
+SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
 
-SQUARE = 1e-9  # cosine of axes that count as perpendicular
+SQUARE = 1e-9  # largest cosine of axes that count as perpendicular
 
 
 @entry
@@ -101,7 +101,7 @@ class JointEntry(Entry):
         return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it joins, and where."""
+        """Return a table for notebooks: the two parts and the arguments of the joint."""
         from rodsim.parts.part_html import joint_html
 
         return joint_html(self)
@@ -147,7 +147,7 @@ class DriveEntry(Entry):
 
 
 def kind_of(owner: str, kind: Any) -> str:
-    """The kind of a joint; ModelError says which there are."""
+    """Return the kind of a joint if it is known; else raise ModelError, which lists the known kinds."""
     if not isinstance(kind, str) or kind not in JOINTS:
         near = difflib.get_close_matches(str(kind), JOINTS, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -158,7 +158,11 @@ def kind_of(owner: str, kind: Any) -> str:
 
 
 def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[Floats | None, Floats | None]:
-    """Unit directions of a joint, as many as it has; a shaft without another one goes on straight."""
+    """Return the unit directions (3,) of the axes of a joint; None for each axis that it does not have.
+
+    A constant-velocity joint without a second axis has shafts in one line. Raises ModelError if an axis is missing, superfluous
+    or in a wrong direction.
+    """
     if joint.axis and axis is None:
         raise ModelError(f"{owner}: needs a direction; give `axis=`")
     if not joint.axis and axis is not None:
@@ -183,7 +187,7 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
 
 
 def _bent(owner: str, first: Floats, other: Floats) -> Floats:
-    """The shaft of the second part; straight back is no way for it to go."""
+    """Return the direction (3,) of the second shaft; ModelError if it points straight back along the first."""
     if float(first @ other) < -1.0 + SQUARE:
         raise ModelError(
             f"{owner}: second_axis goes straight back along axis; give that of the shaft going on"
@@ -194,7 +198,7 @@ def _bent(owner: str, first: Floats, other: Floats) -> Floats:
 def check_numbers(
     owner: str, joint: type[Joint], length: Any, pitch: Any, locked: Any
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
-    """What a joint is told besides where it is; it refuses what it does not take."""
+    """Return checked length (m), pitch (m) and locked coordinates; ModelError for an argument that the kind does not accept."""
     for word, value in (("length", length), ("pitch", pitch), ("locked", locked)):
         if value is not None and word not in joint.takes:
             raise ModelError(f"{owner}: has no {word}; leave `{word}=` out")
@@ -210,6 +214,7 @@ def check_numbers(
 
 
 def _locked(owner: str, locked: Any) -> tuple[str, ...]:
+    """Check the locked coordinates of a generic joint and return them in canonical order."""
     known = (*TRANSLATIONS, *ROTATIONS)
     names = tuple(locked) if isinstance(locked, Iterable) and not isinstance(locked, str) else ()
     wrong = [name for name in names if not isinstance(name, str) or name not in known]

@@ -1,4 +1,4 @@
-"""Loads: forces and moments at points, and along rods."""
+"""Load entries: forces and moments at points, and along rods."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LoadEntry(Entry):
     on: Anchor = stated(POINT, "point of a body or a rod")
     value: Any = stated(VARYING, "constant vector, or a function of time along a direction [N or N m]")
     following: bool = stated(FLAG, "components in the axes of the moving part, not inertial", False)
-    function: VectorFunction  # of times (k,) -> (k, 3)
+    function: VectorFunction  # times (k,), s -> values (k, 3), N or N m
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ class LoadEntry(Entry):
         values["function"] = vector_function(asked.owner, values["value"])
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        """Components in section axes become those in the axes of the body."""
+        """Return a copy for a model with rigid rods; components in section axes are rotated to the axes of the body."""
         if self.following and "on" in changed:
             quat, function = section(self.on), self.function
             turned = lambda times: quaternions.rotate(quat, function(times))  # noqa: E731

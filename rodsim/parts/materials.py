@@ -1,4 +1,4 @@
-"""Linear elastic, Kelvin-Voigt viscous materials."""
+"""Define `Material`, a linear elastic, Kelvin-Voigt viscous material."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Material:
     nu : float, optional
         Poisson's ratio, in (-1, 0.5]. Give either `nu` or `G`.
     density : float
-        kg/m^3; 0: of rods without mass, for equilibria and modes.
+        Density, kg/m^3; 0 for rods without mass, in equilibria and modes.
     G : float, optional
         Shear modulus, Pa.
     shear_factor : float, default 5/6
-        Multiplies G A.
+        Shear correction factor, multiplies G A.
     damping_time : float, default 0.0
         Ratio of viscosity to stiffness, D = damping_time C, s.
 
     Raises
     ------
     ModelError
-        If a number is outside of its bounds, the density is not given, or both or neither of `nu` and `G` are given.
+        If a number is outside its bounds, the density is not given, or both or neither of `nu` and `G` are given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A model in words and numbers, fit for JSON: what a result file says of it."""
+"""Describe a model in words and numbers that JSON can hold, for result files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 
 
 class Section(NamedTuple):
-    """Things of one sort that act, by name."""
+    """One section of the description: entries or driven frames of one kind, by name."""
 
-    word: str  # of one
-    of_model: str  # its dictionary in a model
-    table: str = ""  # field of `System` in which they stand alone
-    always: bool = True  # False: older files do not have it, and it is left out where the model has none
+    word: str  # name of one, in messages
+    of_model: str  # dictionary of the model that stores them
+    table: str = ""  # field of `System` that holds them and nothing else
+    always: bool = True  # False: left out if the model has none, as in older files
 
 
-# by the key in the description of a result; who tells what changed loops over it
+# by key in the description of a result; comparisons of descriptions loop over it
 ACTING: dict[str, Section] = {
     "springs": Section("spring", "springs", "springs"),
     "torsion_springs": Section("torsion spring", "torsions", "torsions"),
@@ -40,7 +40,7 @@ def _each(things: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rod_of(body: Body) -> dict[str, Any]:
-    """The rod that a body stands for: places on it keep their names."""
+    """Return the sections of the rod that a rigid body replaces, so that names of points on it stay valid; else an empty dict."""
     if body.stands_for is None:
         return {}
     fractions, r, quat = (values.tolist() for values in body.stands_for)
@@ -48,7 +48,7 @@ def _rod_of(body: Body) -> dict[str, Any]:
 
 
 def description(model: Contents, system: System) -> dict[str, Any]:
-    """The model in words and numbers, fit for JSON."""
+    """Return the description of a model and its system as words and numbers that JSON can hold."""
     return {
         "name": model.name,
         "fingerprint": fingerprint(system),
@@ -81,7 +81,7 @@ def description(model: Contents, system: System) -> dict[str, Any]:
 
 
 def acting_described(model: Contents, keys: Iterable[str]) -> dict[str, Any]:
-    """What acts, of these keys of `ACTING`."""
+    """Return the descriptions of the entries under these keys of `ACTING`."""
     return {
         key: _each(found)
         for key in keys

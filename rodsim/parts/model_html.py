@@ -1,4 +1,4 @@
-"""A model as small tables, for notebooks; nothing is built for it."""
+"""Show a model as small tables in notebooks; the model is not built for this."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rodsim.parts.part_html import ROD_HEADER, rod_row
 
 
 def model_html(model: Contents) -> str:
-    """What is in it, by name."""
+    """Return the contents of a model as HTML tables, by name."""
     parts = [line(f"gravity {text(model.gravity)} m/s²" if model.gravity.any() else "no gravity")]
     if model.rods:
         parts.append(table(ROD_HEADER, map(rod_row, _first(model.rods)), len(model.rods)))
@@ -33,10 +33,12 @@ def model_html(model: Contents) -> str:
 
 
 def _first(things: dict[str, Any]) -> Iterable[Any]:
+    """Iterate over as many values as a table shows."""
     return islice(things.values(), MOST_ROWS)
 
 
 def _body(body: Body) -> tuple[Any, ...]:
+    """Return the row of a body: name, mass (kg), position (m) and velocities that are not zero."""
     moves = [
         f"{symbol} = {text(value)} {unit}"
         for symbol, value, unit in (("v", body.velocity, "m/s"), ("ω", body.angular_velocity, "rad/s"))
@@ -46,7 +48,7 @@ def _body(body: Body) -> tuple[Any, ...]:
 
 
 def _others(model: Contents) -> list[tuple[str, int, str]]:
-    """What stands between and acts on the parts, by kind."""
+    """Return kind, number and names of the entries other than joints, and of the driven frames."""
     kinds: dict[str, list[str]] = {}
     for entry in model.entries:
         if entry.table != "joints":

@@ -1,6 +1,4 @@
-"""The parts of a model as the user sees them: ground, bodies, rods, and anchors, the points joints and loads
-hold on to.
-"""
+"""Define the parts of a model: ground, bodies, driven frames, rods, and anchors, the points to which joints and loads attach."""
 
 from __future__ import annotations
 
@@ -24,22 +22,22 @@ from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import Curve, curve_of
 
-# Part of the consistent translational mass in that of a rod.
+# Fraction of the consistent mass matrix in the translational mass of a rod; the rest is lumped.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
-MOST_ELEMENTS = 1_000_000  # of one rod
+MOST_ELEMENTS = 1_000_000  # largest number of elements of one rod
 _TENTHS = np.linspace(0.0, 1.0, 11)
 SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """The frame that does not move."""
+    """The ground, a frame that does not move."""
 
     name: str = "ground"
 
     def at(self, point: ArrayLike) -> Anchor:
-        """The fixed point at world coordinates (3,), m."""
+        """Return the fixed point at world coordinates `point` (3,), m."""
         return Anchor(self, vector("ground", "point", point))
 
     def __repr__(self) -> str:
@@ -50,18 +48,16 @@ class Ground:
 
 
 class StandsFor(NamedTuple):
-    """The rod that a rigid body stands for: where its sections are, in the body's axes from its reference point."""
+    """Sections of the rod that a rigid body replaces: their poses in body axes, from the reference point of the body."""
 
-    fractions: Floats  # (n,) of the stress-free length
-    r: Floats  # (n, 3) m
-    quat: Floats  # (n, 4)
+    fractions: Floats  # (n,) fractions of the stress-free length
+    r: Floats  # (n, 3) positions, m
+    quat: Floats  # (n, 4) quaternions
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body; `position` (3,) and `orientation` (w, x, y, z) place the axes of its shape in the
-    world.
-    """
+    """A rigid body; `position` (3,), m, and `orientation` (w, x, y, z) place the axes of its shape in the world."""
 
     name: str
     properties: MassProperties
@@ -69,29 +65,29 @@ class Body:
     orientation: Floats
     velocity: (
         Floats | None
-    )  # of the reference point, inertial, m/s; None: zero, or as if fixed to what moves it
-    angular_velocity: Floats | None  # inertial, rad/s; None: the same
+    )  # (3,) velocity of the reference point, inertial, m/s; None: zero, or as if fixed to the parts that move it
+    angular_velocity: Floats | None  # (3,) inertial, rad/s; None: as for `velocity`
     stands_for: StandsFor | None = None
 
     def at(self, point: ArrayLike) -> Anchor:
-        """The material point at local coordinates (3,) of the shape's axes, m."""
+        """Return the material point at `point` (3,), m, in the axes of the shape."""
         return Anchor(self, vector(str(self), "point", point))
 
     def at_world(self, point: ArrayLike) -> Anchor:
-        """The material point that is at world coordinates (3,) at t = 0."""
+        """Return the material point that is at world coordinates `point` (3,), m, at t = 0."""
         away = vector(str(self), "point", point) - self.position
         return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
 
     @property
     def center(self) -> Floats:
-        """World coordinates of the centre of mass at t = 0."""
+        """World coordinates (3,) of the centre of mass at t = 0, m."""
         return self.position + quaternions.rotate(self.orientation, self.properties.center)
 
     def __repr__(self) -> str:
         return f"<Body '{self.name}': {self.properties.mass:.5g} kg at {text(self.position)}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: its mass, inertia and pose."""
+        """Return a table for notebooks: mass, inertia and pose."""
         from rodsim.parts.part_html import body_html
 
         return body_html(self)
@@ -102,7 +98,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Driven:
-    """A frame whose whole motion is given; `position` and `orientation` are its pose at t = 0."""
+    """A frame with prescribed motion; `position` (3,), m, and `orientation` (w, x, y, z) are its pose at t = 0."""
 
     name: str
     motion: FrameMotion
@@ -110,11 +106,11 @@ class Driven:
     orientation: Floats
 
     def at(self, point: ArrayLike) -> Anchor:
-        """The point at local coordinates (3,), m, which goes along."""
+        """Return the point fixed to the frame at local coordinates `point` (3,), m."""
         return Anchor(self, vector(str(self), "point", point))
 
     def at_world(self, point: ArrayLike) -> Anchor:
-        """The point that is at world coordinates (3,) at t = 0."""
+        """Return the point fixed to the frame that is at world coordinates `point` (3,), m, at t = 0."""
         away = vector(str(self), "point", point) - self.position
         return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
 
@@ -122,7 +118,7 @@ class Driven:
         return f"<Driven '{self.name}' at {text(self.position)}>"
 
     def described(self) -> dict[str, Any]:
-        """In numbers fit for JSON."""
+        """Return the pose at t = 0 as numbers that JSON can hold."""
         return {"position": self.position.tolist(), "orientation": self.orientation.tolist()}
 
     def __str__(self) -> str:
@@ -131,7 +127,7 @@ class Driven:
 
 @dataclass(frozen=True, eq=False)
 class RodShape:
-    """A curve with cross-sections along it: `up` and `twist` as in `rodsim.parts.curve_frames`."""
+    """A curve with the orientation of the cross-sections along it; `up` and `twist` as in `rodsim.parts.curve_frames`."""
 
     owner: str
     curve: Curve
@@ -143,17 +139,17 @@ class RodShape:
 
     @property
     def length(self) -> float:
-        """Arc length, m."""
+        """Arc length of the curve, m."""
         return self.curve.length
 
     def frames(
         self, fractions: Floats, parameter: Callable[[Floats], Floats] | None = None
     ) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and quaternions (n, 4) of the sections at fractions of the rod's length."""
+        """Return positions (n, 3), m, and quaternions (n, 4) of the sections at fractions (n,) of the rod's length."""
         return frames_along(self.owner, self.curve, fractions, self.up, self.twist, parameter)
 
     def described(self) -> dict[str, Any]:
-        """Numbers fit for JSON; callables by their values at tenths of the length."""
+        """Return the shape as numbers that JSON can hold; callables by their values at tenths of the length."""
         up, twist = self.up, self.twist
         if callable(up):
             up = directions_at(self.owner, up, _TENTHS)
@@ -167,32 +163,30 @@ class RodShape:
 
 @dataclass(frozen=True, eq=False)
 class Rod:
-    """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all
-    anchors.
-    """
+    """A geometrically exact rod along a curve; its mesh is made when the model is built, with nodes at all anchors."""
 
     name: str
     initial: RodShape
-    stress_free: RodShape  # the same object where the rod begins without stress
+    stress_free: RodShape  # the object `initial` itself if the rod starts without stress
     section: Section | Callable[[float], Section]
     n_elements: int
     velocity: (
         Floats | Callable[[float], ArrayLike] | None
-    )  # None: that of a rigid body, which turns with the next, or rests or follows its joints
+    )  # m/s; None: velocity of a rigid body that has `angular_velocity`, rests or follows the joints
     angular_velocity: Floats | Callable[[float], ArrayLike] | None
-    consistency: float = 0.5  # part of the consistent in the translational mass
-    element: str = DEFAULT  # a word of `discretization.space.rod_elements`
-    rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) besides those of `stress_free`
+    consistency: float = 0.5  # fraction of the consistent mass matrix in the translational mass
+    element: str = DEFAULT  # name of an element of `discretization.space.rod_elements`
+    rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) added to those of `stress_free`
 
     @property
     def closed(self) -> bool:
-        """Whether the last element joins the last node with the first."""
+        """True if the last element joins the last node with the first."""
         return self.initial.curve.closed
 
     def initial_frames(self, fractions: Floats) -> tuple[Floats, Floats]:
-        """Initial positions (n, 3) and quaternions (n, 4) at fractions of the stress-free length.
+        """Return initial positions (n, 3), m, and quaternions (n, 4) at fractions (n,) of the stress-free length.
 
-        The s of a callable curve is material: the same s of `stress_free` is the same place on the rod.
+        The parameter s of a callable curve is material: equal s of `initial` and `stress_free` name the same cross-section.
         """
         free, curve = self.stress_free.curve, self.initial.curve
         if not curve.by_callable:
@@ -200,24 +194,25 @@ class Rod:
         return self.initial.frames(fractions, free.parameter if free.by_callable else np.asarray)
 
     def at(self, s: float, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Anchor:
-        """The point at the fraction s in [0, 1] of the stress-free length; `offset` (3,) m in section axes
-        (d1, d2, d3).
+        """Return the point at the fraction s in [0, 1] of the stress-free length.
+
+        `offset`: (3,), m, from the curve of the rod, in section axes (d1, d2, d3).
         """
         x = number(str(self), "s", s)
         if not 0.0 <= x <= 1.0:
             raise ModelError(f"{self}: s = {x} is outside [0, 1]; give the fraction of the rod's length")
-        # the end of a closed rod is its start, also where s is off by rounding
+        # the end of a closed rod is its start, even if s is off by rounding
         x = 0.0 if self.closed and 1.0 - x <= SAME_NODE else x
         return Anchor(self, vector(str(self), "offset", offset), x)
 
     @property
     def start(self) -> Anchor:
-        """The first node."""
+        """The point at the first node."""
         return self.at(0.0)
 
     @property
     def end(self) -> Anchor:
-        """The last node."""
+        """The point at the last node."""
         return self.at(1.0)
 
     def __repr__(self) -> str:
@@ -226,7 +221,7 @@ class Rod:
         return f"<Rod '{self.name}': {length:.5g} m, {self.n_elements} {self.element} elements{closed}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: its length, elements and section."""
+        """Return a table for notebooks: length, elements and section."""
         from rodsim.parts.part_html import rod_html
 
         return rod_html(self)
@@ -237,8 +232,9 @@ class Rod:
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
-    """A point on a part: X (3,) in the shape's axes (body), section axes (rod) or world (ground); s on a
-    rod.
+    """A point on a part: X (3,), m, in the axes of the body's shape, of the rod's section, or of the world (ground).
+
+    `s`: fraction of the stress-free length, on a rod.
     """
 
     part: Ground | Body | Rod | Driven
@@ -247,22 +243,23 @@ class Anchor:
 
     @property
     def position(self) -> Floats:
-        """World coordinates (3,) at t = 0, m: `add_body(..., position=arm.end.position)` puts a body there."""
+        """World coordinates (3,) of the point at t = 0, m; `add_body(..., position=arm.end.position)` puts a body there."""
         r, quat = self._frame()
         return r + quaternions.rotate(quat, self.X)
 
     @property
     def orientation(self) -> Floats:
-        """(w, x, y, z) of the part there at t = 0: a body's axes, those of a rod's section."""
+        """Quaternion (w, x, y, z) at t = 0 of the axes of the body, or of the rod's section at the point."""
         return self._frame()[1]
 
     def _frame(self) -> tuple[Floats, Floats]:
+        """Return the position (3,), m, and the quaternion (4,) of the frame or section that carries the point, at t = 0."""
         part = self.part
         if isinstance(part, Ground):
             return np.zeros(3), quaternions.IDENTITY.copy()
         if not isinstance(part, Rod):
             return part.position, part.orientation
-        # as many places as nodes: frames are carried along, and a curve may turn by pi between two
+        # as many samples as nodes: frames are carried along, and the curve may rotate by at most pi between two
         s = np.union1d(np.linspace(0.0, 1.0, part.n_elements + 1), [self.s])
         r, quat = part.initial_frames(s)
         k = int(np.searchsorted(s, self.s))
@@ -278,7 +275,7 @@ class Anchor:
 
 
 class Given(NamedTuple):
-    """A shape of a rod as the user gave it, not checked; None: not given."""
+    """Unchecked arguments for a shape of a rod; None: not given."""
 
     curve: Any  # CurveLike
     up: Any  # Up
@@ -298,7 +295,7 @@ def make_rod(
     element: str,
     rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
 ) -> Rod:
-    """Check what the user gave and make a rod of it."""
+    """Check the arguments of a rod and return the rod."""
     owner = f"rod '{name}'"
     closed = flag(owner, "closed", shape.closed)
     n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
@@ -328,7 +325,7 @@ def make_rod(
 
 
 def check_section(owner: str, section: Any) -> None:
-    """Raise ModelError unless it may be the section of a rod."""
+    """Raise ModelError unless `section` is a Section or callable."""
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(
             f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
@@ -336,7 +333,7 @@ def check_section(owner: str, section: Any) -> None:
 
 
 def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> RodShape:
-    """The shape without stress: what is not given is that of the initial one."""
+    """Return the stress-free shape; arguments that are not given are taken from the initial shape."""
     free_closed = closed
     if given.closed is not None:
         free_closed = flag(owner, "stress_free_closed", given.closed)
@@ -358,10 +355,12 @@ def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> R
 def _vectors(
     owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None
 ) -> Floats | Callable[[float], ArrayLike] | None:
+    """Check a vector (3,), a callable or None."""
     return value if value is None or callable(value) else vector(owner, what, value)
 
 
 def _angle(owner: str, what: str, value: Twist) -> Twist:
+    """Check an angle (rad) or a callable."""
     return value if callable(value) else number(owner, what, value)
 
 
@@ -373,7 +372,7 @@ def make_body(
     velocity: ArrayLike | None,
     angular_velocity: ArrayLike | None,
 ) -> Body:
-    """Check what the user gave and make a body of it."""
+    """Check the arguments of a body and return the body."""
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
         raise ModelError(
@@ -398,7 +397,7 @@ def make_driven(
     axis: ArrayLike | None,
     attitude: Any,
 ) -> Driven:
-    """Check what the user gave and make a driven frame of it."""
+    """Check the arguments of a driven frame and return the frame."""
     owner = f"driven '{name}'"
     if (turn is None) != (axis is None):
         raise ModelError(f"{owner}: `turn` and `axis` belong together; give both or none")

@@ -1,4 +1,7 @@
-"""Warnings about models, apart from what finds them: the command line knows them before anything else is imported."""
+"""Define the classes of warnings about models.
+
+They are in a module without further imports, since the command line needs them before it imports anything else.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from rigid.errors import ModelWarning
 
 
 class DoubtfulModelWarning(ModelWarning):
-    """A model that can be simulated and is probably not what was meant: a joint across a gap, a number in another unit."""
+    """Warn about a valid model that is probably a mistake: a joint across a gap, a number in another unit."""
 
 
 class StepWarning(ModelWarning):
-    """Steps that are not those that were asked for, or that may pass over a load."""
+    """Warn about steps that differ from the requested ones, or that may pass over a load."""
 
 
 class LinearFactorWarning(ModelWarning):
-    """A load factor of `buckling` is that of linear buckling alone."""
+    """Warn that a load factor of `buckling` is that of linear buckling alone."""

@@ -1,4 +1,4 @@
-"""What to say where a function was given something else than a model."""
+"""Make the error for an argument that is not a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rigid.errors import ModelError
 
 
 def no_model(owner: str, given: object) -> ModelError:
-    """The error of a function that needs a Model."""
+    """Return the ModelError of a function `owner` that expected a Model and got `given`."""
     if isinstance(given, str | Path):
         return ModelError(
             f"{owner}: expected a Model, got {shown(str(given))}. Read a scene file with Model.load(path)."

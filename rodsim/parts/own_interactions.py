@@ -1,4 +1,4 @@
-"""Interactions of a user's own between anchors: of a kind that a script registers, or an energy that is a text of measures."""
+"""Entries for user-defined interactions between anchors: a kind registered by a script, or an energy of measures as text."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ NONE = (0.0, 0.0)
 
 
 def _point(asked: Asked, thing: Any) -> Anchor:
-    """An anchor; of the ground alone its origin."""
+    """Return `thing` as an anchor of the model; the ground stands for its origin."""
     return anchor(asked, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
 
 
 def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
+    """Raise ModelError if two anchors are on the same body or at the same cross-section of a rod."""
     places = [(x.part.name, x.s if isinstance(x.part, Rod) else 0.0) for x in anchors]
     for place in places:
         if places.count(place) > 1:
@@ -42,10 +43,12 @@ def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
 
 
 def _text(asked: Asked, what: str, value: Any) -> str:
+    """Return an energy as text; a sympy expression is converted."""
     return value if isinstance(value, str) else text_of(value, asked.owner)
 
 
 def _measures(asked: Asked, what: str, value: Any) -> dict[str, Measure]:
+    """Check a mapping of names to measures."""
     if not isinstance(value, Mapping) or not all(isinstance(m, Measure) for m in value.values()):
         raise ModelError(
             f'{asked.owner}: measures = {shown(value)}; give {{"d": measures.distance(a, b)}}, of rodsim.measures'
@@ -54,18 +57,22 @@ def _measures(asked: Asked, what: str, value: Any) -> dict[str, Measure]:
 
 
 def _parameters(asked: Asked, what: str, value: Any) -> dict[str, float]:
+    """Check that all parameters are numbers."""
     return {key: checks.number(asked.owner, key, x) for key, x in value.items()}
 
 
 def _copies(asked: Asked, what: str, value: Any) -> dict[str, Any]:
+    """Return the numbers with arrays copied."""
     return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
 
 
 def _points_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names by points of the model."""
     return [part_named(owner, model, x) if isinstance(x, str) else x for x in value]
 
 
 def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names of points in measures by points of the model."""
     if not isinstance(value, Mapping):
         return value
     found = {}
@@ -87,7 +94,7 @@ NUMBERS = Sort("numbers", _copies)
 
 @entry
 class AnchoredEntry(InteractionEntry):
-    """Between any number of anchors."""
+    """Base class of entries between any number of anchors."""
 
     anchors: tuple[Anchor, ...]
 
@@ -97,22 +104,22 @@ class AnchoredEntry(InteractionEntry):
 
     @abstractmethod
     def joined(self) -> list[tuple[int, int]]:
-        """Numbers of its anchors, two and two, between which it acts."""
+        """Return the pairs of anchor numbers between which the entry acts."""
 
     @abstractmethod
     def levers(self, X: Floats) -> list[Floats | None]:
-        """Of each frame where the one point is on which it acts, from its origin; None: it acts on the frame's axes."""
+        """Return for each frame the point (3,), m, on which the entry acts, in frame axes; None: it acts on the axes instead."""
 
 
 @entry
 class OwnEntry(AnchoredEntry):
-    """An interaction of a kind that a script has registered, see `Model.add_interaction`."""
+    """An interaction of a kind registered by a script, see `Model.add_interaction`."""
 
     word, plural = "interaction", "interactions of your own"
     own: OwnKind = stated(KIND, "a kind, or its name")
     anchors: tuple[Anchor, ...] = stated(ANCHORS, "as many as it has frames")
     numbers: Mapping[str, Any] = stated(NUMBERS, "those of its kind, by name [any]")
-    axes: tuple[Floats, ...] = ()  # (w, x, y, z) of each anchor in those of its part
+    axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
@@ -164,7 +171,7 @@ class OwnEntry(AnchoredEntry):
 
 @dataclass(frozen=True)
 class Taken:
-    """A measure of an entry: of which of its anchors."""
+    """One measure of an `EnergyEntry`, with its two anchors given by their numbers `a` and `b`."""
 
     name: str
     word: str
@@ -174,7 +181,7 @@ class Taken:
     length: float | None
 
     def numbers(self, poses: Poses, anchors: tuple[Anchor, ...]) -> Floats:
-        """As `rigid.interactions.measures` wants them."""
+        """Return the parameters of the measure in the order of `rigid.interactions.measures`."""
         a, b = poses.place(anchors[self.a]), poses.place(anchors[self.b])
         if self.word == "angle":
             axis = self.directions[0]
@@ -238,7 +245,7 @@ class EnergyEntry(AnchoredEntry):
         return [Interaction(kind, frames, X, _size(owner, kind, poses, frames, X))]
 
     def _written(self, owner: str, of_anchors: list[int]) -> tuple[Written, list[int]]:
-        """The measures by frames of the interaction, and these."""
+        """Return the energy with its measures numbered by frames of the interaction, and these frames."""
         frames = list(dict.fromkeys(of_anchors))
         at = [frames.index(f) for f in of_anchors]
         measures = tuple(Measured(m.name, m.word, at[m.a], at[m.b]) for m in self.taken)
@@ -275,7 +282,10 @@ class EnergyEntry(AnchoredEntry):
 
 
 def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
-    """Force and moment whose rounding is that of its forces: what they are at t = 0, and what they become over its extent."""
+    """Return the force (N) and moment (N m) that set the round-off level of the interaction.
+
+    Both add the forces at t = 0 and their change over the distance of the frames, as the stiffness gives it.
+    """
     r = poses.r[frames] - poses.r[frames[0]]
     y = np.zeros((len(frames), 4, 3), complex)
     y[:, 0], y[:, 1:] = r, quaternions.to_matrix(poses.quat[frames]).swapaxes(1, 2)

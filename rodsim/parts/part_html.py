@@ -1,4 +1,4 @@
-"""Rods, bodies and joints as small tables, for notebooks."""
+"""Show rods, bodies and joints as small tables in notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim.parts.sections import Section
 
 
 def rod_row(rod: Any) -> tuple[Any, ...]:
-    """Of a table of rods under `ROD_HEADER`."""
+    """Return the row of a rod in a table with the header `ROD_HEADER`."""
     section = section_words(rod.section) if isinstance(rod.section, Section) else "varies along it"
     elements = f"{rod.n_elements} {rod.element}"
     return rod.name, rod.stress_free.length, elements, section, "closed" if rod.closed else ""
@@ -22,12 +22,12 @@ ROD_HEADER = ("rod", "length (m)", "elements", "section", "")
 
 
 def rod_html(rod: Any) -> str:
-    """One rod."""
+    """Return the HTML table of one rod."""
     return page(f"Rod '{rod.name}'", table(ROD_HEADER, [rod_row(rod)]))
 
 
 def body_html(body: Any) -> str:
-    """One rigid body."""
+    """Return the HTML table of one rigid body: mass, principal moments and pose."""
     own = body.properties
     rows = [
         ("mass", own.mass, "kg"),
@@ -40,7 +40,7 @@ def body_html(body: Any) -> str:
 
 
 def joint_html(joint: Any) -> str:
-    """One joint: what it joins, and what it was given."""
+    """Return the HTML table of one joint: its two parts and its other arguments."""
     given = {name: getattr(joint, name) for name in joint.fields() if name != "kind"}
     rows = [(name, x) for name, x in given.items() if x is not None and len(np.atleast_1d(x))]
     return page(f"Joint '{joint.name}', {joint.kind}", table(("", ""), rows))

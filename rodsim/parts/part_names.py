@@ -8,8 +8,8 @@ from typing import Any
 from rigid.errors import ModelError
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 
-ENDS = ".start", ".end"  # of a rod
-MOST_LISTED = 12
+ENDS = ".start", ".end"  # suffixes of the ends of a rod
+MOST_LISTED = 12  # names in a message
 
 
 def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Ground | Driven:
@@ -23,12 +23,12 @@ def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Groun
     text : str
         Name of a body, rod, driven frame or "ground" for the whole part; "cord.start", "cord.end" or "cord@0.3" (fraction of
         the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes of a body or driven frame, m, or
-        of the world for "ground". A part whose own name is the whole text comes first.
+        of the world for "ground". A part whose name is the whole text takes precedence.
 
     Raises
     ------
     ModelError
-        If there is no such part, or the place on it is none.
+        If there is no such part, or the text names no valid point on it.
     """
     parts: dict[str, Body | Rod | Ground | Driven]
     parts = {**model.bodies, **model.rods, **model.driven, model.ground.name: model.ground}
@@ -57,9 +57,9 @@ def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Groun
 
 
 def point_named(owner: str, model: Any, thing: Any) -> Any:
-    """Return the point that a text or a part stands for; anything else as it is.
+    """Return the point that a text or a part denotes; anything else unchanged.
 
-    A body or a driven frame stands for its reference point. Raises ModelError if a text names no part of the model.
+    A body or a driven frame denotes its reference point. Raises ModelError if a text names no part of the model.
     """
     found = part_named(owner, model, thing) if isinstance(thing, str) else thing
     return found.at((0.0, 0.0, 0.0)) if isinstance(found, Body | Driven) else found
@@ -86,6 +86,7 @@ def surface_named(owner: str, model: Any, text: str) -> Any:
 
 
 def _no_part(owner: str, parts: Mapping[str, Any], text: str) -> ModelError:
+    """Return the error for a name that no part has; it lists the known names."""
     known = list(parts)
     return ModelError(
         f"{owner}: there is no body, rod or driven frame '{text.rpartition('@')[0] or text}'. {_listed(known)}",
@@ -94,12 +95,14 @@ def _no_part(owner: str, parts: Mapping[str, Any], text: str) -> ModelError:
 
 
 def _listed(names: list[str]) -> str:
+    """Return advice that lists the known names."""
     more = " ..." if len(names) > MOST_LISTED else ""
     listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
     return f"Use one of {listed}{more}." if names else "Add it first."
 
 
 def _numbers(text: str) -> list[float]:
+    """Return the numbers of a text separated by commas; an empty list if it has others."""
     try:
         return [float(x) for x in text.split(",")]
     except ValueError:

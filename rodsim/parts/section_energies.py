@@ -1,4 +1,4 @@
-"""Stored energies of a section that a user writes: read, checked at rest, their stiffness there."""
+"""Read user-defined stored energies of a section, check them at rest, and compute their stiffness there."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from rigid.system import Floats
 
 OWNER = "Section.with_energy"
 STIFFNESSES = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
-_AT_REST = 1e-10  # of the stress that a strain of one would have: what counts as none
+_AT_REST = 1e-10  # stress at rest that counts as zero, relative to the stress at a strain of 1
 
 
 def energy_law(
     linear: Floats, W: Any, parameters: Mapping[str, float]
 ) -> tuple[str, tuple[float, ...], Floats]:
-    """Canonical text, parameters and stiffness (6, 6) at rest of W; `linear`: that of the section, for its names."""
+    """Return the canonical text, the parameter values and the stiffness (6, 6) at rest of the energy W.
+
+    `linear`: stiffness (6, 6) of the section, which gives the values of the names EA, GA2, GA3, GJ, EI2 and EI3.
+    """
     text = canonical(OWNER, W if isinstance(W, str) else text_of(W))
     names = parameters_of(text)
     known = dict(zip(STIFFNESSES, np.diag(linear).tolist(), strict=True)) | dict(parameters)
@@ -42,6 +45,7 @@ def energy_law(
 
 
 def _stiffness_at_rest(text: str, values: tuple[float, ...]) -> Floats:
+    """Return the stiffness (6, 6) of an energy at rest; ModelError unless it is smooth, without stress and convex there."""
     X = np.zeros(PARAMETERS + len(values))
     X[PARAMETERS:] = values
     W, stress, C = energy_and_stress(expressions.law_of(text), np.zeros(6), X)
@@ -67,7 +71,7 @@ def _stiffness_at_rest(text: str, values: tuple[float, ...]) -> Floats:
 
 
 def text_of(W: Any, owner: str = OWNER) -> str:
-    """A sympy expression in the notation of `expressions`; every number with all its digits."""
+    """Return a sympy expression as text in the notation of `expressions`, every number with all its digits."""
     import sympy as sp
 
     if not isinstance(W, sp.Expr):

@@ -1,4 +1,4 @@
-"""A section as a small table, for notebooks."""
+"""Show a section as a small table in notebooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNITS = ("N", "N", "N", "N m²", "N m²", "N m²")
 
 
 def section_html(section: Any) -> str:
-    """Stiffness, mass, and what else it has; the whole matrix where strains are coupled."""
+    """Return the HTML tables of a section: stiffness, mass and other data; the whole matrix if strains are coupled."""
     C = section.stiffness
     rows: list[tuple[str, Any, str]] = [*zip(STIFFNESSES, np.diag(C), UNITS, strict=True)]
     rows.append(("mass per length", section.mass_per_length, "kg/m"))
@@ -50,7 +50,7 @@ def section_html(section: Any) -> str:
 
 
 def section_words(section: Any) -> str:
-    """In a few words."""
+    """Return a short description of a section: its size and mass per length."""
     if section.sides != (0.0, 0.0):
         shape = f"{text(section.sides[0])} x {text(section.sides[1])} m"
     else:

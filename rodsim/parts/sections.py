@@ -1,6 +1,4 @@
-"""Cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the
-rod).
-"""
+"""Define cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the rod)."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Call(NamedTuple):
-    """A call that made a section: a method of `Section` and its arguments."""
+    """One call in the history of a section: a method of `Section` and its arguments."""
 
     method: str
     unnamed: tuple[Any, ...]
@@ -34,44 +32,45 @@ class Call(NamedTuple):
 class Section:
     """Describe the cross-section of a rod: (N, M) = C (Gamma, K) + D d(Gamma, K)/dt, and its inertia.
 
-    Make it by `circular`, `tube`, `rectangle` or `from_stiffness`, and change it by the methods `with_...`, which return another
-    section. Axes: d1 along the rod, d2 and d3 across it.
+    Use `circular`, `tube`, `rectangle` or `from_stiffness` to make one. The methods `with_...` return a changed section.
+    Axes: d1 along the rod, d2 and d3 across it.
 
     Parameters
     ----------
     stiffness : array_like, shape (6, 6)
-        C: N, N m and N m^2.
+        C; units N, N m and N m^2.
     mass_per_length : float
         kg/m.
     inertia_per_length : array_like, shape (3,)
-        About d1, d2, d3, kg m.
+        Rotary inertia about d1, d2, d3, kg m.
     damping : array_like, shape (6, 6), optional
-        D: N s, N m s and N m^2 s. By default zero.
+        D; units N s, N m s and N m^2 s. By default zero.
     radius : float, default 0.0
-        For drawing and contact, m.
+        Radius for drawing and contact, m.
     sides : tuple of float, default (0.0, 0.0)
         Width along d2 and height along d3 of a rectangle, for drawing, m.
     law : int, default -1
-        Number of a law that adds to the linear one, which `with_law` sets; -1: none.
+        Number of a law that is added to the linear one, set by `with_law`; -1: none.
     law_parameters : tuple of float, default ()
-        Numbers of the law, which `with_law` and `with_energy` set.
+        Parameters of the law, set by `with_law` and `with_energy`.
     law_expression : str, default ""
-        Stored energy W per length of all strains, which `with_energy` sets.
+        Stored energy W per length as a function of all strains, set by `with_energy`.
     branch : array_like, shape (6, 6), optional
-        Stiffness of a branch that relaxes, which `with_relaxation` sets: N, N m and N m^2. By default zero.
+        Stiffness of the viscoelastic branch, set by `with_relaxation`; units N, N m and N m^2. By default zero.
     relaxation : float, default 0.0
-        Time in which the branch relaxes, s.
+        Relaxation time of the branch, s.
     center : tuple of float, default (0.0, 0.0)
-        Centre of mass from the curve of the rod along d2 and d3, which `with_centers` sets, m.
+        Centre of mass from the curve of the rod along d2 and d3, m, set by `with_centers`.
     product_of_inertia : float, default 0.0
-        J23 about the centre of mass, kg m.
+        Product of inertia J23 about the centre of mass, kg m.
     modulus : float, default 0.0
         Young's modulus of the material, Pa; 0: not known.
 
     Raises
     ------
     ModelError
-        If a matrix is not symmetric or not positive, or the inertia is not that of a section.
+        If `stiffness` is not symmetric and positive definite, `damping` is not symmetric and positive semidefinite, or the
+        inertia is not possible for a section.
 
     Examples
     --------
@@ -91,20 +90,21 @@ class Section:
     sides: tuple[float, float] = (0.0, 0.0)
     law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
     law_parameters: tuple[float, ...] = ()
-    law_expression: str = ""  # W of all strains, see `with_energy`
+    law_expression: str = ""  # W as a function of all strains, see `with_energy`
     branch: Floats = field(default_factory=lambda: np.zeros((6, 6)))  # see `with_relaxation`
-    relaxation: float = 0.0  # s
-    center: tuple[float, float] = (0.0, 0.0)  # m, centre of mass from the rod's curve, see `with_centers`
+    relaxation: float = 0.0  # relaxation time, s
+    center: tuple[float, float] = (0.0, 0.0)  # centre of mass from the curve, m, see `with_centers`
     product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
-    modulus: float = 0.0  # Pa, Young's modulus of its material; 0: not known
-    # calls that made it, one after the other; `dataclasses.replace` and `Section(...)` leave none
+    modulus: float = 0.0  # Young's modulus of the material, Pa; 0: not known
+    # calls that made the section, in order; empty after `dataclasses.replace` and `Section(...)`
     given: ClassVar[tuple[Call, ...]] = ()
-    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)  # of studies: the fields follow from it
+    # left out of the keys of studies, since the fields determine the section
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
             matrix = array("Section", what, getattr(self, what), (6, 6))
-            if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):  # as of most sections
+            if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):  # diagonal, as mostly
                 lowest = matrix.diagonal().min()
             elif np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
                 raise ModelError(f"Section: {what} is not symmetric")
@@ -147,21 +147,21 @@ class Section:
         return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: its numbers."""
+        """Return tables for notebooks: stiffness, mass and other data."""
         from rodsim.parts.section_html import section_html
 
         return section_html(self)
 
     def with_law(self, word: str, **parameters: float) -> Section:
-        """Return this section with a law that adds to its linear one.
+        """Return this section with a law that is added to its linear one.
 
         Parameters
         ----------
         word : {"stiffening", "thinning", "softening"}
-            "stiffening", with `strain`: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
-            section that keeps its volume. "softening", with `moment` (N m): bending moments that approach this one.
+            "stiffening", with `strain`: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, for a
+            section of constant volume. "softening", with `moment` (N m): bending moments approach `moment`.
         **parameters : float
-            `strain` or `moment`.
+            `strain` (1) or `moment` (N m), as the law requires.
 
         Returns
         -------
@@ -170,7 +170,8 @@ class Section:
         Raises
         ------
         ModelError
-            If the word is not known, a parameter is missing, or bending is coupled with other strains.
+            If the law is not known, a parameter is missing or superfluous, or the law is one of bending and bending is coupled
+            with other strains.
 
         Examples
         --------
@@ -198,12 +199,12 @@ class Section:
         Parameters
         ----------
         W : str or sympy expression
-            Of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, in the notation of Python. Its other
-            names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this section. Functions: sqrt, exp, log,
-            sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex; its second derivatives there
-            become the stiffness of the section, its damping stays.
+            Function of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains minus the stress-free ones, in the notation of Python.
+            Other names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this section. Functions: sqrt, exp,
+            log, sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex; its second derivatives
+            there become the stiffness of the section. The damping is unchanged.
         **parameters : float
-            Numbers of its other names.
+            Values of the other names in W.
 
         Returns
         -------
@@ -212,7 +213,7 @@ class Section:
         Raises
         ------
         ModelError
-            If the text cannot be read, a parameter is missing or unknown, or W is not convex at rest.
+            If the text cannot be read, a parameter is missing or unknown, or W is not convex and without stress at rest.
 
         Examples
         --------
@@ -231,17 +232,17 @@ class Section:
     ) -> Section:
         """Return this section with a spring and a dashpot in series, parallel to its stiffness: the standard linear solid.
 
-        A rod starts as if it had been strained at that moment. Integrators that take forces at the ends of a step or at one
-        place in it, "em" among them.
+        A rod starts as if it had been strained at that moment. Requires an integrator that evaluates forces at the ends of a
+        step or at one point in it, such as "em".
 
         Parameters
         ----------
         time : float
-            In which the branch relaxes at a fixed strain, s.
+            Relaxation time of the branch at fixed strain, s.
         fraction : float, optional
-            Stiffness of the branch over that of the section. Give it or `stiffness`.
+            Ratio of the stiffness of the branch to that of the section. Give either `fraction` or `stiffness`.
         stiffness : array_like, shape (6, 6), optional
-            Of the branch.
+            Stiffness of the branch; units N, N m and N m^2.
 
         Returns
         -------
@@ -250,7 +251,7 @@ class Section:
         Raises
         ------
         ModelError
-            If `time` is not positive, or the stiffness of the branch is not symmetric and positive in some strain.
+            If `time` is not positive, or the stiffness of the branch is not symmetric, is negative in some strain, or is zero.
 
         Examples
         --------
@@ -293,15 +294,15 @@ class Section:
     ) -> Section:
         """Return this section with its centre of mass and its centre of stiffness and damping off the curve of the rod.
 
-        The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the distance
-        c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+        The positions `r` of results are then those of the line of centres of mass. The strains of two lines at the distance c in
+        the section are related by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
 
         Parameters
         ----------
         mass, stiffness : array_like, shape (2,), default (0, 0)
-            (x2, x3) from the curve along d2 and d3, m.
+            Coordinates (x2, x3) from the curve along d2 and d3, m.
         product_of_inertia : float, optional
-            J23 about the centre of mass, kg m. Default: that of this section.
+            Product of inertia J23 about the centre of mass, kg m. Default: that of this section.
 
         Returns
         -------
@@ -310,7 +311,7 @@ class Section:
         Raises
         ------
         ModelError
-            If the section has a law or centres already.
+            If the section already has a law or a centre of mass off the curve.
 
         Examples
         --------
@@ -340,13 +341,13 @@ class Section:
 
     @property
     def numbers(self) -> dict[str, float | Floats]:
-        """Numbers that the section was made of, by their paths in scenes.
+        """Numbers from which the section was made, by their paths in scenes.
 
         Returns
         -------
         dict of str to float or array
-            Such as "radius" (m) and "material.E" (Pa) of a circular section, "EI" (N m^2) of one from stiffnesses. Empty if
-            the section was made by `Section(...)` or `dataclasses.replace`.
+            For example "radius" (m) and "material.E" (Pa) for a circular section, "EI" (N m^2) for one from stiffnesses. Empty
+            if the section was made by `Section(...)` or `dataclasses.replace`.
         """
         found: dict[str, Any] = {}
         for name, value in self.given[0].named.items() if self.given else ():
@@ -358,12 +359,12 @@ class Section:
         return found
 
     def with_numbers(self, changes: Mapping[str, ArrayLike]) -> Section:
-        """Make the section again with other numbers; laws, relaxation and centres are added as they were.
+        """Return the section with other numbers; laws, relaxation and centres are applied again as before.
 
         Parameters
         ----------
         changes : mapping of str to float or array
-            Path -> value, such as {"radius": 0.02, "material.E": 7e10}; paths as of `numbers`.
+            Path -> value, such as {"radius": 0.02, "material.E": 7e10}; paths are the keys of `numbers`.
 
         Returns
         -------
@@ -372,7 +373,7 @@ class Section:
         Raises
         ------
         ModelError
-            For a path that `numbers` does not have, and for a value that the section cannot have.
+            If `numbers` does not have a path, or a value is not allowed.
 
         Examples
         --------
@@ -399,12 +400,12 @@ class Section:
         return made
 
     def _made_by(self, method: str, **arguments: Any) -> Section:
-        """Remember the method of the class that made this section, and its arguments."""
+        """Record the class method that made this section and its arguments; return the section."""
         object.__setattr__(self, "given", (Call(method, (), arguments),))
         return self
 
     def _after(self, before: Section, call: Call) -> Section:
-        """Remember that this section was made of another one by a method of that."""
+        """Record that this section was made from the section `before` by the method call `call`; return the section."""
         if before.given:
             object.__setattr__(self, "given", (*before.given, call))
         return self
@@ -420,7 +421,7 @@ class Section:
         radius: float,
         sides: tuple[float, float] = (0.0, 0.0),
     ) -> Section:
-        """From area (m^2), second moments about d2, d3 and the torsion constant (m^4)."""
+        """Make a section from area (m^2), second moments about d2 and d3 (m^4) and the torsion constant (m^4)."""
         if not isinstance(material, Material):
             raise ModelError(
                 f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
@@ -434,7 +435,7 @@ class Section:
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:
-        """Return a full circle.
+        """Return the section of a full circle.
 
         Parameters
         ----------
@@ -466,7 +467,7 @@ class Section:
 
     @classmethod
     def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
-        """Return a circular tube.
+        """Return the section of a circular tube.
 
         Parameters
         ----------
@@ -501,14 +502,14 @@ class Section:
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Material) -> Section:
-        """Return a rectangle; its torsion constant is that of Saint-Venant's series.
+        """Return the section of a rectangle; its torsion constant is computed from Saint-Venant's series.
 
         Parameters
         ----------
         width : float
-            Along d2, m.
+            Side along d2, m; positive.
         height : float
-            Along d3, m.
+            Side along d3, m; positive.
         material : Material
             Young's modulus, Poisson's ratio, density and damping of the section.
 
@@ -535,7 +536,7 @@ class Section:
         torsion = (
             a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
         )
-        radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for what draws no rectangles
+        radius = float(np.sqrt(w * h / np.pi))  # circle of equal area, if no rectangle can be drawn
         made = cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
         return made._made_by("rectangle", width=width, height=height, material=material)
 
@@ -554,30 +555,31 @@ class Section:
         D: ArrayLike | None = None,
         radius: float = 0.0,
     ) -> Section:
-        """Return a section from its stiffnesses, or the full matrix, and its inertia.
+        """Return a section from its stiffnesses or stiffness matrix, and its inertia.
 
         Parameters
         ----------
         EA : float, optional
-            N. Give EA, GA, GJ and EI, or C.
+            Stretching stiffness, N. Give either EA, GA, GJ and EI, or C.
         GA : float or pair of float, optional
-            One number or (GA2, GA3), N.
+            Shear stiffness, one number or (GA2, GA3), N.
         GJ : float, optional
-            N m^2.
+            Torsional stiffness, N m^2.
         EI : float or pair of float, optional
-            One number or (EI2, EI3), N m^2.
+            Bending stiffness, one number or (EI2, EI3), N m^2.
         C : array_like, shape (6, 6), optional
-            In place of these four.
+            Stiffness matrix, in place of these four; units N, N m and N m^2.
         mass_per_length : float
-            kg/m.
+            Mass per length, kg/m.
         inertia_per_length : float or array_like, shape (3,)
-            About d1, d2, d3, or one number for all, kg m. 0 for both: a rod without mass, for equilibria and modes.
+            Rotary inertia about d1, d2, d3, or one number for all, kg m. Give 0 for mass and inertia of a rod without mass, in
+            equilibria and modes.
         damping_time : float, default 0.0
-            Of D = damping_time C, s.
+            Ratio of viscosity to stiffness, D = damping_time C, s.
         D : array_like, shape (6, 6), optional
-            In its place.
+            Viscosity matrix, in place of `damping_time`; units N s, N m s and N m^2 s.
         radius : float, default 0.0
-            For drawing and contact, m.
+            Radius for drawing and contact, m.
 
         Returns
         -------
@@ -586,8 +588,8 @@ class Section:
         Raises
         ------
         ModelError
-            If some of the four are missing or C is given as well; if C is not symmetric and positive definite, or D not
-            symmetric or negative somewhere.
+            If some of the four are missing, C is given as well, or both `damping_time` and D are given. If C is not symmetric
+            and positive definite, or D is not symmetric and positive semidefinite.
 
         Examples
         --------
@@ -629,7 +631,7 @@ class Section:
 
 
 def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
-    """An argument with the numbers that change."""
+    """Return the argument `name` of a section with the changed numbers; `changes`: path -> value."""
     if not isinstance(value, Material):
         return changes.get(name, value)
     own = {path.partition(".")[2]: x for path, x in changes.items() if path.startswith(f"{name}.")}
@@ -637,7 +639,7 @@ def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def _each(owner: str, what: str, value: object, n: int) -> Floats:
-    """One number for all of n directions, or n numbers."""
+    """Return n numbers (n,), from one number for all directions or from n numbers."""
     found = numbers(value)
     if found is not None and found.ndim == 0:
         return np.full(n, number(owner, what, value))

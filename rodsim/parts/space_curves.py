@@ -1,4 +1,4 @@
-"""Curves in space: arc length, points and tangents along them."""
+"""Compute arc length, points and tangents of curves in space."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are imported on first access
 from numpy.typing import ArrayLike
 
 from rigid.checks import LARGEST, numbers, vector
@@ -17,32 +17,32 @@ from rodsim.parts.straight_lines import StraightLine
 
 CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
-_SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline follows it
+_SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline fits the callable
 _MOST_SAMPLES = 256_000
-_A_TURN = 16  # samples, at least, of a helix
-_GOLDEN = (3 - np.sqrt(5)) / 2  # farthest from all fractions
-_FAR = 1e8  # of the extent: a curve farther from the origin is mostly rounding
-_FOLLOWS = 1e-10  # of the extent: how far the spline may be from the callable between samples
+_A_TURN = 16  # smallest number of samples per turn of a helix
+_GOLDEN = (3 - np.sqrt(5)) / 2  # golden section, far from all simple fractions
+_FAR = 1e8  # largest distance from the origin over the extent of the curve; rounding dominates beyond it
+_FOLLOWS = 1e-10  # tolerance between spline and callable between samples, relative to the extent
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
 
 
 class Helix:
-    """r(s) = center + R (cos(a s) x + sin(a s) y) + rise s axis, s in [0, 1]; a circle where rise = 0.
+    """Helix r(s) = center + R (cos(a s) x + sin(a s) y) + rise s axis, s in [0, 1]; a circle if rise = 0.
 
-    x, y, axis: unit vectors (3,), a right-handed set; a (rad) the angle, rise (m) over the whole.
+    x, y, axis: right-handed unit vectors (3,). a: total angle, rad. rise: total rise along the axis, m.
     """
 
-    NOT_IN_KEYS = ("given",)  # of studies: the rest says the same
+    NOT_IN_KEYS = ("given",)  # left out of the keys of studies: the other attributes hold the same
 
     def __init__(
         self, center: Floats, x: Floats, axis: Floats, radius: float, angle: float, rise: float = 0.0
     ):
         self.center, self.x, self.y, self.axis = center, x, np.cross(axis, x), axis
         self.radius, self.angle, self.rise = radius, angle, rise
-        self.given: dict[str, Any] | None = None  # as it stands in a scene
+        self.given: dict[str, Any] | None = None  # keys of the curve in a scene
 
     def __call__(self, s: ArrayLike) -> Floats:
-        """Points (..., 3) at s of any shape."""
+        """Return points (..., 3), m, at s of any shape."""
         s = np.asarray(s, dtype=float)[..., None]
         a = self.angle * s
         return (
@@ -51,16 +51,16 @@ class Helix:
 
 
 class Curve:
-    """A curve by points, (k, 3) in m, or by a callable s in [0, 1] -> (3,).
+    """Curve with arc length, given by points (k, 3), m, or by a callable s in [0, 1] -> (3,), m.
 
-    Two points are a straight line; more are joined by a cubic spline in the length of the chords (periodic
-    where closed; do not repeat the first point). Raises ModelError for a curve without length, with equal
-    neighbours or values that are not finite.
+    Two points are a straight line. More are joined by a cubic spline in the chord length; it is periodic if closed, and the first
+    point need not be repeated. Raises ModelError for a curve without length, with equal neighbours or with values that are not
+    finite.
     """
 
-    NOT_IN_KEYS = ("given",)  # of studies: the rest follows from it
+    NOT_IN_KEYS = ("given",)  # left out of the keys of studies: the other attributes follow from it
     told: tuple[bytes, bool] | None = (
-        None  # by its points and whether it is closed, where it is known to be made of these
+        None  # cache key (bytes of the points, closed) of a cached curve, else None
     )
 
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
@@ -86,13 +86,13 @@ class Curve:
         self._places = np.sort(np.append(_gauss_nodes(self._breaks).ravel(), self._breaks))
         tangents = self._slope(self._places)
         tangents /= np.linalg.norm(tangents, axis=1)[:, None]
-        # the angle by the chord: exact for small ones, where arccos loses half of the digits
+        # angles from chords: accurate if small, for which arccos loses half of the digits
         chord = np.linalg.norm(np.diff(tangents, axis=0), axis=1)
         angles = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
         self._turned = np.concatenate([[0.0], np.cumsum(angles)])
 
     def parameter(self, fraction: Floats) -> Floats:
-        """Parameter of the spline at fractions of the arc length, by Newton from a linear guess."""
+        """Return the spline parameters (n,) at fractions (n,) of the arc length, by Newton's method from a linear guess."""
         wanted = np.asarray(fraction, float) * self.length
         piece = np.clip(np.searchsorted(self._lengths, wanted, side="right") - 1, 0, len(self._breaks) - 2)
         left, right = self._breaks[piece], self._breaks[piece + 1]
@@ -110,40 +110,41 @@ class Curve:
         return u
 
     def _speed(self, u: Floats) -> Floats:
-        """(n,) length of the slope."""
+        """Return the speed |dr/du| (n,) at parameters u (n,); computed once if the curve is straight."""
         if self.straight:
             return np.full(len(u), self._measure(u[:1])[0] if len(u) else 0.0)
         return self._measure(u)
 
     def _measure(self, u: Floats) -> Floats:
+        """Return the speed |dr/du| (n,) at parameters u (n,)."""
         speed: Floats = np.linalg.norm(self._slope(u), axis=1)
         return speed
 
     @property
     def straight(self) -> bool:
-        """Whether it is one line between two points."""
+        """True if the curve is one straight line between two points."""
         return isinstance(self._spline, StraightLine)
 
     def points(self, u: Floats) -> Floats:
-        """Points (n, 3) at parameters u (n,) of the spline; of a callable that is its own s."""
+        """Return points (n, 3), m, at parameters u (n,) of the spline; for a callable u is its argument s."""
         return self._spline(u)
 
     def tangents(self, u: Floats) -> Floats:
-        """Unit tangents (n, 3) at parameters u (n,) of the spline."""
+        """Return unit tangents (n, 3) at parameters u (n,) of the spline."""
         t = self._slope(u)
         return t / np.linalg.norm(t, axis=1)[:, None]
 
     def turned(self, u: Floats) -> Floats:
-        """Angle (n,) by which the tangent has turned since the start, rad, never decreasing."""
+        """Return the accumulated rotation (n,) of the tangent from the start to u (n,), rad; it never decreases."""
         return np.interp(u, self._places, self._turned)
 
 
-MOST_KEPT, FEW = 32, 100  # curves, and points of one
+MOST_KEPT, FEW = 32, 100  # cached curves, and points of a cached curve
 _kept: OrderedDict[tuple[bytes, bool], Curve] = OrderedDict()
 
 
 def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
-    """`Curve`; through few points that were there before, the same one: nobody changes it."""
+    """Return the `Curve` of points or of a callable; curves through few points are cached, since they are immutable."""
     points = None if callable(curve) else numbers(curve)
     if points is None or points.ndim != 2 or not len(points) <= FEW:
         return Curve(owner, curve, closed)
@@ -160,6 +161,7 @@ def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
 def _spline_of(
     owner: str, curve: CurveLike, closed: bool
 ) -> tuple[scipy.interpolate.CubicSpline | scipy.interpolate.BSpline | StraightLine, Floats]:
+    """Return the spline of a curve and its breaks (k + 1,); ModelError if the points do not define a curve."""
     if callable(curve):
         return _through_callable(owner, curve, closed)
     points = numbers(curve)
@@ -202,14 +204,15 @@ def _spline_of(
 def _through_callable(
     owner: str, curve: Callable[[float], ArrayLike], closed: bool
 ) -> tuple[scipy.interpolate.BSpline, Floats]:
-    """A spline of degree 5 through samples of `curve`, doubled until it meets those in between.
+    """Return a spline of degree 5 through samples of `curve`, and the positions s (n + 1,) of the samples.
 
-    Corners and noise are never met: where the spline follows nearly everywhere and doubling gains little, it
-    is left at that. Finer samples would only raise the slope of the noise.
+    The number of samples is doubled until the spline also fits the curve between them. Corners and noise are never fitted. If the
+    spline fits nearly everywhere and doubling gains little, the doubling ends: finer samples would only raise the slope of the
+    noise.
     """
     n, before = _SAMPLES, np.inf
     points: Floats | None = None
-    if isinstance(curve, Helix):  # steep ones would be taken for their axis: they are followed turn by turn
+    if isinstance(curve, Helix):  # too few samples would follow the axis of a steep helix
         turns = abs(curve.angle) / (2 * np.pi)
         if turns * _A_TURN > _MOST_SAMPLES:
             raise ModelError(
@@ -220,7 +223,7 @@ def _through_callable(
     while True:
         s = np.linspace(0.0, 1.0, n + 1)
         known, points = points, np.empty((n + 1, 3))
-        points[::2] = _sampled(owner, curve, s[::2]) if known is None else known  # every other one is there
+        points[::2] = _sampled(owner, curve, s[::2]) if known is None else known  # reuse every other sample
         points[1::2] = _sampled(owner, curve, s[1::2])
         extent = np.ptp(points, axis=0).max()
         if extent == 0.0:
@@ -235,11 +238,11 @@ def _through_callable(
                 )
             points[-1] = points[0]
         spline = scipy.interpolate.make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
-        # no fraction: there, a helix of so many turns to a sample would seem to be met
+        # not at a simple fraction, at which a helix with some whole turns per sample would seem to fit
         between = s[:-1] + _GOLDEN * np.diff(s)
         away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
         chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        # near corners few samples are missed, on a curve that winds too finely for them nearly all
+        # near corners the spline misses few samples, on a curve that winds too finely nearly all
         nearly = np.median(away) <= 1e-2 * np.median(chord)
         # doubling divides the error of a smooth curve by 64, by 4 where the curvature jumps, by 2 at corners
         if away.max() <= _FOLLOWS * extent or (nearly and away.max() > before / 8):
@@ -254,18 +257,18 @@ def _through_callable(
 
 
 def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
-    """Points (k, 3) of a callable at s (k,)."""
+    """Return the points (k, 3), m, of a callable at s (k,)."""
     if isinstance(curve, Helix):
         return curve(s)
     points = numbers([curve(x) for x in s.tolist()])
     if points is not None and points.shape == (len(s), 3) and np.all(np.abs(points) <= LARGEST):
         return points
-    # something is wrong with one of them: say where
+    # one of the values is invalid: check one by one to name its s
     return np.array([vector(owner, f"curve at s = {x:g}", curve(float(x))) for x in s])
 
 
 def _check_near(owner: str, points: Floats) -> None:
-    """Raise ModelError where too few digits are left for the differences of points."""
+    """Raise ModelError if the points are so far from the origin that rounding spoils their differences."""
     extent, far = np.ptp(points, axis=0).max(), np.abs(points).max()
     if extent * _FAR < far:
         raise ModelError(
@@ -275,7 +278,7 @@ def _check_near(owner: str, points: Floats) -> None:
 
 
 def _gauss_nodes(breaks: Floats) -> Floats:
-    """Nodes (k, 8) of Gauss' rule on the k pieces between breaks."""
+    """Return the nodes (k, 8) of Gauss' rule on the k pieces between breaks (k + 1,)."""
     middle, half = (breaks[1:] + breaks[:-1]) / 2, np.diff(breaks) / 2
     return middle[:, None] + half[:, None] * _GAUSS_X
 
@@ -283,7 +286,7 @@ def _gauss_nodes(breaks: Floats) -> Floats:
 def _piece_lengths(
     slope: scipy.interpolate.BSpline | scipy.interpolate.CubicSpline, breaks: Floats
 ) -> Floats:
-    """Arc lengths (k,) of the k pieces between breaks by Gauss' rule."""
+    """Return the arc lengths (k,), m, of the k pieces between breaks (k + 1,), by Gauss' rule."""
     nodes = _gauss_nodes(breaks)
     speed = np.linalg.norm(slope(nodes.ravel()), axis=1).reshape(nodes.shape)
     return np.diff(breaks) / 2 * (speed @ _GAUSS_W)
@@ -292,8 +295,10 @@ def _piece_lengths(
 def _measured(
     slope: scipy.interpolate.BSpline | scipy.interpolate.CubicSpline, breaks: Floats
 ) -> tuple[Floats, Floats]:
-    """Breaks (k + 1,) and the lengths (k,) between them: pieces are halved until the rule gives the same on
-    their halves. The speed is a square root: where the curve nearly stops, one rule a piece is not enough.
+    """Return refined breaks (k + 1,) and the arc lengths (k,), m, between them.
+
+    Pieces are halved until Gauss' rule gives the same length on their halves. The speed is a square root: if the curve nearly
+    stops, one application of the rule per piece is not accurate enough.
     """
     for _ in range(30):
         whole = _piece_lengths(slope, breaks)

@@ -1,8 +1,8 @@
-"""Laws of springs and dampers as the user gives them: tables, functions, polynomials, limits.
+"""Define the laws of springs and dampers from tables, functions, polynomials and limits.
 
-Whatever is given becomes a piecewise cubic F(x) with straight ends, whose potential and divided differences are exact
-(`rigid.interactions.laws`), so that a law costs a run neither Python nor energy. A function is sampled until the cubic between
-its samples is within a tolerance; how well it did is told.
+Each law becomes a piecewise cubic F(x) with straight ends, whose potential and divided differences are exact
+(`rigid.interactions.laws`). A law therefore needs no Python calls during a run and causes no error of the energy. A function is
+sampled until the cubics between its samples are within a tolerance; the largest error found is stored in `SpringLaw.error`.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are imported on first access
 from numpy.typing import ArrayLike
 
 from rigid.checks import array, number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 
-MOST_PIECES = 4096
+MOST_PIECES = 4096  # largest number of pieces of a sampled law
 INTERPOLATIONS = ("monotone", "smooth", "straight")
 
 
 @dataclass(frozen=True, eq=False)
 class SpringLaw:
-    """Describe the force F(x) of a spring or a damper against x, or against a rate; made by one of the class methods.
+    """Describe the force F(x) of a spring against a coordinate x, or of a damper against its rate.
 
-    Calling it returns F(x), N over m or N m over rad. It is a piecewise cubic with straight ends.
+    Use one of the class methods to make a law. Calling the law returns F(x): N for x in m or m/s, N m for x in rad or rad/s. F is
+    a piecewise cubic with straight ends.
 
     Parameters
     ----------
     pieces : scipy.interpolate.PPoly
-        Cubics at most.
+        Polynomials of degree 3 at most.
     error : float, default 0.0
         Largest difference found between the law and the function it was sampled from.
 
@@ -45,10 +46,10 @@ class SpringLaw:
     """
 
     pieces: scipy.interpolate.PPoly
-    error: float = 0.0  # largest difference found between the law and the function it was sampled from
+    error: float = 0.0  # largest difference found between the law and its function
 
     def __call__(self, x: ArrayLike) -> Floats:
-        """F(x), beyond the knots in straight lines."""
+        """Return F(x) in the shape of x; beyond the knots the law continues in straight lines."""
         x = np.asarray(x, dtype=float)
         first, last = self.pieces.x[[0, -1]]
         inside = np.clip(x, first, last)
@@ -57,17 +58,17 @@ class SpringLaw:
 
     @classmethod
     def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> SpringLaw:
-        """Return the law through points.
+        """Return the law that interpolates points.
 
         Parameters
         ----------
         x : sequence of float
-            Places, increasing.
+            Coordinates or rates, increasing; m, rad, m/s or rad/s.
         force : sequence of float
-            As many as `x`.
+            Forces at `x`, of the same number; N or N m.
         interpolation : {"monotone", "smooth", "straight"}, default "monotone"
-            "monotone" rises and falls with the points and nowhere else, "smooth" has a continuous second derivative, "straight"
-            are lines.
+            "monotone": rises and falls only where the points do. "smooth": continuous second derivative. "straight": straight
+            lines.
 
         Returns
         -------
@@ -76,7 +77,7 @@ class SpringLaw:
         Raises
         ------
         ModelError
-            If `x` does not increase, or there are fewer than two points.
+            If `x` does not increase, there are fewer than two points, or `x` and `force` differ in length.
 
         Examples
         --------
@@ -106,16 +107,17 @@ class SpringLaw:
     def function(
         cls, force: Callable[[float], float], lower: float, upper: float, tolerance: float = 1e-9
     ) -> SpringLaw:
-        """Return the law of a function, sampled until cubics between the samples are close to it.
+        """Return the law of a function, sampled until the cubics between the samples are within a tolerance.
 
         Parameters
         ----------
         force : callable
-            x -> force.
+            Function x -> force, N or N m.
         lower, upper : float
-            Bounds of x; beyond them the law continues in straight lines.
+            Bounds of x; beyond them the law continues in straight lines. Units m, rad, m/s or rad/s.
         tolerance : float, default 1e-9
-            Of its largest value. The attribute `error` has the largest difference that was found between the samples.
+            Largest error relative to the largest force. The attribute `error` holds the largest difference found between the
+            samples.
 
         Returns
         -------
@@ -124,7 +126,7 @@ class SpringLaw:
         Raises
         ------
         ModelError
-            If it takes more than MOST_PIECES pieces: at a kink or a jump.
+            If more than MOST_PIECES pieces would be needed, as at a kink or a jump, or `lower` is not below `upper`.
 
         Examples
         --------
@@ -158,14 +160,16 @@ class SpringLaw:
 
     @classmethod
     def polynomial(cls, coefficients: Sequence[float], reach: float = 3.0) -> SpringLaw:
-        """Return coefficients[0] + coefficients[1] x + ..., up to the cube, for |x| < reach; from there on in straight lines.
+        """Return the law coefficients[0] + coefficients[1] x + ... of degree 3 at most, for |x| < reach.
+
+        Beyond `reach` the law continues in straight lines.
 
         Parameters
         ----------
         coefficients : sequence of float
-            One to four, of 1, x, x^2, x^3.
+            One to four coefficients of 1, x, x^2, x^3; N or N m over powers of the unit of x.
         reach : float, default 3.0
-            m, rad, m/s or rad/s.
+            Bound of |x|; m, rad, m/s or rad/s.
 
         Returns
         -------
@@ -186,7 +190,7 @@ class SpringLaw:
         reach = number("SpringLaw", "reach", reach, positive=True)
         if not 1 <= len(c) <= 4:
             raise ModelError(f"SpringLaw: {len(c)} coefficients; give one to four, or a function")
-        moved = np.poly1d(c[::-1])(np.poly1d([1.0, -reach])).coeffs  # in u = x + reach
+        moved = np.poly1d(c[::-1])(np.poly1d([1.0, -reach])).coeffs  # coefficients in u = x + reach
         pieces = np.zeros((4, 2))
         pieces[4 - len(moved) :, 0], pieces[4 - len(c) :, 1] = moved, c[::-1]
         return cls(scipy.interpolate.PPoly(pieces, np.array([-reach, 0.0, reach])))
@@ -206,11 +210,11 @@ class SpringLaw:
         Parameters
         ----------
         stiffness : float
-            N/m or N m/rad.
+            Stiffness beyond the stop, N/m or N m/rad.
         width : float
-            m or rad.
+            Gap over which the force begins smoothly, m or rad.
         lower, upper : float, optional
-            m or rad; one may be left out.
+            Positions of the stops, m or rad. Give at least one.
 
         Returns
         -------
@@ -219,7 +223,7 @@ class SpringLaw:
         Raises
         ------
         ModelError
-            If `lower` is not below `upper`, or neither is given.
+            If `lower` is not below `upper`, neither is given, or `stiffness` or `width` is not positive.
 
         Examples
         --------
@@ -255,7 +259,8 @@ class SpringLaw:
         Returns
         -------
         dict
-            "knots" (n + 1 values of x), "coefficients" (a list of n numbers for each power of x, the highest first) and "error".
+            "knots" (n + 1 values of x), "coefficients" (a list of n numbers for each power of the distance from the knot before,
+            the highest first) and "error".
         """
         return {
             "knots": self.pieces.x.tolist(),
@@ -282,4 +287,5 @@ def check_resists(owner: str, law: SpringLaw) -> None:
 
 
 def _plain(spline: scipy.interpolate.PPoly) -> scipy.interpolate.PPoly:
+    """Return a spline of a derived class as a PPoly."""
     return scipy.interpolate.PPoly(spline.c, spline.x)

@@ -1,4 +1,4 @@
-"""Which entry a spring is: a linear one of a distance or of a rotation, or one with laws."""
+"""Choose the kind of entry of a spring: linear in a distance, linear in a rotation, or with laws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rodsim.parts.spring_laws import SpringLaw
 
 SpringCoordinate = Literal["distance", "axis", "rotation"]
 
-# coordinate -> what `LawEntry` calls it
+# coordinate -> its name in `LawEntry`
 COORDINATES: dict[str, str] = {"distance": "length", "axis": "displacement", "rotation": "angle"}
 
 
@@ -45,7 +45,7 @@ def spring_of(
     if law is None and along == "rotation" and not isinstance(damping, SpringLaw):
         given = {"stiffness": 0.0 if stiffness is None else stiffness, "damping": damping}
         return TorsionEntry, {**ends, **given, "axis": axis, "angle": 0.0 if angle is None else angle}
-    if law is None and stiffness is not None:  # along an axis: there is no table of linear ones
+    if law is None and stiffness is not None:  # along an axis, for which there is no linear entry
         k = number(owner, "stiffness", stiffness, at_least=0.0)
         rest = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
         law = SpringLaw.polynomial((-k * rest, k))
@@ -68,6 +68,8 @@ def _check(
     axis: ArrayLike | None,
     angle: float | None,
 ) -> None:
+    """Raise ModelError if the arguments of a spring do not fit together."""
+
     def fault(text: str) -> ModelError:
         return ModelError(f"{owner}: {text}")
 
@@ -94,6 +96,7 @@ def _check(
 
 
 def _damper(owner: str, damping: float | SpringLaw) -> SpringLaw | None:
+    """Return the damping as a law; None for a coefficient of 0."""
     if isinstance(damping, SpringLaw):
         return damping
     c = number(owner, "damping", damping, at_least=0.0)
@@ -101,7 +104,7 @@ def _damper(owner: str, damping: float | SpringLaw) -> SpringLaw | None:
 
 
 def _displacement(model: Any, owner: str, a: Any, b: Any, axis: ArrayLike | None) -> float:
-    """Of b from a along the axis at t = 0, m."""
+    """Return the displacement of b from a along the axis at t = 0, m."""
     asked = Asked(model, owner, LawEntry, {})
     ends = [part_named(owner, model, x) if isinstance(x, str) else x for x in (a, b)]
     start, end = (anchor(asked, "", x).position for x in ends)

@@ -1,4 +1,4 @@
-"""Surfaces on parts, which contacts let touch: spheres, solids, planes, meshes."""
+"""Entries for surfaces on parts, to which contacts refer: spheres, solids, planes, meshes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rodsim.parts.model_parts import Anchor, Body
 
 @entry
 class SurfaceEntry(Entry):
-    """A surface on a part."""
+    """Base class of surfaces on parts."""
 
     on: Anchor
 
@@ -59,6 +59,7 @@ class PlaneEntry(SurfaceEntry):
 
 
 def _vertices(asked: Asked, what: str, value: Any) -> Floats:
+    """Check points (n, 3), m, at least one."""
     found = array(asked.owner, what, value, (None, 3))
     if not len(found):
         raise ModelError(
@@ -92,7 +93,10 @@ class SolidEntry(SurfaceEntry):
         _features_of(owner, on, vertices, values["radius"])
 
     def features(self, bodies: Mapping[str, Body]) -> Features:
-        """From its point, in the axes of its part; bodies: of the model, where one may have got another shape since."""
+        """Return the geometric features of the solid, from its point, in the axes of its part.
+
+        `bodies`: current bodies of the model, since the shape of a body may have been replaced.
+        """
         on, owner = self.on, f"{self.word} '{self.name}'"
         if isinstance(on.part, Body):
             on = replace(on, part=bodies[on.part.name])
@@ -102,25 +106,25 @@ class SolidEntry(SurfaceEntry):
 
     @property
     def is_capsule(self) -> bool:
-        """Whether it is all that is within a radius of a segment."""
+        """True if the solid is a capsule, the points within a radius of a segment."""
         if self.vertices is not None:
             return len(self.vertices) == 2 and self.radius > 0.0 and bool(np.ptp(self.vertices, axis=0).any())
         return isinstance(_solid_of(self.on), Stadium)
 
     @property
     def is_box(self) -> bool:
-        """Whether it is the shape of a body made by Box, rounded or not."""
+        """True if the solid is the shape of a body made by Box, rounded or not."""
         return self.vertices is None and isinstance(_solid_of(self.on), Cuboid)
 
     @property
     def is_hull(self) -> bool:
-        """Whether it is that of vertices, or of a mesh, and no point, line or plate."""
+        """True if the solid is the convex hull of vertices or of a mesh, and not a point, line or plate."""
         solid = _solid_of(self.on) if self.vertices is None else Hull(self.vertices)
         return isinstance(solid, Hull) and not solid.is_flat
 
     @property
     def is_round(self) -> bool:
-        """Whether it is a cylinder, a cone or another body of revolution with corners."""
+        """True if the solid is a cylinder, a cone or another body of revolution with corners."""
         return self.vertices is None and isinstance(_solid_of(self.on), Revolved)
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
@@ -130,11 +134,12 @@ class SolidEntry(SurfaceEntry):
 
 
 def _solid_of(on: Anchor) -> Solid | None:
+    """Return the solid of the body that an anchor is on; None if it has none or the part is no body."""
     return on.part.properties.solid if isinstance(on.part, Body) else None
 
 
 def _check_shape(owner: str, on: Anchor) -> None:
-    """Raise where a part has no shape of its own that could touch."""
+    """Raise ModelError if the part has no shape that can touch, or the anchor is not at the origin of the shape."""
     if _solid_of(on) is None:
         raise ModelError(
             f"{owner}: {on.part} has no shape that could touch, as Box, Cylinder, Capsule, Sphere, Cone and Mesh have; give "
@@ -147,7 +152,7 @@ def _check_shape(owner: str, on: Anchor) -> None:
 
 
 def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float) -> Features:
-    """Of a shape or of vertices."""
+    """Return the geometric features of the shape of a body, or of the hull of vertices (n, 3), m, with a rounding radius (m)."""
     solid = _solid_of(on) if vertices is None else Hull(vertices)
     assert solid is not None
     if vertices is None and isinstance(solid, Hull) and radius > 0.0:
@@ -159,6 +164,7 @@ def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float)
 
 
 def _file(asked: Asked, what: str, value: Any) -> str:
+    """Check the name of a mesh file and return it as text."""
     if not isinstance(value, str | Path):
         raise ModelError(f"{asked.owner}: {what} = {shown(value)}; give the name of a file that meshio reads")
     return str(value)
@@ -213,7 +219,7 @@ class MeshEntry(SurfaceEntry):
 
     @property
     def corners(self) -> tuple[Floats, Ints]:
-        """Vertices (v, 3), m, from its point in the axes of its part, and triangles (t, 3), from wherever they came."""
+        """Vertices (v, 3), m, from the point of the mesh in the axes of its part, and triangles (t, 3), from a file or arrays."""
         assert self.vertices is not None
         assert self.triangles is not None
         return self.vertices, self.triangles

@@ -1,7 +1,7 @@
-"""One page that shows a result: the model, its motion, what was kept, and where the numbers come from.
+"""Report of a result as one web page: the model, its motion, the audit, and the origin of the numbers.
 
-`page` puts it together; `thinning` says what a page holds of a long result; `motion` and `curves` are what is drawn,
-`tables` and `findings` what is written, `markup` and `arrays` how.
+`page` assembles the page; `thinning` selects outputs and nodes of a long result; `motion` and `time_curves` prepare the drawings,
+`tables` and `findings` the text; `markup` and `embedded_data` write HTML and data.
 """
 
 from __future__ import annotations

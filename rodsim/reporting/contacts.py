@@ -1,4 +1,4 @@
-"""What contacts do: largest forces, depths, what is stored and lost."""
+"""Contacts in a report: forces, depths, stored energy and dissipation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rodsim.results.result import Result
 
 
 class Pressed(NamedTuple):
-    """Of one contact, at the outputs that were looked at."""
+    """Histories of one contact at T selected outputs."""
 
     name: str
-    normal: Floats  # (T,) N
-    tangential: Floats  # (T,) N
-    depth: Floats  # (T,) m
-    touching: Ints  # (T,)
-    energy: Floats  # (T,) J
-    loss_rate: Floats  # (T,) W
+    normal: Floats  # (T,) normal force, N
+    tangential: Floats  # (T,) tangential force, N
+    depth: Floats  # (T,) penetration depth, m
+    touching: Ints  # (T,) number of pairs in contact
+    energy: Floats  # (T,) stored energy, J
+    loss_rate: Floats  # (T,) dissipated power, W
 
 
 def pressed(result: Result, outputs: Ints) -> list[Pressed]:
-    """Of all contacts; none where a file does not have the system they are of."""
+    """Return the histories of all contacts at some outputs; empty if the file does not contain the system."""
     source, found = result._source, []
     if source.layout.system is None:
         return []

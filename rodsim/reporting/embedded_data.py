@@ -1,4 +1,4 @@
-"""Arrays and other data inside a page: base64 of little-endian numbers, and JSON that cannot end a script."""
+"""Embed data in a page: arrays as base64 of little-endian numbers, and JSON that cannot end a script element."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def packed(values: ArrayLike, kind: str = "f4") -> dict[str, Any]:
-    """{"dtype", "shape", "bdata"} as plotly writes typed arrays; 'f4' for the eye, 'i4' for numbers of vertices."""
+    """Return an array as {"dtype", "shape", "bdata"}, as plotly does; `kind`: 'f4' for drawing, 'i4' for vertex indices."""
     array = np.asarray(values)
     if kind == "f4":
-        array = np.clip(array, -_LARGEST, _LARGEST)  # a diverged run is drawn as far as single precision goes
+        array = np.clip(array, -_LARGEST, _LARGEST)  # a diverged run is clipped to single precision
     array = np.ascontiguousarray(array, dtype=f"<{kind}")
     return {
         "dtype": kind,
@@ -28,18 +28,19 @@ def packed(values: ArrayLike, kind: str = "f4") -> dict[str, Any]:
 
 
 def unpacked(data: dict[str, Any]) -> Floats:
-    """What was given to `packed`, in its precision."""
+    """Return the array from the result of `packed`, in the precision chosen there."""
     raw = np.frombuffer(base64.b64decode(data["bdata"]), dtype=f"<{data['dtype']}")
     return raw.reshape(data["shape"])
 
 
 def script_json(data: Any) -> str:
-    """JSON that can stand inside <script>: no '<' of a name ends it; numbers that are not finite become null."""
+    """Return JSON that is safe inside <script>: '<', '>' and '&' are escaped; numbers that are not finite become null."""
     text = json.dumps(_finite(data), separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _finite(data: Any) -> Any:
+    """Return data with Python numbers, in which numbers that are not finite are None."""
     if isinstance(data, dict):
         return {str(key): _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -1,4 +1,4 @@
-"""The audit, the extremes, the modes and the origin of a result as HTML."""
+"""Audit, extremes, modes and origin of a result as HTML."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rodsim.results.audited import Audit
 from rodsim.results.result import Result
 from rodsim.results.static_words import described_start
 
-LARGEST_TEXT = 600_000  # characters of a scene or description in a page
+LARGEST_TEXT = 600_000  # largest number of characters of a scene or description in a page
 _KEPT = {True: ("kept", "kept"), False: ("NOT KEPT", "broken"), None: ("–", "untold")}
-_HASHED = 2_000_000_000  # bytes: of larger files no hash is made
+_HASHED = 2_000_000_000  # size in bytes above which a file is not hashed
 
 
 def verdict(audit: Audit) -> Safe:
-    """One line for the head of the page."""
+    """Return the verdict of the audit in one line, for the head of the page."""
     judged = [v for v in audit.verdicts if v.kept is not None]
     broken = [v.law for v in judged if v.kept is False]
     if broken:
@@ -35,7 +35,7 @@ def verdict(audit: Audit) -> Safe:
 
 
 def audit_section(audit: Audit) -> Safe:
-    """Every verdict, in the words and numbers of `rodsim audit`."""
+    """Return the table of all verdicts, in the words and numbers of `rodsim audit`."""
     rows = [
         tag(
             "tr",
@@ -66,7 +66,7 @@ def audit_section(audit: Audit) -> Safe:
 
 
 def extremes_table(found: list[Extremes]) -> Safe:
-    """Strains and stresses, smallest and largest, where and when."""
+    """Return the table of smallest and largest strains and stresses, with position and time."""
     rows = [
         [
             row.rod,
@@ -80,7 +80,7 @@ def extremes_table(found: list[Extremes]) -> Safe:
 
 
 def joints_table(found: list[Carried], outputs: int, of: int) -> Safe:
-    """Largest forces and moments."""
+    """Return the table of largest forces and moments of joints; `outputs` of `of` outputs were evaluated."""
     rows = [
         [
             joint.name
@@ -98,7 +98,7 @@ def joints_table(found: list[Carried], outputs: int, of: int) -> Safe:
 
 
 def contacts_table(found: list[Pressed], outputs: int, of: int) -> Safe:
-    """Largest forces and depths, what is stored and lost."""
+    """Return the table of largest forces, depths, stored energy and dissipation of contacts, at `outputs` of `of` outputs."""
     rows = [
         [
             own.name,
@@ -125,7 +125,7 @@ def contacts_table(found: list[Pressed], outputs: int, of: int) -> Safe:
 
 
 def modes_table(described: dict[str, Any]) -> Safe:
-    """Frequencies, growth and kinds."""
+    """Return the table of modes: frequency, growth and kind."""
     rows = [
         [k + 1, float(mode["Hz"]), float(mode["growth"]), mode["kind"]]
         for k, mode in enumerate(described.get("modes", []))
@@ -134,7 +134,7 @@ def modes_table(described: dict[str, Any]) -> Safe:
 
 
 def events_table(described: dict[str, Any]) -> Safe:
-    """Limits and bifurcations along a path of equilibria."""
+    """Return the table of limit points and bifurcations along a path of equilibria."""
     rows = [
         [
             event["kind"],
@@ -147,7 +147,7 @@ def events_table(described: dict[str, Any]) -> Safe:
 
 
 def thinned_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
-    """What the page leaves out of the result, and by how much."""
+    """Return the table of what the page omits; `rows`: name, number in the result, number in the page; `more`: notes."""
     told: list[list[object]] = [
         [what, there, kept, "all" if kept == there else f"1 in {there / kept:.3g}"]
         for what, there, kept in rows
@@ -167,7 +167,7 @@ def thinned_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
 
 
 def thinned_words(rows: list[tuple[str, int, int]]) -> str:
-    """One line; empty where nothing is left out."""
+    """Return the thinning in one line; empty if nothing was thinned."""
     left = [(what, there, kept) for what, there, kept in rows if kept < there]
     if not left:
         return ""
@@ -177,7 +177,7 @@ def thinned_words(rows: list[tuple[str, int, int]]) -> str:
 
 
 def origin(result: Result) -> Safe:
-    """Versions of the page and of the result, and the file."""
+    """Return the versions that computed the result and made this page, and the facts of the file."""
     now = versions()
     told = result.description.get("provenance", {}).get("versions", {})
     rows = [[name, told.get(name, "not kept by the file"), now.get(name)] for name in {**now, **told}]
@@ -192,7 +192,7 @@ def origin(result: Result) -> Safe:
 
 
 def scene(result: Result) -> Safe:
-    """The scene as it was written, and the model as it was built."""
+    """Return the scene file, and the model as it was built, as JSON."""
     text = result.description.get("provenance", {}).get("scene")
     pieces: list[Safe] = []
     if isinstance(text, str):
@@ -209,6 +209,7 @@ def scene(result: Result) -> Safe:
 
 
 def _file_facts(result: Result) -> list[tuple[str, object]]:
+    """Return label and value of facts of the result: time of the page, fingerprint, start, file and its SHA-256."""
     described = result.description
     start = described.get("start")
     began = described_start(start) if start else None
@@ -238,6 +239,7 @@ def _plotly() -> str:
 
 
 def _cut(text: str) -> str:
+    """Return a text limited to LARGEST_TEXT characters, with a note of how many are missing."""
     if len(text) <= LARGEST_TEXT:
         return text
     return f"{text[:LARGEST_TEXT]}\n... {len(text) - LARGEST_TEXT:,} more characters are in the result"

@@ -1,4 +1,4 @@
-"""What joints carry: largest forces and moments, and which joints to draw."""
+"""Joints in a report: magnitudes of forces and moments, and the choice of the joints to draw."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from rodsim.results.sources import Key, Source
 
 
 class Carried(NamedTuple):
-    """Of one joint, at the outputs that were looked at."""
+    """Magnitudes of the joint wrench of one joint at T selected outputs."""
 
     name: str
     kind: str
-    force: Floats  # (T,) N
-    moment: Floats  # (T,) N m
+    force: Floats  # (T,) magnitude of the force, N
+    moment: Floats  # (T,) magnitude of the moment, N m
     determined: bool
 
 
 class SomeOutputs:
-    """A source with some of another's outputs."""
+    """View of a result source that contains only some of its outputs."""
 
     def __init__(self, source: Source, outputs: Ints) -> None:
         self._source, self._outputs = source, outputs
         self.layout, self.n_outputs, self.path = source.layout, len(outputs), source.path
 
     def read(self, name: str, key: Key = ...) -> Floats:
-        """All of the outputs; `key` picks among the rest."""
+        """Read an array at all selected outputs; the first entry of `key` is ignored, the others index the other axes."""
         rest = key[1:] if isinstance(key, tuple) else ()
         found: Floats = self._source.read(name, (self._outputs, *rest))
         return found
 
     def multipliers(self, rows: slice) -> Floats:
-        """Of the outputs: those of others are needed for them."""
+        """Return the multipliers of the selected outputs; computed for all outputs, because those of others are needed."""
         return self._source.multipliers(rows)[self._outputs]
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, Floats]:
-        """Some of the outputs, an int or a slice."""
+        """Read several arrays at some of the selected outputs; `key`: an integer or a slice."""
         return self._source.read_all(names, self._outputs[key])
 
 
 def carried(result: Result, outputs: Ints) -> list[Carried]:
-    """Sizes of forces and moments of all joints but gears; none where an older file does not have what they are made of."""
+    """Return forces and moments of all joints but gears; empty if an older file lacks the data for them."""
     if not result.joints:
         return []
     source = result._source
@@ -57,7 +57,7 @@ def carried(result: Result, outputs: Ints) -> list[Carried]:
     with source.held(), np.errstate(all="ignore"):
         for name in result.joints:
             joint = result.joint(name)
-            if isinstance(joint, GearHistory):  # it acts on several joints
+            if isinstance(joint, GearHistory):  # a gear acts on several joints
                 continue
             try:
                 force, moment = (np.linalg.norm(x, axis=1) for x in (joint.force, joint.moment))
@@ -68,6 +68,6 @@ def carried(result: Result, outputs: Ints) -> list[Carried]:
 
 
 def largest(joints: list[Carried], count: int) -> list[Carried]:
-    """Those with the largest forces, in their own order."""
+    """Return the `count` joints with the largest forces, in the order of the model."""
     sizes = np.array([np.nan_to_num(joint.force).max(initial=0.0) for joint in joints])
     return [joints[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:count])]

@@ -1,4 +1,4 @@
-"""Pieces of HTML. Whatever comes from a file is escaped here, and nowhere else is text put into the page."""
+"""Build HTML. All text from files is escaped here; no other module puts text into the page."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-MOST_ROWS = 100  # of a table; what is left out is said
-SHORT = 24  # letters that stay on one line beside long names, which may be broken anywhere
+MOST_ROWS = 100  # largest number of rows of a table; a note gives the number of omitted rows
+SHORT = 24  # texts up to this length are not wrapped; long names next to them may be broken anywhere
 
 
 class Safe(str):
-    """HTML; every other text is escaped."""
+    """HTML text; any text of another type is escaped."""
 
 
 def text(value: object) -> Safe:
-    """A value as HTML."""
+    """Return a value as HTML, escaped unless it is Safe."""
     return value if isinstance(value, Safe) else Safe(escape(str(value)))
 
 
 def join(pieces: Iterable[object], between: str = "") -> Safe:
-    """Pieces one after the other."""
+    """Join pieces, each escaped unless it is Safe."""
     return Safe(between.join(text(piece) for piece in pieces))
 
 
 def tag(name: str, content: object, **attributes: object) -> Safe:
-    """<name attributes>content</name>; `class_` is class, `data_x` is data-x."""
+    """Return <name attributes>content</name>; the argument `class_` becomes class, `data_x` becomes data-x."""
     words = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items()
     )
@@ -35,14 +35,14 @@ def tag(name: str, content: object, **attributes: object) -> Safe:
 
 
 def section(key: str, title: str, *content: object) -> Safe:
-    """A section with an anchor."""
+    """Return a section with a title; `key`: its anchor."""
     return tag("section", join([tag("h2", title), *content]), id=key)
 
 
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "", plural: str = "rows"
 ) -> Safe:
-    """A table; numbers (given as numbers or as Safe) to the right. Of many rows the first, and how many are left out."""
+    """Return a table with numbers aligned right; only the first MOST_ROWS rows, and a note on the others. No rows: empty."""
     if not rows:
         return Safe("")
     head = tag("thead", tag("tr", join(tag("th", name) for name in columns)))
@@ -64,13 +64,13 @@ def table(
 
 
 def facts(rows: Iterable[tuple[str, object]]) -> Safe:
-    """What something is, line by line; without those that have nothing to say."""
+    """Return a list of labels and values; rows without a value (None or "") are omitted."""
     kept = [(key, value) for key, value in rows if value is not None and value != ""]
     return tag("dl", join(join([tag("dt", key), tag("dd", value)]) for key, value in kept))
 
 
 def figure(key: str, title: str, note: str = "", wide: bool = False) -> Safe:
-    """Room for a chart, drawn from the data called `key`."""
+    """Return a figure with the space for a chart that the scripts draw from the data called `key`."""
     under = tag("p", note, class_="note") if note else Safe("")
     return tag(
         "figure",
@@ -80,12 +80,12 @@ def figure(key: str, title: str, note: str = "", wide: bool = False) -> Safe:
 
 
 def number(value: float, digits: int = 5) -> str:
-    """A number for reading: 1.5, 210000, 2.1e+11."""
+    """Return a number as text with `digits` significant digits: 1.5, 210000, 2.1e+11."""
     return f"{float(value):.{digits}g}"
 
 
 def vector(values: ArrayLike, digits: int = 4) -> str:
-    """(x, y, z); what is nothing beside the largest is 0."""
+    """Return a vector as text "(x, y, z)"; components below 1e-12 of the largest are written as 0."""
     array = np.asarray(values, dtype=float).ravel()
     largest = np.abs(array).max(initial=0.0)
     shown = np.where(np.abs(array) <= 1e-12 * largest, 0.0, array) + 0.0
@@ -93,7 +93,7 @@ def vector(values: ArrayLike, digits: int = 4) -> str:
 
 
 def span(values: ArrayLike, digits: int = 5) -> str:
-    """The number that all values are, or 'from ... to ...'."""
+    """Return the common value of all values as text, or their range 'low … high'; '–' if there are none."""
     array = np.asarray(values, dtype=float).ravel()
     if not array.size:
         return "–"
@@ -104,11 +104,12 @@ def span(values: ArrayLike, digits: int = 5) -> str:
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """'1 rod', '3 rods', '10,000 elements'."""
+    """Return a number with a noun: '1 rod', '3 rods', '10,000 elements'."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _cell(value: object) -> Safe:
+    """Return a cell of a table; values that are numbers, or begin with a digit, are aligned right."""
     if isinstance(value, bool) or value is None:
         return tag("td", "–" if value is None else ("yes" if value else "no"))
     if isinstance(value, float | np.floating):

@@ -1,7 +1,7 @@
-"""What the page needs to show the motion: poses of nodes and bodies at some outputs, and what is drawn with them.
+"""Data with which the page shows the motion: poses of nodes and bodies at some outputs, and fields and marks drawn with them.
 
-`static/tubes.js` makes surfaces of it: a rod is a tube around its nodes, a body its surface at its pose. Places are the
-kept nodes of all rods, one rod after the other, then the bodies.
+`static/tubes.js` makes surfaces from them: a rod is a tube around its nodes, a body its surface at its pose. The Q drawn frames
+are the kept nodes of all rods, one rod after the other, then the bodies.
 """
 
 from __future__ import annotations
@@ -42,47 +42,47 @@ COMPONENTS = (
     ("M2", "M", 1, "bending moment M₂", "N m"),
     ("M3", "M", 2, "bending moment M₃", "N m"),
 )
-FOLLOWED = 3.0  # times its own size a model travels before the view follows it
-NOTHING = 1e-9  # of the largest strain or stress of its kind: a component that is not offered
+FOLLOWED = 3.0  # ratio of travel to size above which the view follows the model
+NOTHING = 1e-9  # components below this fraction of the largest of their kind are not offered
 
 
 class Motion(NamedTuple):
-    """Arrays of the kept outputs."""
+    """Arrays of the F kept outputs."""
 
-    t: Floats  # (F,)
-    r: Floats  # (F, Q, 3) m, places
-    quat: Floats  # (F, Q, 4)
-    fields: dict[str, Floats]  # (F, P), of the P kept nodes of rods
-    joints: Floats  # (F, J, 3) m, where joints are on a
-    springs: Floats  # (F, S, 2, 3) m, their ends
-    sticks: Floats  # (F, L, 2, 3) m, of bodies without a surface: from their middles to joints and springs
-    driven: Floats  # (F, D, 4, 3) of driven frames: where they are, m, and their axes
-    low: Floats  # (F, 3) m, box around everything
-    high: Floats
+    t: Floats  # (F,) times, s
+    r: Floats  # (F, Q, 3) positions of the drawn frames, m
+    quat: Floats  # (F, Q, 4) quaternions of the drawn frames
+    fields: dict[str, Floats]  # name -> (F, P) values at the P kept nodes of rods
+    joints: Floats  # (F, J, 3) points of the joints on their part a, m
+    springs: Floats  # (F, S, 2, 3) ends of springs, m
+    sticks: Floats  # (F, L, 2, 3) lines from bodies without surface to their joints and springs, m
+    driven: Floats  # (F, D, 4, 3) positions (m) and three axes of driven frames
+    low: Floats  # (F, 3) lower corner of the bounding box, m
+    high: Floats  # (F, 3) upper corner of the bounding box, m
 
     @property
     def size(self) -> float:
-        """Largest extent of the model at any output, m."""
+        """Return the largest extent of the model at any output, m."""
         return float(np.max(self.high - self.low, initial=0.0))
 
     @property
     def travel(self) -> float:
-        """Largest extent of all that it passes, m."""
+        """Return the largest extent of the space that the model passes through, m."""
         return float(np.max(self.high.max(axis=0) - self.low.min(axis=0), initial=0.0))
 
     @property
     def follows(self) -> bool:
-        """Whether the view goes along: the whole way would leave the model a dot."""
+        """Return whether the view follows the model, which would be a dot in a view of its whole path."""
         return self.travel > FOLLOWED * self.size > 0
 
     @property
     def least(self) -> float:
-        """Radius below which a rod would not be seen, m."""
+        """Return the radius below which a rod would be invisible, m."""
         return VISIBLE * max(self.size, 0.0 if self.follows else 0.5 * self.travel)
 
 
 def motion(result: Result, thin: Thinning) -> Motion:
-    """Read the kept outputs, one after the other: a long rod has large states."""
+    """Read the kept outputs, one at a time, because states of a long rod are large."""
     layout, drawing = result.layout, Drawing(result.layout)
     starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
     kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
@@ -127,7 +127,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
 
 
 def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]) -> dict[str, Any]:
-    """For `static/player.js`."""
+    """Return the data of the motion for `static/player.js`; `labels`: text for each kept output."""
     layout = result.layout
     rods, _ = palette([rod.name for rod in layout.rods], RODS)
     bodies, _ = palette([body.name for body in layout.bodies], BODIES)
@@ -153,7 +153,7 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
         "joint_names": [
             f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]
         ],
-        # joints to the ground are marked as what they are: supports
+        # joints to the ground are marked as supports
         "supports": [
             joint.frames is not None and 0 in joint.frames for joint in layout.joints[: found.joints.shape[1]]
         ],
@@ -169,11 +169,12 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
 
 
 def thickened(layout: Layout, found: Motion) -> list[str]:
-    """Rods drawn thicker than they are."""
+    """Return the names of the rods that are drawn thicker than they are."""
     return [rod.name for rod in layout.rods if _half_sides(rod, np.arange(len(rod.frames)), found.least)[1]]
 
 
 def _rod(rod: RodLayout, nodes: Ints, color: Floats, least: float) -> dict[str, Any]:
+    """Return the data of a rod for the page; `least`: smallest radius to draw, m."""
     half, _ = _half_sides(rod, nodes, least)
     return {
         "name": rod.name,
@@ -187,17 +188,17 @@ def _rod(rod: RodLayout, nodes: Ints, color: Floats, least: float) -> dict[str, 
 
 
 def _half_sides(rod: RodLayout, nodes: Ints, least: float) -> tuple[Floats, bool]:
-    """(n, 2) m, half width and height or radius as drawn, and whether that is more than it is."""
+    """Return half width and height, or the radius twice, as drawn (n, 2), m, and whether it is larger than in the model."""
     if np.all(rod.sides > 0):
         half = 0.5 * rod.sides[nodes]
-        grown = np.maximum(1.0, least / half.max(axis=1, keepdims=True))  # a ribbon stays one
+        grown = np.maximum(1.0, least / half.max(axis=1, keepdims=True))  # keeps ratios of sides
         return np.maximum(half * grown, 0.3 * least), bool(np.any(grown > 1.0))
     radius = np.repeat(rod.radius[nodes][:, None], 2, axis=1)
     return np.maximum(radius, least), bool(np.any(radius < least))
 
 
 def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
-    """Those that are anything, with their limits: as far to both sides of zero where there are both signs."""
+    """Return the fields that are not zero, with their limits: symmetric about zero if there are both signs."""
     largest = dict.fromkeys(("Gamma", "K", "N", "M"), 0.0)
     for name, kind, *_ in COMPONENTS:
         if name in fields:
@@ -212,6 +213,7 @@ def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
 
 
 def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
+    """Return the data of a field for the page: values, description, unit and limits."""
     known = values[np.isfinite(values)]
     low, high = float(known.min()), float(known.max())
     both = low < 0 < high
@@ -226,6 +228,7 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
 
 
 def _joint_points(standing: Standing, i: int, state: State) -> Floats:
+    """Return the points of the first joints on their part a (J, 3), m, at output `i`; empty if some are not known."""
     layout = standing.layout
     joints = [joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None]
     if not joints or len(joints) < min(MOST_MARKS, len(layout.joints)):
@@ -236,7 +239,7 @@ def _joint_points(standing: Standing, i: int, state: State) -> Floats:
 
 
 def _driven(layout: Layout, state: State) -> Floats:
-    """(D, 4, 3): place and axes of driven frames."""
+    """Return positions (m) and axes of driven frames (D, 4, 3)."""
     fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
     frames = np.flatnonzero(fixed == DRIVEN)[:MOST_MARKS]
     axes = to_matrix(state.quat[frames]).transpose(0, 2, 1)
@@ -244,13 +247,14 @@ def _driven(layout: Layout, state: State) -> Floats:
 
 
 def _drawn_axes(found: Motion) -> Floats:
-    """(F, 3, D, 2, 3) m, ends of the lines along x, then those along y, then z."""
+    """Return the ends of lines along the axes of driven frames (F, 3, D, 2, 3), m: lines along x, then y, then z."""
     start = found.driven[:, :, :1]
     tips = start + marks.LENGTH * found.size * found.driven[:, :, 1:]
     return np.stack([np.broadcast_to(start, tips.shape), tips], axis=3).transpose(0, 2, 1, 3, 4)
 
 
 def _spring_ends(layout: Layout, state: State) -> Floats:
+    """Return the ends of the first springs (S, 2, 3), m."""
     if layout.system is None or not len((springs := springs_of(layout.system.others)).stiffness):
         return np.zeros((0, 2, 3))
     frames, X = springs.frames[:MOST_MARKS], np.stack([springs.Xa, springs.Xb], axis=1)[:MOST_MARKS]
@@ -258,6 +262,7 @@ def _spring_ends(layout: Layout, state: State) -> Floats:
 
 
 def _sticks(standing: Standing, i: int, state: State) -> Floats:
+    """Return lines from bodies without surface to their joints and springs (L, 2, 3), m, at output `i`."""
     layout = standing.layout
     bare = {body.frame for body in layout.bodies if not len(body.faces)}
     sides = [
@@ -282,7 +287,10 @@ def _sticks(standing: Standing, i: int, state: State) -> Floats:
 
 
 def _view(found: Motion, up: Floats) -> tuple[Floats, Floats]:
-    """Where to look from: what shows most; of a model that is followed, its places about its middle."""
+    """Return the view direction that shows most, and the upward direction.
+
+    If the view follows the model, positions relative to the middle of the model are used.
+    """
     points = found.r
     if found.follows:
         points = points - 0.5 * (found.low + found.high)[:, None]
@@ -294,4 +302,5 @@ def _view(found: Motion, up: Floats) -> tuple[Floats, Floats]:
 
 
 def _css(color: Floats) -> str:
+    """Return a colour (3,), 0 to 1, as "#rrggbb"."""
     return "#" + "".join(f"{round(255 * float(c)):02x}" for c in color)

@@ -1,7 +1,7 @@
-"""`report`: a result as one HTML file that needs nothing else.
+"""Write a result as one self-contained HTML file (`report`).
 
-The page holds plotly.js, our scripts and all data. Its content security policy allows these scripts by their hashes and
-no connection at all: nothing that a file says can load or run anything.
+The page contains plotly.js, the scripts of `static/` and all data. Its content security policy allows these scripts by their
+hashes and no connection at all: no content of a result file can load or run anything.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import check_target, whole_file
 
 SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
-NO_MOMENT = 1e-9  # of the force times the size of the model: rounding of joints that carry none
+NO_MOMENT = 1e-9  # moments below this fraction of force times model size are round-off
 RUN, STATICS, MODES = "run", "statics", "modes"
 
 
 class _Parts(NamedTuple):
-    """What the page is made of."""
+    """Contents of the page."""
 
     result: Result
     kind: str
-    axis: str  # what the slider counts
+    axis: str  # label of the slider's variable
     thin: Thinning
     motion: Motion | None
     audit: Audit
@@ -61,7 +61,7 @@ def report(result: ResultLike, path: Path | str) -> Path:
     result : Result, Path or str
         A result, or the path of a result file.
     path : Path or str
-        The page, .html.
+        File to write, .html.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def report(result: ResultLike, path: Path | str) -> Path:
     Raises
     ------
     ResultError
-        If it is no result or holds no output, the path does not end in .html, or plotly is missing.
+        If `result` is not a result or has no output, `path` does not end in .html, or plotly is missing.
     FileNotFoundError, OSError
         If the result cannot be read, or the page cannot be written.
 
@@ -95,10 +95,12 @@ def report(result: ResultLike, path: Path | str) -> Path:
 
 
 def _plotly_js() -> str:
+    """Return the source of plotly.js; raise an error with advice if plotly is not installed."""
     return str(extra("plotly.offline", "report", "a report").get_plotlyjs())
 
 
 def _parts(result: Result) -> _Parts:
+    """Collect the contents of the page from a result."""
     layout, described = result.layout, result.description
     kind, axis = RUN, "t (s)"
     if "statics" in described:
@@ -117,6 +119,7 @@ def _parts(result: Result) -> _Parts:
 
 
 def _page(parts: _Parts, plotly_js: str) -> str:
+    """Return the HTML of the page."""
     result = parts.result
     static = files("rodsim.reporting") / "static"
     script = "\n".join((static / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
@@ -142,7 +145,7 @@ def _page(parts: _Parts, plotly_js: str) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """Only these scripts run; nothing is loaded."""
+    """Return a content security policy under which only these scripts run and nothing is loaded."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{code}'" for code in hashes)
     return (
@@ -154,7 +157,7 @@ def _policy(*scripts: str) -> str:
 def _sections(
     parts: _Parts, data: dict[str, Any] | None, figures: dict[str, Any]
 ) -> list[tuple[str, str, Safe]]:
-    """Key, title and content, in the order of the page."""
+    """Return key, title and content of the sections, in the order of the page."""
     result, thin = parts.result, parts.thin
     rows = thin.words(result.layout, result.n_outputs)
     of_joints = [key for key in figures if key in _JOINT_TITLES]
@@ -193,6 +196,7 @@ _TITLES = {RUN: "Motion", STATICS: "Shapes", MODES: "Mode shapes"}
 
 
 def _span(parts: _Parts) -> str:
+    """Return a sentence on the range of the outputs: equilibria, modes or times."""
     t, n = parts.result.t, parts.result.n_outputs
     if parts.kind == STATICS:
         return f"Equilibria: {n:,} points, {parts.axis} {t[0]:g} to {t[-1]:g}."
@@ -207,7 +211,7 @@ def _span(parts: _Parts) -> str:
 
 
 def labels(result: Result, kind: str, found: Motion) -> list[str]:
-    """What the page writes beside the slider, for every kept output."""
+    """Return the text next to the slider for each kept output."""
     t = found.t
     digits = digits_for(float(t[-1] - t[0]) / max(1, len(t) - 1))
     if kind == MODES:
@@ -226,7 +230,7 @@ def labels(result: Result, kind: str, found: Motion) -> list[str]:
 
 
 def _figures(parts: _Parts) -> dict[str, Any]:
-    """Charts that have something to show."""
+    """Return the charts (plotly figures) that have data, by key."""
     result, axis, use = parts.result, parts.axis, parts.thin.curve
     if parts.kind == MODES:
         return {}
@@ -280,13 +284,14 @@ _JOINT_TITLES = {"forces": "Forces", "moments": "Moments"}
 
 
 def _grid(titles: dict[str, str]) -> Safe:
-    """Charts side by side; nothing where there are none."""
+    """Return figures side by side; empty if there are none."""
     if not titles:
         return Safe("")
     return tag("div", join(figure(key, title) for key, title in titles.items()), class_="figures")
 
 
 def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
+    """Return the section with the animated motion, its choice of colours, and notes."""
     options = [tag("option", "parts", value="")]
     for name, field in data["fields"].items():
         words = f"{field['words']} ({field['unit']})" if field["unit"] else field["words"]
@@ -308,7 +313,7 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
 
 
 def _first_color(parts: _Parts, data: dict[str, Any]) -> str:
-    """Parts where there are several; else the bending that there is most of."""
+    """Return the initial colour: parts ("") if there are several, else the largest strain component of K2, K3, K1, Gamma1."""
     if len(parts.result.layout.rods) + len(parts.result.layout.bodies) > 1:
         return ""
     bending = {k: data["fields"][k]["high"] for k in ("K2", "K3", "K1", "Gamma1") if k in data["fields"]}
@@ -316,6 +321,7 @@ def _first_color(parts: _Parts, data: dict[str, Any]) -> str:
 
 
 def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
+    """Return the figures of a strain component over arc length and time, with the choice of rod and component."""
     rods = join(tag("option", rod.name, value=k) for k, rod in enumerate(result.layout.rods))
     fields = {k: v for k, v in data["fields"].items() if k != "speed"} or data["fields"]
     wanted = max(
@@ -348,10 +354,12 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
 
 
 def _unit_words(field: dict[str, Any]) -> str:
+    """Return the description of a field with its unit."""
     return f"{field['words']} ({field['unit']})" if field["unit"] else str(field["words"])
 
 
 def _more_thinned(parts: _Parts) -> list[str]:
+    """Return notes on omitted triangles, joint marks and curves of joint forces."""
     layout, lines = parts.result.layout, []
     _, (given, kept) = body_surfaces(layout.bodies)
     if kept < given:

@@ -1,4 +1,4 @@
-"""Largest and smallest strains and stresses of rods, over all elements, both ends and all outputs: nothing is thinned here."""
+"""Largest and smallest strains and stresses of rods over all elements, both ends and all outputs, without thinning."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rodsim.results.along_rods import length_of, lines_to, places_of_elements
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
 
-BLOCK = 4_000_000  # numbers read at once
+BLOCK = 4_000_000  # largest count of numbers read at once
 _COLUMNS = {"Gamma": 0, "K": 3, "N": 6, "M": 9}
 
 
 class Extreme(NamedTuple):
-    """A value, where along the rod (m, of an element or an end) and when."""
+    """An extreme value: value, arc length `s` of the element or end (m), and time `t`."""
 
     value: float
     s: float
@@ -25,7 +25,7 @@ class Extreme(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """Of one component of one rod."""
+    """Smallest and largest value of one component of one rod."""
 
     rod: str
     words: str
@@ -35,7 +35,7 @@ class Extremes(NamedTuple):
 
 
 def extremes(result: Result) -> list[Extremes]:
-    """Of all rods and components that are anything."""
+    """Return the extremes of all components of all rods that are not zero (to 1e-9 of their vector's largest component)."""
     layout, t = result.layout, result.t
     if not layout.rods:
         return []
@@ -68,7 +68,7 @@ def extremes(result: Result) -> list[Extremes]:
 
 
 def _best(values: Floats, s: Floats, t: Floats, sign: int) -> Floats:
-    """(3, 12): largest (sign 1) or smallest values (T, m, 12), with place and time."""
+    """Return the largest (sign 1) or smallest (sign 0) of values (T, m, 12), as (3, 12): value, arc length, time."""
     flat = values.reshape(-1, values.shape[-1])
     at = np.nanargmax(_known(flat, -np.inf), axis=0) if sign else np.nanargmin(_known(flat, np.inf), axis=0)
     output, element = np.divmod(at, values.shape[1])
@@ -76,11 +76,12 @@ def _best(values: Floats, s: Floats, t: Floats, sign: int) -> Floats:
 
 
 def _known(values: Floats, instead: float) -> Floats:
+    """Return values in which those that are not finite are replaced by `instead`."""
     return np.where(np.isfinite(values), values, instead)
 
 
 def _with_ends(layout: Layout, rod: RodLayout, values: Floats) -> tuple[Floats, Floats]:
-    """Values (T, m, 12) of elements with those at both ends, and their places; a closed rod has no ends."""
+    """Append the values at both ends of a rod to values (T, m, 12) of elements, unless it is closed; add the arc lengths."""
     s = places_of_elements(layout, rod)
     if rod.closed:
         return values, s

@@ -1,4 +1,4 @@
-"""Surfaces of bodies as a page draws them: edges sharp where they are, and no more triangles than a browser moves."""
+"""Surfaces of bodies for the page: sharp edges stay sharp, and the triangles are few enough for a browser."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from rodsim.reporting.embedded_data import packed
 from rodsim.results.layout import BodyLayout
 from rodsim.results.scene import Bodies
 
-MOST_TRIANGLES = 60_000  # of all bodies together
-FEWEST = 12  # of a body: a box
+MOST_TRIANGLES = 60_000  # largest number of triangles of all bodies together
+FEWEST = 12  # smallest number of triangles of a body: that of a box
 
 
 def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[int, int]]:
-    """Vertices in the bodies' axes, triangles, which body each vertex belongs to; triangles there are and are kept."""
+    """Return the surfaces, and the numbers of triangles in the result and in the page.
+
+    The surfaces are vertices "X" in the axes of their bodies (m), triangles "faces", and the body of each vertex, "body".
+    """
     if not bodies:
         return {"X": packed(np.zeros((0, 3))), "faces": packed([], "i4"), "body": packed([], "i4")}, (0, 0)
     given = sum(len(body.faces) for body in bodies)
@@ -28,7 +31,7 @@ def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[i
 
 
 def _coarser(bodies: Sequence[BodyLayout], given: int) -> list[BodyLayout]:
-    """Each with its share of the triangles (quadric decimation)."""
+    """Return the bodies with coarser surfaces; each gets its share of MOST_TRIANGLES (quadric decimation)."""
     import pyvista
 
     made: dict[tuple[bytes, bytes], tuple[Any, Any]] = {}

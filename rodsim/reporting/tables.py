@@ -1,4 +1,4 @@
-"""The model in words and tables: what a result file keeps of it."""
+"""Description of the model in words and tables, from the data stored in a result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STIFFNESSES = ("EA", "GA₂", "GA₃", "GJ", "EI₂", "EI₃")
 
 
 def in_words(result: Result) -> str:
-    """One or two sentences."""
+    """Return the numbers of parts and the gravity of the model in two sentences."""
     layout, described = result.layout, result.description
     parts = [
         count(n, one, many)
@@ -47,6 +47,7 @@ def in_words(result: Result) -> str:
 
 
 def _gravity(layout: Layout) -> str:
+    """Describe magnitude and direction of gravity."""
     if layout.gravity is None:
         return "Gravity is not known"
     if not np.any(layout.gravity):
@@ -61,7 +62,7 @@ def _unit(x: Any) -> Any:
 
 
 def model_tables(result: Result) -> Safe:
-    """All tables of the model."""
+    """Return all tables of the model."""
     layout, described = result.layout, result.description
     return join(
         [
@@ -123,6 +124,7 @@ def model_tables(result: Result) -> Safe:
 
 
 def _integration(described: dict[str, Any]) -> list[tuple[str, object]]:
+    """Return label and value of the settings of the run, the equilibria or the modes."""
     run, statics = described.get("run", {}), described.get("statics")
     if statics:
         factors = statics["load_factor"]
@@ -146,6 +148,7 @@ def _integration(described: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _bodies(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of rigid bodies."""
     rows: list[list[object]] = []
     for body in layout.bodies:
         told = described.get("bodies", {})
@@ -165,6 +168,7 @@ def _bodies(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
 
 
 def _rod(layout: Layout, rod: RodLayout, described: dict[str, Any]) -> list[object]:
+    """Return the row of a rod in the table of rods."""
     told = described.get("rods", {})
     told = told.get(rod.name, {}) if isinstance(told, dict) else {}
     length = float(told.get("length", rod.arclength[-1]))
@@ -181,12 +185,14 @@ def _rod(layout: Layout, rod: RodLayout, described: dict[str, Any]) -> list[obje
 
 
 def _form(rod: RodLayout) -> str | None:
+    """Return the shape of a rod's section with its size (m); None if it is not known."""
     if np.all(rod.sides > 0):
         return f"{span(rod.sides[:, 0], 4)} × {span(rod.sides[:, 1], 4)}"
     return f"round, radius {span(rod.radius, 4)}" if np.any(rod.radius > 0) else None
 
 
 def _sections(layout: Layout) -> list[list[object]]:
+    """Return the rows of the table of section stiffnesses; empty if the result has no system."""
     if layout.system is None:
         return []
     every = layout.system.rods.points
@@ -199,6 +205,7 @@ def _sections(layout: Layout) -> list[list[object]]:
 
 
 def _joints(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of joints."""
     told = described.get("joints", {})
     told = told if isinstance(told, dict) else {}
     rows: list[list[object]] = []
@@ -209,6 +216,7 @@ def _joints(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
 
 
 def _springs(system: System | None, described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of springs and torsion springs."""
     rows: list[list[object]] = []
     columns: Any = (("springs", springs_of, "length0"), ("torsion_springs", torsions_of, "angle0"))
     for kind, of, rest in columns:
@@ -230,6 +238,7 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
 
 
 def _others(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of other interactions: bushings, limits, drag, friction and so on."""
     return [
         [name, str(own.get("kind", "")), _numbers({k: v for k, v in own.items() if k != "kind"})]
         for name, own in described.get("others", {}).items()
@@ -237,6 +246,7 @@ def _others(described: dict[str, Any]) -> list[list[object]]:
 
 
 def _gears(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of gears."""
     return [
         [name, _sum([(own["ratio"], f"{own['of']} of '{own['joint']}'") for own in each])]
         for name, each in described.get("gears", {}).items()
@@ -244,6 +254,7 @@ def _gears(described: dict[str, Any]) -> list[list[object]]:
 
 
 def _surfaces(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of contact surfaces."""
     return [
         [name, word, own["on"], _numbers({k: v for k, v in own.items() if k != "on"})]
         for key, word in ((kind.key, kind.word) for kind in SURFACES_ON_PARTS)
@@ -252,6 +263,7 @@ def _surfaces(described: dict[str, Any]) -> list[list[object]]:
 
 
 def _contacts(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of contacts."""
     rows: list[list[object]] = []
     for name, own in described.get("contacts", {}).items():
         sides = [", ".join(own.get(side, ["each other"])) for side in "ab"]
@@ -260,11 +272,13 @@ def _contacts(described: dict[str, Any]) -> list[list[object]]:
 
 
 def _sum(terms: list[tuple[float, str]]) -> str:
+    """Return a sum of factors times names as text."""
     words = " + ".join(f"{number(factor)} × {what}" for factor, what in terms)
     return words.replace("+ -", "− ")
 
 
 def _loads(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of loads and line loads."""
     rows: list[list[object]] = []
     for name, own in described.get("loads", {}).items():
         kind = f"{own['kind']}, following" if own.get("following") else own["kind"]
@@ -272,12 +286,13 @@ def _loads(described: dict[str, Any]) -> list[list[object]]:
     for name, own in described.get("line_loads", {}).items():
         a, b = own["between"]
         kind = f"{own['kind']} a length{', following' if own.get('following') else ''}"
-        value = _signal(own["value"]) if "value" in own else None  # older files do not say it
+        value = _signal(own["value"]) if "value" in own else None  # missing in older files
         rows.append([name, kind, f"rod '{own['rod']}', {number(a)} to {number(b)} of it", value])
     return rows
 
 
 def _signal(value: Any) -> str:
+    """Return a load or drive value, a signal or a constant, as text."""
     if isinstance(value, dict):
         fields = {k: v for k, v in value.items() if k not in ("signal", "direction")}
         along = f" along {vector(value['direction'])}" if "direction" in value else ""
@@ -286,6 +301,8 @@ def _signal(value: Any) -> str:
 
 
 def _numbers(fields: dict[str, Any]) -> str:
+    """Return names and values of fields as text; long lists only by their length."""
+
     def shown(value: Any) -> str:
         if isinstance(value, dict):
             return f"({_numbers(value)})"
@@ -300,6 +317,7 @@ def _numbers(fields: dict[str, Any]) -> str:
 
 
 def _drives(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of prescribed motions: drives of joints, then driven frames."""
     rows: list[list[object]] = [
         [name, f"{own['of']} of joint '{own['joint']}'", _signal(own["value"]) if "value" in own else None]
         for name, own in described.get("drives", {}).items()

@@ -1,7 +1,7 @@
-"""How much of a result a page holds: which outputs, which nodes, and in words how much that is.
+"""Select the outputs and nodes of a result that a page contains, and describe the selection.
 
-The motion costs BYTES_A_PLACE numbers in single precision for every place (a node of a rod, a body) and output; nodes
-are thinned first, evenly along their rods and with both ends, then outputs, evenly and with the first and the last.
+The motion costs POSE numbers in single precision for each frame (node of a rod, body) and output, and FIELDS more for each node.
+Nodes are thinned first, evenly along their rods and with both ends, then outputs, evenly and with the first and the last.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from discretization.interaction_table import springs_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout
 
-MOST_NODES = 320  # of all rods together; at least two a rod
-MOST_FRAMES = 600  # the usual 500 outputs of a run are all there
-MOST_MARKS = 300  # joints, springs
-MOST_CURVE = 2000  # outputs in a curve
-MOST_JOINT_VALUES = 400_000  # joints times outputs at which forces are worked out
-MOTION_BYTES = 4_800_000  # in base64 a third more
-POSE, FIELDS = 7, 13  # numbers a place: position and quaternion; strains, stresses and speed of a node
+MOST_NODES = 320  # largest number of nodes of all rods together; at least two per rod
+MOST_FRAMES = 600  # largest number of outputs of the motion: the usual 500 outputs are all kept
+MOST_MARKS = 300  # largest number of joints and of springs that are marked
+MOST_CURVE = 2000  # largest number of outputs in a curve
+MOST_JOINT_VALUES = 400_000  # limit of joints times outputs at which joint forces are computed
+MOTION_BYTES = 4_800_000  # limit of the motion data, bytes; a third more in base64
+POSE, FIELDS = 7, 13  # count of numbers per frame (position, quaternion) and node (strains, stresses, speed)
 
 
 class Thinning(NamedTuple):
-    """What is kept."""
+    """Selected outputs and nodes of a result."""
 
-    outputs: Ints  # of the motion
-    curve: Ints  # outputs in curves
-    joint_outputs: Ints  # at which forces of joints are worked out
-    nodes: list[Ints]  # of every rod
+    outputs: Ints  # outputs at which the motion is shown
+    curve: Ints  # outputs that curves contain
+    joint_outputs: Ints  # outputs at which joint and contact forces are computed
+    nodes: list[Ints]  # selected nodes of each rod
 
     def words(self, layout: Layout, n_outputs: int) -> list[tuple[str, int, int]]:
-        """(what, how many there are, how many are kept)."""
+        """Return rows (name, number in the result, number kept)."""
         rows = [("outputs, motion and strains", n_outputs, len(self.outputs))]
         rows += [("outputs, curves", n_outputs, len(self.curve))]
         what = [
@@ -50,7 +50,7 @@ class Thinning(NamedTuple):
 
 
 def thinning(layout: Layout, n_outputs: int) -> Thinning:
-    """What a page keeps of a result with this layout."""
+    """Return the selection for a result with this layout and number of outputs."""
     nodes = _nodes([len(rod.frames) for rod in layout.rods])
     n_nodes = sum(map(len, nodes))
     marks = 9 * min(MOST_MARKS, len(layout.joints)) + 6 * min(MOST_MARKS, _springs(layout))
@@ -63,13 +63,14 @@ def thinning(layout: Layout, n_outputs: int) -> Thinning:
 
 
 def evenly(n: int, most: int) -> Ints:
-    """At most `most` of the numbers 0 to n - 1, with the first and the last."""
+    """Return at most `most` of the numbers 0 to n - 1, evenly spaced, with the first and the last."""
     if n <= most:
         return np.arange(n)
     return np.unique(np.round(np.linspace(0, n - 1, most)).astype(np.int64))
 
 
 def _nodes(counts: list[int]) -> list[Ints]:
+    """Return the selected nodes of each rod; each rod gets its share of MOST_NODES, but at least two."""
     total = sum(counts)
     if total <= MOST_NODES:
         return [np.arange(n) for n in counts]
@@ -77,4 +78,5 @@ def _nodes(counts: list[int]) -> list[Ints]:
 
 
 def _springs(layout: Layout) -> int:
+    """Return the number of springs; 0 if the result has no system."""
     return 0 if layout.system is None else len(springs_of(layout.system.others).stiffness)

@@ -1,4 +1,4 @@
-"""Curves over time as figures of plotly: energies, momenta, residuals, joints; of equilibria their path."""
+"""Curves as plotly figures: energies, momenta, residuals and joint forces over time, and paths of equilibria."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rodsim.results.result import Result
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-JOINTS_DRAWN = 8  # those with the largest forces
+JOINTS_DRAWN = 8  # number of joints drawn, those with the largest forces
 _GRID = "#e6e9ed"
-TOOLS = 30  # pixels above the curves, for the tool bar; names of curves are below it
+TOOLS = 30  # height above the curves for the tool bar, pixels; the legend is below it
 
 
 class Line(NamedTuple):
-    """A curve."""
+    """A curve: name, values and line style."""
 
     name: str
     values: Floats
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 def energies(result: Result, use: Ints, axis: str) -> Figure:
-    """Energies, work, dissipation, what the integrator took out; those that are zero all along are left out."""
+    """Draw energies, work, dissipation and numerical dissipation; curves that are always zero are omitted."""
     E = result.energy[use]
     lines = [
         Line(name, E[name], color, width=2.2 if name == "total" else 1.6)
@@ -52,7 +52,10 @@ def energies(result: Result, use: Ints, axis: str) -> Figure:
 
 
 def balance(result: Result, use: Ints, axis: str, scale: float) -> Figure:
-    """|E - E0 - W + D| over the energy that was turned over; D with what the integrator took out, as in the audit."""
+    """Draw the energy defect |E - E0 - W + D|, where D includes numerical dissipation, as in the audit.
+
+    `scale`: largest exchanged energy (J), by which the defect is divided; if it is 0, the defect is drawn in J.
+    """
     E, W, D = result.energy["total"], result.work, result.dissipation + result.algorithmic
     defect = np.abs((E - E[0]) - (W - W[0]) + (D - D[0])) / (scale if scale > 0 else 1.0)
     return _figure(
@@ -65,13 +68,13 @@ def balance(result: Result, use: Ints, axis: str, scale: float) -> Figure:
 
 
 def momentum(values: Floats, t: Floats, axis: str, letter: str, unit: str) -> Figure:
-    """Three components of a momentum."""
+    """Draw the three components of a momentum."""
     lines = [Line(f"{letter}{i}", values[:, k], COLORS[k]) for k, i in enumerate("xyz")]
     return _figure(t, lines, axis, f"{letter} ({unit})")
 
 
 def residuals(result: Result, use: Ints, axis: str) -> Figure:
-    """Of joints and of unit quaternions."""
+    """Draw the residuals of joints and of unit quaternions."""
     found = (
         ("|g|, joints", result.constraint_residual, COLORS[0]),
         ("|G v|, joints", result.velocity_residual, COLORS[1]),
@@ -82,7 +85,7 @@ def residuals(result: Result, use: Ints, axis: str) -> Figure:
 
 
 def newton(result: Result, use: Ints, axis: str) -> Figure:
-    """Iterations a step."""
+    """Draw the number of Newton iterations per step."""
     return _figure(
         result.t[use],
         [Line("mean since the output before", result.newton_iterations[use], COLORS[5])],
@@ -92,7 +95,7 @@ def newton(result: Result, use: Ints, axis: str) -> Figure:
 
 
 def of_joints(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, title: str) -> Figure:
-    """Sizes of forces or moments of joints."""
+    """Draw the magnitudes of forces or moments of joints."""
     lines = [
         Line(name, values, COLORS[k % len(COLORS)], _DASHES[k // len(COLORS)])
         for k, (name, values) in enumerate(named)
@@ -101,7 +104,7 @@ def of_joints(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, title: 
 
 
 def path(x: ArrayLike, y: ArrayLike, kept: Ints, x_title: str, y_title: str) -> Figure:
-    """Points along a path of equilibria; `kept`: the outputs of the slider, which are marked on it."""
+    """Draw the points along a path of equilibria; `kept`: outputs of the slider, which marks them on the curve."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     figure = _figure(x, [Line(y_title, y, COLORS[0])], x_title, y_title, markers=True)
     figure.update_layout(meta={"x": x[kept].tolist(), "y": y[kept].tolist()})
@@ -109,7 +112,7 @@ def path(x: ArrayLike, y: ArrayLike, kept: Ints, x_title: str, y_title: str) -> 
 
 
 def figure_data(figures: dict[str, Any]) -> dict[str, Any]:
-    """For `static/charts.js`."""
+    """Return the data of the figures for `static/charts.js`."""
     return {name: figure.to_plotly_json() for name, figure in figures.items()}
 
 
@@ -119,6 +122,7 @@ _DASHES = ("solid", "dash", "dot")
 def _figure(
     x: Floats, lines: list[Line], x_title: str, y_title: str, log: bool = False, markers: bool = False
 ) -> Figure:
+    """Return a figure of curves over a common `x`; `log`: logarithmic ordinate; `markers`: mark the points."""
     import plotly.graph_objects as go
 
     shared = packed(x, "f8")
@@ -161,7 +165,7 @@ def _figure(
 
 
 def _room_for_names(lines: list[Line]) -> int:
-    """Pixels of their rows, in the narrowest chart of the page."""
+    """Return the height of the legend, pixels, in the narrowest chart of the page."""
     if len(lines) < 2:
         return 0
     wide = sum(50 + 7 * len(line.name) for line in lines)
@@ -169,4 +173,5 @@ def _room_for_names(lines: list[Line]) -> int:
 
 
 def _typed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a packed array without its shape, as plotly expects it."""
     return {"dtype": data["dtype"], "bdata": data["bdata"]}

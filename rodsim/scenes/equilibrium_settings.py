@@ -1,4 +1,4 @@
-"""What `equilibrium` of a scene says to `rodsim.equilibrium`."""
+"""Convert the section `equilibrium` of a scene to arguments of `rodsim.equilibrium`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from rodsim.scenes.schema_equilibrium import EquilibriumScene
 def equilibrium_settings(
     loaded: Loaded, method: str | None = None, unstable: str | None = None
 ) -> dict[str, Any]:
-    """Return the arguments of `equilibrium` that `equilibrium` of a scene stands for; method, unstable: instead of its own."""
+    """Return the arguments of `rodsim.equilibrium` from the section `equilibrium` of a scene.
+
+    `method`, `unstable`: replace the values of the scene; None: those of the scene.
+    """
     given = loaded.scene.equilibrium or EquilibriumScene()
-    settings: dict[str, Any] = {  # in the words of scenes
+    settings: dict[str, Any] = {  # with the values that scenes use
         "method": method or given.method,
         "load_time": given.load_time,
         "constant": given.constant,

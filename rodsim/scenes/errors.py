@@ -1,4 +1,4 @@
-"""An error in a scene: file, line, object, value, cure."""
+"""Define the errors of scenes, which name file, line, object, value and remedy."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ Path = tuple[str | int, ...]  # keys and indices from the top of a scene
 
 
 class SceneError(ValueError):
-    """A scene that cannot be used; `str()` is `file:line: what is wrong; what to do`, a line for each
-    problem.
-    """
+    """Raised if a scene cannot be used; `str()` has a line `file:line: what is wrong; what to do` for each problem."""
 
     def __init__(self, problems: Sequence[tuple[str, int, str]]):
         self.problems = list(problems)
@@ -20,7 +18,7 @@ class SceneError(ValueError):
 
 
 class SceneProblem(ValueError):
-    """A problem at one place of a scene, before its line is known."""
+    """Raised for a problem at one path of a scene, before its line is known."""
 
     def __init__(self, path: Path, text: str):
         super().__init__(text)
@@ -28,7 +26,10 @@ class SceneProblem(ValueError):
 
 
 def look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:
-    """What the scene calls `name`; SceneProblem at `path` says what there is instead."""
+    """Return the object `name` of a table; raise SceneProblem at `path` with the known names if there is none.
+
+    `what`: kind of object, for the message.
+    """
     if name in table:
         return table[name]
     near = difflib.get_close_matches(name, table, 1)

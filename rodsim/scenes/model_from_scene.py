@@ -1,4 +1,4 @@
-"""From a checked scene to a `Model`: one function for each kind of thing."""
+"""Make a `Model` from a checked scene, with one method for each kind of object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are imported on first access
 
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
@@ -36,26 +36,26 @@ from rodsim.scenes.schema_shapes import shape_of
 
 
 class Loaded(NamedTuple):
-    """A scene ready to run."""
+    """A scene that was read, checked and made into a model."""
 
     source: Source
     scene: schema.Scene
     model: Model
-    monitors: dict[str, tuple[Anchor, list[float]]]  # of its equilibria
+    monitors: dict[str, tuple[Anchor, list[float]]]  # for equilibria: name -> (point, direction)
 
 
 def load(path: str | FilePath) -> Loaded:
     """Read, check and build the scene file `path`.
 
-    Raises SceneError, with file, line, object, value and cure, for whatever is wrong with it.
+    Raises SceneError, with file, line, object, value and remedy, for any error in the scene.
     """
     return loaded_from(read(path), FilePath(path).parent)
 
 
 def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
-    """The same from data that has been read; meshes are looked for in `folder`.
+    """Check a scene that has been read and make its model; mesh files are searched in `folder`.
 
-    built: build the model once to check it; False leaves that to who runs it.
+    `built`: True to build the model once as a check; False if the caller builds it.
     """
     scene = check(source)
     try:
@@ -73,7 +73,7 @@ def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
 
 
 def translate(source: Source, error: ModelError) -> SceneError:
-    """A SceneError at the line of the first part that `error` is about."""
+    """Return a SceneError with the text of `error` at the line of the first object that it is about."""
     heads = {kind: head for head, kind in objects().items()}
     for kind, name in error.about:
         for k, item in enumerate(source.data.get(heads[kind]) or []):
@@ -83,12 +83,14 @@ def translate(source: Source, error: ModelError) -> SceneError:
 
 
 class _Loader:
+    """Make a model from a checked scene; `folder`: where mesh files are searched."""
+
     def __init__(self, scene: schema.Scene, folder: FilePath):
         self._scene, self._folder = scene, folder
         self._model = Model(scene.name, scene.gravity)
 
     def model(self) -> Model:
-        """All parts, each under the path it stands at."""
+        """Return the model with all parts and entries of the scene; errors are reported at the path of the object."""
         scene = self._scene
         self._unique_names()
         add: dict[str, Callable[[Path, Any], None]] = {
@@ -98,7 +100,7 @@ class _Loader:
         }
         for path, item in parts_in_order(scene):
             self._guard(path, lambda path=path, item=item: add[str(path[0])](path, item))
-        for head in add:  # numbered as they stand in the scene, whichever was made first
+        for head in add:  # numbered in the order of the scene, not in the order in which they were made
             made = getattr(self._model, head)
             given = {item.name: made[item.name] for item in getattr(scene, head)}
             made.clear()
@@ -113,14 +115,14 @@ class _Loader:
         return self._model
 
     def _in_order(self) -> None:
-        """What has no table of its own in the order that the scene gives."""
+        """Sort the entries without a table for their kind by the key `order` of the scene."""
         others = self._model.others
         given = [name for name in self._scene.order if name in others]
         for name in given:
             others[name] = others.pop(name)
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
-        """Points and directions under `equilibrium`."""
+        """Return the points and directions of the monitors under `equilibrium`, by name."""
         given = self._scene.equilibrium.monitors if self._scene.equilibrium else []
         return {
             item.name: (self._point(("equilibrium", "monitors", k, "point"), item.point), item.direction)
@@ -128,6 +130,7 @@ class _Loader:
         }
 
     def _unique_names(self) -> None:
+        """Raise SceneProblem if two parts, or two entries whose tables share names, have the same name."""
         tables = {frozenset((kind.table, *kind.namesakes)) for kind in ENTRIES.values()}
         lists = [[head for head, kind in ENTRIES.items() if kind.table in own] for own in tables]
         for heads in (["bodies", "rods", "driven"], *lists):
@@ -143,7 +146,7 @@ class _Loader:
                     seen[item.name] = who
 
     def _guard(self, path: Path, action: Any) -> None:
-        """Run `action`; what it complains of gets the path of the object."""
+        """Run `action`; convert a ModelError to a SceneProblem at the path of the object."""
         try:
             action()
         except ModelError as error:
@@ -153,6 +156,7 @@ class _Loader:
             raise SceneProblem(path, text if name in text else f"{who}: {text}") from None
 
     def _plain(self, path: Path) -> dict[str, Any]:
+        """Return the names under the first key of a path as plain data, for `name_object`."""
         items = getattr(self._scene, str(path[0]))
         return {
             str(path[0]): [{"name": item.name} for item in items] if isinstance(items, list) else dict(items)
@@ -161,6 +165,7 @@ class _Loader:
     # --- parts
 
     def _body(self, path: Path, item: schema.BodyScene) -> None:
+        """Add a body of the scene to the model."""
         quat = self._orientation(path, f"body '{item.name}'", item.orientation)
         position = self._place((*path, "position"), item.position)
         self._model.add_body(
@@ -173,13 +178,13 @@ class _Loader:
         )
 
     def _place(self, path: Path, given: Any) -> Any:
-        """World coordinates (3,), given or those of a point of another part."""
+        """Return world coordinates (3,), m, given as numbers or as a point of another part."""
         if not isinstance(given, schema_types.PlaceScene):
             return given
         return self._point_of_part((*path, "at"), given.at).position + np.array(given.plus)
 
     def _orientation(self, path: Path, owner: str, given: Any) -> Any:
-        """The quaternion."""
+        """Return the quaternion (w, x, y, z) of an orientation in any of its forms."""
         if isinstance(given, schema_types.AxisAngle):
             axis = direction(owner, "orientation.axis", given.axis)
             return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
@@ -199,21 +204,23 @@ class _Loader:
         return quaternions.multiply(quat, turned)
 
     def _point_of_part(self, path: Path, given: Any) -> Anchor:
-        """Of a part that is there: `parts_in_order` has seen to it."""
+        """Return a point of a part that exists already, owing to `parts_in_order`."""
         if isinstance(given, str) and (point := self._point_by_name(given, path)) is not None:
             return point
         heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
         what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
-        if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
+        if not (isinstance(given, str) and name in self._model.rods):  # handled in `_anchor`
             look_up(
                 path, what, name, {item.name: item for head in heads for item in getattr(self._scene, head)}
             )
         return self._point(path, given)
 
     def _rod(self, path: Path, item: schema.RodScene) -> None:
+        """Add a rod of the scene to the model."""
         owner = f"rod '{item.name}'"
 
         def curve(given: Any) -> Any:
+            """Return a curve as points or as a callable."""
             where = (*path, "curve")
             if isinstance(given, list):
                 return [self._place((*where, k), point) for k, point in enumerate(given)]
@@ -222,11 +229,12 @@ class _Loader:
             )
 
         def along(what: str, given: Any) -> Any:
-            """A value, or rows of s and one: straight lines between them."""
+            """Return a value, or the piecewise linear function of rows of s and a value."""
             rows = given is not None and isinstance(given[0], list)
             return table_along(owner, what, given) if rows else given
 
         def twist(what: str, given: Any) -> Any:
+            """Return a twist in radians, as a number or a function of s."""
             if isinstance(given, AngleInRadians):
                 return given.rad
             if not isinstance(given, list):
@@ -253,6 +261,7 @@ class _Loader:
         )
 
     def _section(self, path: Path, given: Any) -> Section:
+        """Return a section that is given by name or in place."""
         if isinstance(given, str):
             given = look_up(path, "section", given, self._scene.sections)
         material = getattr(given, "material", None)
@@ -263,6 +272,7 @@ class _Loader:
     # --- what joins and loads them
 
     def _anchor(self, path: Path, given: Any) -> Anchor | Body | Ground | Driven:
+        """Return the point, body, driven frame or ground that an anchor of the scene names."""
         if isinstance(given, schema_types.GroundAnchor):
             return self._model.ground.at(self._place((*path, "ground"), given.ground))
         if given == "ground":
@@ -287,7 +297,7 @@ class _Loader:
         return body if given.at is None else body.at(given.at)
 
     def _point_by_name(self, text: str, path: Path) -> Anchor | None:
-        """The point that "cord.end", "cord@0.3" or "block@0.1,0,0" names; None: `text` has no such form."""
+        """Return the point that "cord.end", "cord@0.3" or "block@0.1,0,0" names; None if `text` has no such form."""
         model = self._model
         parts = {**model.bodies, **model.driven, **model.rods, "ground": model.ground}
         cut = [text.rpartition("@")[0], *(text.removesuffix(end) for end in ENDS if text.endswith(end))]
@@ -300,7 +310,7 @@ class _Loader:
         return found if isinstance(found, Anchor) else None
 
     def _entry(self, path: Path, kind: type[Entry], item: Any) -> None:
-        """Read the fields of an entry, each by its sort."""
+        """Convert the fields of an entry, each according to its type, and add the entry to the model."""
         fields = kind.fields()
         plain = kind.canonical({field: getattr(item, own.key) for field, own in fields.items()})
         points = kind.points(plain)
@@ -313,6 +323,7 @@ class _Loader:
         add(self._model, kind, item.name, **given)
 
     def _value(self, path: Path, own: Stated, value: Any, points: bool) -> Any:
+        """Convert the value of a field; `points`: True if ends of the entry must be points."""
         word, model = own.sort.word, self._model
         if word == "part":
             return look_up(path, word, value, {**model.bodies, **model.rods})
@@ -338,6 +349,7 @@ class _Loader:
         return {"varying": value_of, "law": law_of}.get(word, lambda given: given)(value)
 
     def _surface(self, path: Path, name: str) -> Any:
+        """Return the sphere, solid, plane, mesh or rod with this name; SceneProblem if there is none or two."""
         model = self._model
         tables: dict[str, dict[str, Any]]
         tables = {"rod": model.rods} | {kind.word: getattr(model, kind.table) for kind in SURFACES_ON_PARTS}
@@ -347,7 +359,7 @@ class _Loader:
         return look_up(path, "surface", name, {k: x for table in tables.values() for k, x in table.items()})
 
     def _measure(self, path: Path, given: MeasureScene) -> Measure:
-        """By the function of its name, which takes what it takes."""
+        """Make a measure with the function of `rodsim.interactions.measures` that has its name."""
         function: Callable[..., Measure] = getattr(measures, given.of)
         who = f"measure '{path[-1]}'"
         takes = signature(function).parameters
@@ -366,6 +378,7 @@ class _Loader:
         return function(**found)
 
     def _point(self, path: Path, given: Any) -> Anchor:
+        """Return the point that an anchor of the scene names; a body or driven frame stands for its origin."""
         thing = self._anchor(path, given)
         if isinstance(thing, Ground):
             raise SceneProblem(
@@ -374,13 +387,14 @@ class _Loader:
         return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
 
     def _who(self, path: Path) -> str:
-        """The object at a path, for the beginning of a message; nothing for what has no name."""
+        """Return kind and name of the object at a path, for the start of a message; an empty text if it has no name."""
         head, k = path[:2]
         if head not in objects():
             return ""
         return f"{objects()[str(head)]} '{getattr(self._scene, str(head))[k].name}': "
 
     def _driven(self, path: Path, item: schema.DrivenScene) -> None:
+        """Add a driven frame of the scene to the model."""
         quat = self._orientation(path, f"driven '{item.name}'", item.orientation)
         position = self._place((*path, "position"), item.position)
         along = displacements_of((*path, "displacement"), item.displacement)

@@ -1,7 +1,7 @@
-"""From a `Model` to the data of a scene, all of it: what a scene cannot say is an error that names the object.
+"""Write a complete `Model` as a scene; if a scene cannot express an object, ModelError names it.
 
-Numbers are written with all their digits. Some are kept in a model as they came out of a check (unit vectors and quaternions,
-sections, shapes): what a scene says of them is tried, and taken only if it gives bitwise the same.
+Numbers are written with all digits. Some are stored in a model as results of a check (unit vectors and quaternions, sections,
+shapes). For these, candidates are tried, and one is written only if reading it gives bit-identical numbers.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Data = dict[str, Any]
 _SCALES = [
     1.0,
     *(1.0 + k * 2.0**-40 for k in range(1, 400)),
-]  # tried for numbers that a check divides by their length
+]  # factors tried for vectors that a check normalises
 
 
 def save(model: Model, path: Path | str) -> Path:
-    """Write a scene file from which `rodsim.scenes.model_from_scene.load` makes the same model; returns the path."""
+    """Write a scene file from which `rodsim.scenes.model_from_scene.load` makes the same model, and return its path."""
     file = checked_path("save", path)
     check_target(file)
     data = scene_data(model, file.parent)
@@ -63,7 +63,7 @@ def save(model: Model, path: Path | str) -> Path:
 
 
 def scene_data(model: Model, folder: Path) -> Data:
-    """The data of the scene; meshes in `folder` are named relative to it, others by their whole path."""
+    """Return the data of the scene of a model; mesh files in `folder` get relative paths, others absolute paths."""
     if model.left_out:
         _cannot(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
     lists: Data = {
@@ -90,7 +90,7 @@ def scene_data(model: Model, folder: Path) -> Data:
 
 
 def _settings(model: Model) -> Data:
-    """`run` and `equilibrium` of the scene that the model was read from; without one it has none."""
+    """Return `run` and `equilibrium` of the scene that the model was read from; an empty `run` if there is none."""
     if model.scene is None:
         return {"run": None}
     scene = check(parse(model.scene, "<scene>"))
@@ -103,12 +103,13 @@ def _settings(model: Model) -> Data:
 
 
 def _cannot(owner: str, why: str) -> NoReturn:
+    """Raise ModelError: `owner` cannot be saved as a scene, for the reason `why`."""
     end = "" if why.endswith(".") else ", which a scene cannot say. Keep the script that makes it."
     raise ModelError(f"{owner}: cannot be saved as a scene: {why}{end}")
 
 
 def _check_same(model: Model, text: str, file: Path) -> None:
-    """Raise ModelError unless the text gives bitwise this model."""
+    """Raise ModelError unless reading the text gives a bit-identical model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mine = model.build()
@@ -124,7 +125,7 @@ def _check_same(model: Model, text: str, file: Path) -> None:
 
 
 def differences(a: Built, b: Built) -> Iterator[str]:
-    """What differs between two models: words of their descriptions, arrays of their states, or their systems."""
+    """Iterate over the differences of two models, as text: in their descriptions, arrays of their states, or systems."""
     described, other = (_with_whole_paths(built.layout.description) for built in (a, b))
     for what in {**described, **other}:
         mine, theirs = described.get(what), other.get(what)
@@ -141,6 +142,7 @@ def differences(a: Built, b: Built) -> Iterator[str]:
 
 
 def _with_whole_paths(description: Mapping[str, Any]) -> Data:
+    """Return a description with absolute paths of mesh files."""
     meshes = {
         name: {**mesh, "file": os.path.abspath(mesh["file"])} if mesh.get("file") else mesh
         for name, mesh in description.get("meshes", {}).items()
@@ -152,7 +154,7 @@ def _with_whole_paths(description: Mapping[str, Any]) -> Data:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as Python has them, lists of them, words."""
+    """Return arrays, tuples and numpy numbers as lists and numbers of Python; other values unchanged."""
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
@@ -161,7 +163,7 @@ def _plain(value: Any) -> Any:
 
 
 def _before(owner: str, what: str, check: Callable[[str, str, Any], Any], value: Any) -> list[float]:
-    """Numbers that become `value` when they are checked: itself nearly always, else a multiple."""
+    """Return numbers that the check turns into `value`: nearly always `value` itself, else a multiple of it."""
     for scale in _SCALES:
         if np.array_equal(check(owner, what, value * scale), value):
             return (value * scale).tolist()
@@ -169,13 +171,14 @@ def _before(owner: str, what: str, check: Callable[[str, str, Any], Any], value:
 
 
 def _quaternion(owner: str, quat: Any) -> list[float]:
+    """Return numbers that the check of orientations turns into this quaternion."""
     return _before(owner, "orientation", unit_quaternion, quat)
 
 
 def _first_equal(
     owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], given: Any
 ) -> Data:
-    """Return the first of these that makes bitwise what is there."""
+    """Return the first candidate from which `make` makes an object bit-identical to `given`."""
     for candidate in candidates:
         try:
             made = make(candidate)
@@ -187,7 +190,7 @@ def _first_equal(
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Objects of equal fields."""
+    """Return True if two objects have bit-identical fields, apart from `given`."""
     names = set(vars(a)) | set(vars(b))
     return all(
         name == "given" or _words(getattr(a, name, None)) == _words(getattr(b, name, None)) for name in names
@@ -195,6 +198,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _words(value: Any) -> Any:
+    """Return a value in a form that compares bitwise."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.kind, value.tobytes()
     if isinstance(value, list | tuple):
@@ -210,6 +214,7 @@ def _words(value: Any) -> Any:
 
 
 def _body(body: Body) -> Data:
+    """Return the scene data of a body."""
     owner = f"body '{body.name}'"
     if body.stands_for is not None:
         _cannot(owner, "it stands for a rod. Save the model that has the rod.")
@@ -224,10 +229,13 @@ def _body(body: Body) -> Data:
 
 
 def _where_given(what: str, value: Any) -> Data:
+    """Return {what: value}, or an empty dict if the value is None."""
     return {} if value is None else {what: _plain(value)}
 
 
 def _shape(owner: str, own: MassProperties) -> Data:
+    """Return the scene data that makes this shape."""
+
     def make(candidate: Data) -> MassProperties:
         return shape_of(TypeAdapter(Shape).validate_python(candidate), Path())
 
@@ -235,7 +243,7 @@ def _shape(owner: str, own: MassProperties) -> Data:
 
 
 def _shapes(own: MassProperties) -> Iterator[Data]:
-    """What it may have been made as, the likely first."""
+    """Iterate over scene data from which the shape may have been made, likely candidates first."""
     heavy = {"density": own.density} if own.density else {"mass": own.mass}
     surfaces = [{}] if len(own.vertices) < 300 else [{"surface": "fine"}]
     solid = own.solid
@@ -279,6 +287,7 @@ def _shapes(own: MassProperties) -> Iterator[Data]:
 
 
 def _driven(driven: Driven) -> Data:
+    """Return the scene data of a driven frame."""
     owner, motion = f"driven '{driven.name}'", driven.motion
     if motion.attitude is not None:
         _cannot(owner, "its attitude is a Python function")
@@ -298,6 +307,7 @@ def _driven(driven: Driven) -> Data:
 
 
 def _rod(rod: Rod) -> Data:
+    """Return the scene data of a rod."""
     owner = f"rod '{rod.name}'"
     masses = [word for word, part in MASSES.items() if part == rod.consistency]
     for what in ("section", "velocity", "angular_velocity"):
@@ -330,6 +340,7 @@ def _rod(rod: Rod) -> Data:
 
 
 def _curve(owner: str, shape: RodShape) -> Any:
+    """Return the scene data of the curve of a rod."""
     given = shape.curve.given
     if isinstance(given, Helix) and given.given is not None:
         return given.given
@@ -339,7 +350,7 @@ def _curve(owner: str, shape: RodShape) -> Any:
 
 
 def _along(owner: str, what: str, value: Any) -> Data:
-    """A value along a rod: numbers, or rows of s and numbers."""
+    """Return a value along a rod: numbers, or rows of s and numbers."""
     if isinstance(value, RowsAlong):
         return {what: _plain(value.given)}
     if callable(value):
@@ -348,6 +359,7 @@ def _along(owner: str, what: str, value: Any) -> Data:
 
 
 def _twist(owner: str, what: str, value: Any) -> Data:
+    """Return a twist in degrees or rows of s and degrees; in radians if no number of degrees gives it exactly."""
     if isinstance(value, RowsAlong):
         return {what: _plain(value.given)}
     if callable(value):
@@ -357,6 +369,8 @@ def _twist(owner: str, what: str, value: Any) -> Data:
 
 
 def _section(owner: str, section: Any) -> Data:
+    """Return the scene data that makes this section."""
+
     def make(candidate: Data) -> Section:
         given = TypeAdapter(SectionScene).validate_python(candidate)
         return section_of(given, getattr(given, "material", None))
@@ -365,7 +379,7 @@ def _section(owner: str, section: Any) -> Data:
 
 
 def _sections(section: Section) -> Iterator[Data]:
-    """As it was made, else by its matrices."""
+    """Iterate over candidates for the scene data of a section: the calls that made it, then its matrices."""
     more: Data = {}
     for call in section.given[1:]:
         if call.method == "with_law":
@@ -402,6 +416,7 @@ def _plain_dict(numbers: Mapping[str, Any]) -> Data:
 
 
 def _material(material: Material) -> Data:
+    """Return the scene data of a material."""
     return {name: own for name in MaterialScene.model_fields if (own := getattr(material, name)) is not None}
 
 
@@ -409,6 +424,7 @@ def _material(material: Material) -> Data:
 
 
 def _entry(entry: Entry, folder: Path) -> Data:
+    """Return the scene data of an entry, without fields that have their default."""
     owner = f"{entry.word} '{entry.name}'"
     said: Data = {"name": entry.name}
     for field, own in entry.fields().items():
@@ -418,13 +434,14 @@ def _entry(entry: Entry, folder: Path) -> Data:
             continue
         if not known and own.sort.choices:
             value = own.sort.describe(value)
-        if own.sort.word in ("text", "contact law"):  # expressions of sympy are kept as texts
+        if own.sort.word in ("text", "contact law"):  # sympy expressions are stored as text in the field
             value = getattr(entry, field)
         said[own.key] = _value(owner, own, value, folder)
     return said
 
 
 def _value(owner: str, own: Stated, value: Any, folder: Path) -> Any:
+    """Return the value of a field as scene data, according to the type of the field."""
     word = own.sort.word
     if word in ("end", "point"):
         return _anchor(value)
@@ -453,17 +470,20 @@ def _value(owner: str, own: Stated, value: Any, folder: Path) -> Any:
 
 
 def _numbers(owner: str, what: str, value: Any) -> Any:
+    """Return numbers as lists; ModelError for a function."""
     if callable(value):
         _cannot(owner, f"its {what} is a Python function")
     return _plain(value)
 
 
 def _names(surfaces: Any) -> list[str]:
+    """Return the names of one surface or several."""
     several = surfaces if isinstance(surfaces, list | tuple) else [surfaces]
     return [x if isinstance(x, str) else x.name for x in several]
 
 
 def _anchor(thing: Any) -> Any:
+    """Return a point or part as the anchor of a scene."""
     if isinstance(thing, Ground):
         return "ground"
     if isinstance(thing, Body | Driven):
@@ -478,6 +498,7 @@ def _anchor(thing: Any) -> Any:
 
 
 def _measure(measure: Measure) -> Data:
+    """Return the scene data of a measure."""
     names = {"cosine": ("direction_a", "direction_b")}.get(measure.word, ("axis",))
     of = "coordinate" if measure.a is None else measure.word
     return {
@@ -493,7 +514,10 @@ def _measure(measure: Measure) -> Data:
 
 
 def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Data:
-    """A function of time by its name; along a direction, where it has one."""
+    """Return a function of time as scene data: name, parameters and, if it has one, direction.
+
+    `known`: names of the functions that the field accepts.
+    """
     scalar = given.scalar if isinstance(given, VectorSignal) else given
     words = {SIGNALS[word].make: word for word in known}
     if not isinstance(scalar, Signal) or type(scalar) not in words:
@@ -506,10 +530,12 @@ def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Data:
 
 
 def _law(law: SpringLaw) -> Data:
+    """Return the scene data of a spring law."""
     return {"type": "pieces", **law.described()}
 
 
 def _mesh_file(file: str, folder: Path) -> str:
+    """Return the path of a mesh file relative to `folder` if it is in there, else the absolute path."""
     whole, there = os.path.abspath(file), os.path.abspath(folder)
     return os.path.relpath(whole, there) if whole.startswith(there + os.sep) else whole
 
@@ -518,7 +544,7 @@ def _mesh_file(file: str, folder: Path) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists of numbers on a line, texts in quotes: a name such as 1e3 is no number."""
+    """YAML writer: lists of numbers on one line, texts that could be read as something else, such as 1e3, in quotes."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
@@ -528,6 +554,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _list(dumper: _Dumper, data: list[Any]) -> yaml.Node:
+    """Write a list; on one line if it holds no mappings and no nested lists of lists."""
     short = all(not isinstance(x, dict | list) for x in data) or all(
         isinstance(x, list) and all(not isinstance(y, dict | list) for y in x) for x in data
     )
@@ -539,6 +566,7 @@ def _mapping(dumper: _Dumper, data: Data) -> yaml.Node:
 
 
 def _text(dumper: _Dumper, data: str) -> yaml.Node:
+    """Write a text, in quotes unless it is plain and read as text."""
     plain = data.replace("_", "").replace("-", "").replace(" ", "").isalpha() and data.isascii()
     known = dumper.resolve(yaml.ScalarNode, data, (True, False)) == "tag:yaml.org,2002:str"
     return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain and known else '"')

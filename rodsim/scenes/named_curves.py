@@ -1,4 +1,4 @@
-"""Named curves of scenes, and tables of values along a rod."""
+"""Make named curves of scenes, and functions from tables of values along a rod."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim.scenes.schema import CircleCurve, HelixCurve
 
 
 def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Helix:
-    """The curve as a function of s in [0, 1], about `center` (3,)."""
+    """Return the curve as a function of s in [0, 1], about `center` (3,), m."""
     circle = isinstance(curve, CircleCurve)
     axis = direction(
         owner, "normal" if circle else "axis", curve.normal if isinstance(curve, CircleCurve) else curve.axis
@@ -32,14 +32,14 @@ def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Hel
 
 
 class RowsAlong:
-    """Rows (s, value or values) as a function of s in [0, 1]: straight lines between the rows."""
+    """Piecewise linear function of s in [0, 1] through rows (s, value or values)."""
 
     def __init__(self, table: Floats, given: list[list[float]]):
-        """given: the rows as they stand in a scene, where angles are in degrees."""
+        """Store the rows; `given`: rows as written in a scene, with angles in degrees."""
         self.table, self.given = table, given
 
     def __call__(self, x: float) -> Any:
-        """The value, or the values."""
+        """Return the value or the values (k,) at s = x."""
         s = self.table[:, 0]
         each = np.array([np.interp(x, s, column) for column in self.table.T[1:]])
         return each if len(each) > 1 else each[0]
@@ -48,7 +48,10 @@ class RowsAlong:
 def table_along(
     owner: str, what: str, rows: list[list[float]], given: list[list[float]] | None = None
 ) -> RowsAlong:
-    """The function of rows that have been checked; given: as they stand in the scene, where that is otherwise."""
+    """Check that s increases from 0 to 1 and return the function of the rows.
+
+    `given`: rows as written in the scene; None if they are the same.
+    """
     table = np.array(rows, dtype=float)
     s = table[:, 0]
     if s[0] != 0.0 or s[-1] != 1.0 or np.any(np.diff(s) <= 0.0):

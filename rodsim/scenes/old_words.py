@@ -1,7 +1,7 @@
-"""Read scenes whose keys have their old names: rows "scene" of `rodsim.old_names.OLD_NAMES`.
+"""Rename old keys of scenes to new ones, by the rows "scene" of `rodsim.old_names.OLD_NAMES`.
 
-A row names the keys by the lists and mappings that they are in, without the numbers of a list: "mass_dampings.part". The
-names around a key are new ones, as rows are applied in the order of the table.
+A row names a key by the lists and mappings that contain it, without list indices: "mass_dampings.part". The names of the
+enclosing keys are new ones, since rows are applied in the order of the table.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from rodsim.scenes.errors import Path, SceneError
 
 
 def with_new_words(data: Any, lines: Mapping[Path, int], file: str) -> tuple[Any, dict[Path, int]]:
-    """Return the data of a scene with new keys in place of old ones, and its lines by path.
+    """Return the data of a scene with new keys in place of old ones, and its line numbers by path.
 
-    A key that has an old name issues one DeprecationWarning. Neither argument is changed. Raises SceneError if a key is given
-    by its old and by its new name.
+    Issues one DeprecationWarning per old key. Neither argument is changed. Raises SceneError if both the old and the new name of
+    a key are given.
     """
     found = dict(lines)
     for row in OLD_NAMES:
@@ -34,7 +34,7 @@ def with_new_words(data: Any, lines: Mapping[Path, int], file: str) -> tuple[Any
 
 
 def new_path(path: str) -> str:
-    """Return the path of a place in a scene, such as "mass_dampings.air.rate", with new keys."""
+    """Return a path in a scene, such as "mass_dampings.air.rate", with new keys."""
     for row in OLD_NAMES:
         if row.where != "scene":
             continue
@@ -59,7 +59,10 @@ def _renamed(
     places: list[Path],
     known: tuple[dict[Path, int], str],
 ) -> Any:
-    """The data with the key renamed wherever it is; adds the old paths to `places`."""
+    """Return the data with the key of a row renamed wherever it occurs; append the old paths to `places`.
+
+    `keys`: rest of the old key below `data`. `known`: line numbers by path and name of the file, for errors.
+    """
     if isinstance(data, list):
         return [_renamed(x, keys, row, (*path, k), places, known) for k, x in enumerate(data)]
     if not isinstance(data, dict) or keys[0] not in data:
@@ -83,6 +86,7 @@ def _renamed(
 
 
 def _new_path(path: Path, places: list[Path], row: OldName) -> Path:
+    """Return a path with the new key if it leads through one of the renamed places."""
     for place in places:
         if path[: len(place)] == place:
             return (*place[:-1], row.new.split(".")[-1], *path[len(place) :])

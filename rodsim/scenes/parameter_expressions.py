@@ -1,7 +1,7 @@
-"""Numbers of a scene as expressions of its parameters: `=L/2 + 0.01`, a text that begins with `=`.
+"""Evaluate numbers of a scene given as expressions of its parameters, text that begins with `=`, such as `=L/2 + 0.01`.
 
-It is written as in Python: numbers, names under `parameters`, pi, + - * / ** and the functions of `FUNCTIONS`. Python's parser
-alone reads it; its tree is worked out node by node, and what is not in these tables is refused, never run.
+Expressions use the notation of Python: numbers, names under `parameters`, pi, + - * / ** and the functions of `FUNCTIONS`. They
+are parsed with Python's parser and evaluated node by node. Nodes that are not in these tables are rejected; no text is executed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rodsim.scenes.errors import Path, SceneError, SceneProblem
 from rodsim.scenes.reading import Source
 
 SIGN, PARAMETERS = "=", "parameters"
-LONGEST, DEEPEST = 1000, 40  # of a text, of data that is not from a file
+LONGEST, DEEPEST = 1000, 40  # characters of an expression; nesting of data that is not from a file
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "sqrt": math.sqrt,
     "exp": math.exp,
@@ -41,12 +41,13 @@ FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "round": round,
 }
 CONSTANTS = {"pi": math.pi}
-_WHOLE = 10**6  # whole numbers up to this have whole powers; larger ones are floats
+_WHOLE = 10**6  # powers of integers up to this are integers; powers of larger ones are floats
 _SIGNS: Mapping[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 _NOT_WORKED_OUT = (ArithmeticError, TypeError, ValueError)
 
 
 def _power(a: float, b: float) -> Any:
+    """Return a**b; integers of limited size give an integer, other numbers a float, so that the result stays small."""
     whole = isinstance(a, int) and isinstance(b, int) and abs(a) <= _WHOLE and 0 <= b <= 64
     return a**b if whole else float(a) ** float(b)
 
@@ -61,7 +62,7 @@ _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
 
 
 def name_fault(name: str) -> str | None:
-    """Why a parameter cannot have this name; None where it can."""
+    """Return the reason why a parameter cannot have this name; None if it can."""
     if not name.isidentifier() or keyword.iskeyword(name):
         return "is no word that can stand in an expression; use letters, digits and _, as arm_length"
     if name in FUNCTIONS or name in CONSTANTS:
@@ -70,12 +71,12 @@ def name_fault(name: str) -> str | None:
 
 
 def is_expression(value: Any) -> bool:
-    """Whether a value of a scene is to be worked out."""
+    """Return True if a value of a scene is an expression."""
     return isinstance(value, str) and value.startswith(SIGN)
 
 
 def evaluated(source: Source) -> Source:
-    """The source with numbers in the place of its expressions; SceneError names line, text and cure."""
+    """Return the source with expressions replaced by numbers; SceneError names line, text and remedy."""
     if not isinstance(source.data, dict):
         return source
     values = _Values(source.data.get(PARAMETERS))
@@ -88,6 +89,7 @@ def evaluated(source: Source) -> Source:
 
 
 def _replaced(value: Any, path: Path, values: _Values, problems: list[SceneProblem]) -> Any:
+    """Return the data with expressions replaced by numbers; append an entry to `problems` for each that fails."""
     if isinstance(value, dict) and len(path) <= DEEPEST:
         return {key: _replaced(x, (*path, key), values, problems) for key, x in value.items()}
     if isinstance(value, list) and len(path) <= DEEPEST:
@@ -105,7 +107,7 @@ def _replaced(value: Any, path: Path, values: _Values, problems: list[SceneProbl
 
 
 class _Values(Mapping[str, float]):
-    """Parameters by name, worked out when they are asked for."""
+    """Parameters by name, evaluated on first access."""
 
     def __init__(self, given: Any) -> None:
         self._given = given if isinstance(given, dict) else {}
@@ -138,7 +140,7 @@ class _Values(Mapping[str, float]):
 
 
 def worked_out(text: str, values: Mapping[str, float]) -> float:
-    """The number that a text (without its sign) stands for; ValueError where there is none."""
+    """Evaluate an expression (text without the leading `=`) and return the number; ValueError if it has none."""
     if len(text) > LONGEST:
         raise ValueError(f"is longer than {LONGEST} characters; give parts of it as parameters")
     try:
@@ -152,13 +154,15 @@ def worked_out(text: str, values: Mapping[str, float]) -> float:
 
 
 def _finite(x: float) -> bool:
+    """Return True if a number is finite as a float."""
     try:
         return math.isfinite(x)
-    except OverflowError:  # a whole number beyond floats
+    except OverflowError:  # an integer beyond the range of floats
         return False
 
 
 def _value(at: ast.expr, values: Mapping[str, float]) -> Any:
+    """Evaluate a node of the parsed expression; raise _ExpressionError for any node that is not allowed."""
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
         return at.value
     if isinstance(at, ast.Name):
@@ -183,10 +187,11 @@ def _value(at: ast.expr, values: Mapping[str, float]) -> Any:
 
 
 class _ExpressionError(ValueError):
-    """What is wrong with an expression, with its cure."""
+    """Raised for an error in an expression; the text names error and remedy."""
 
 
 def _named(name: str, values: Mapping[str, float]) -> float:
+    """Return the value of a constant or parameter; raise _ExpressionError with the closest name if there is none."""
     if name in CONSTANTS:
         return CONSTANTS[name]
     if name in values:

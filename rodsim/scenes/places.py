@@ -1,4 +1,4 @@
-"""In which order the parts of a scene are made: those first whose points others are placed at."""
+"""Sort the parts of a scene by dependency: a part is made before the parts that are placed at its points."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rodsim.scenes.schema import Scene
 from rodsim.scenes.schema_types import BodyAnchor, OrientationOf, PlaceScene, RodAnchor
 
 HEADS = ("bodies", "driven", "rods")
-_PLACED = ("position", "orientation", "curve", "stress_free")  # keys of parts that may speak of other parts
+_PLACED = ("position", "orientation", "curve", "stress_free")  # keys of parts that may refer to other parts
 
 
 def parts_in_order(scene: Scene) -> list[tuple[Path, Any]]:
-    """Path and entry of bodies, driven frames and rods; as they stand in the scene where no part is placed at another.
+    """Return path and data of bodies, driven frames and rods in topological order of their placement.
 
-    Raises SceneProblem where they are placed in a circle.
+    The order is that of the scene if no part is placed at another. Raises SceneProblem if parts are placed in a circle.
     """
     parts = {item.name: ((head, k), item) for head in HEADS for k, item in enumerate(getattr(scene, head))}
     after = {
@@ -41,23 +41,25 @@ def parts_in_order(scene: Scene) -> list[tuple[Path, Any]]:
 
 
 def part_of(anchor: str | BodyAnchor | RodAnchor) -> str:
-    """The name of the part that a point belongs to."""
+    """Return the name of the part of a point; for a point given as text the text itself."""
     if isinstance(anchor, str):
         return anchor
     return anchor.rod if isinstance(anchor, RodAnchor) else anchor.body
 
 
 def _possible_parts(text: str) -> list[str]:
-    """What may be the name of the part of a point "cord", "cord.end", "cord@0.3"."""
+    """Return all texts that may be the part's name in a point such as "cord", "cord.end" or "cord@0.3"."""
     return [text, *(text.removesuffix(end) for end in ENDS), text.rpartition("@")[0]]
 
 
 def _spoken_of(item: BaseModel) -> Iterator[str]:
+    """Iterate over the names of parts, or points by name, to which the placement of a part refers."""
     for key in _PLACED:
         yield from _references(getattr(item, key, None))
 
 
 def _references(value: Any) -> Iterator[str]:
+    """Iterate over the names of parts, or points by name, to which a value refers."""
     if isinstance(value, PlaceScene):
         yield part_of(value.at)
     elif isinstance(value, OrientationOf):

@@ -1,4 +1,4 @@
-"""Scenes as plain data: of a file, or as PyYAML has read them, which takes YAML 1.1 at its word."""
+"""Read scenes as plain data, from a file, or from data read by PyYAML, which follows YAML 1.1."""
 
 from __future__ import annotations
 
@@ -10,24 +10,39 @@ from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.old_words import with_new_words
 from rodsim.scenes.reading import read, written_as_number
 
-ON = "on"  # the one key of a scene that YAML 1.1 takes for a truth value
-_NUMBER_MISSED = "float_type"  # pydantic: a number should stand here
+ON = "on"  # the only key of a scene that YAML 1.1 reads as a boolean
+_NUMBER_MISSED = "float_type"  # error type of pydantic: a number is expected
 
 
 def read_scene(path: str | FilePath) -> dict[str, Any]:
-    """The data of the scene file `path`: mappings, lists, texts and numbers, to be changed and given to `sweep`.
+    """Return the data of a scene file, to be changed and passed to `sweep`.
 
-    Unlike with PyYAML `on` is a key like others, and 1e-3 and 5.0e7 are numbers. What stands in it is checked where it is used.
-    Raises SceneError where the file is missing, not text, not YAML, or not a mapping.
+    Unlike with PyYAML, `on` is an ordinary key, and 1e-3 and 5.0e7 are numbers. The content is checked when it is used.
+
+    Parameters
+    ----------
+    path : str or Path
+        Scene file, YAML or JSON.
+
+    Returns
+    -------
+    dict
+        Mappings, lists, texts and numbers, as in the file.
+
+    Raises
+    ------
+    SceneError
+        If the file is missing, not text, not YAML, or not a mapping.
     """
     return dict(read(path).data)
 
 
 def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
-    """A copy of the data of a scene, as `read_scene` would give it where PyYAML has read it: keys that are True are `on`, and
-    texts such as 5.0e7 are numbers where numbers should stand, and nowhere else.
+    """Return a copy of the data of a scene, with data read by PyYAML converted to that of `read_scene`.
+
+    The key True becomes `on`, and texts such as 5.0e7 become numbers in fields that expect numbers, and nowhere else.
     """
-    # imported where needed: `from rodsim import *` asks for this module, and the schema loads for a third of a second
+    # imported here: `from rodsim import *` imports this module, and loading the schema takes a third of a second
     from pydantic import ValidationError
 
     from rodsim.scenes import schema
@@ -43,6 +58,7 @@ def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _with_words(value: Any, path: Path) -> Any:
+    """Copy data as dicts and lists, with the key True replaced by `on`; SceneError for a repeated key or one that is not text."""
     if isinstance(value, Mapping):
         found: dict[str, Any] = {}
         for key, inside in value.items():
@@ -58,7 +74,7 @@ def _with_words(value: Any, path: Path) -> Any:
 
 
 def _put_number(data: Any, loc: tuple[str | int, ...], text: str) -> None:
-    """The number in the place of its text; `loc` names members of unions too, which are no places."""
+    """Replace a text by its number in place; names of union members in pydantic's location `loc` are skipped."""
     around: Any = None
     last: str | int = ""
     for part in loc:

@@ -1,5 +1,6 @@
-"""YAML to plain data, with the line of every value. Safe constructors only; duplicate keys and runaway
-aliases are errors.
+"""Convert YAML to plain data with the line number of every value.
+
+Only safe constructors are used. Duplicate keys and aliases that expand without bound are errors.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from rodsim.scenes.old_words import with_new_words
 
 LARGEST_FILE = 20_000_000  # bytes
 MOST_COLUMNS = (
-    2000  # of a line, and brackets, of texts that libyaml may read: it nests on a stack without a check
+    2000  # per line, and number of brackets, for libyaml, which recurses without checking its stack
 )
-MOST_VALUES = 1_000_000  # after aliases have been followed
+MOST_VALUES = 1_000_000  # largest number of values, with aliases expanded
 DEEPEST = 40
 _TOO_MUCH = "too many or too deeply nested values (do aliases point into themselves?)"
 
-# YAML 1.1 takes 1e9 and 1e-3, without a point, for texts; as everywhere else they are numbers here.
+# YAML 1.1 reads 1e9 and 1e-3, without a decimal point, as text; here they are numbers.
 _FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
 _TEXT = "tag:yaml.org,2002:str"
-# What PyYAML's constructors let through where the text does not fit the tag: `!!bool foo`, `!!timestamp 20`.
+# Exceptions that PyYAML's constructors do not catch if the text does not fit the tag: `!!bool foo`, `!!timestamp 20`.
 _NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
@@ -33,31 +34,31 @@ _LEAST = {"scene": "`rods` or `bodies`, and `run`", "study": "`scene`, `paramete
 
 
 def written_as_number(text: object) -> bool:
-    """Whether it is a text that YAML 1.1 does not take for the number that it is, such as 1e-3."""
+    """Return True if `text` is a number, such as 1e-3, that YAML 1.1 reads as text."""
     return isinstance(text, str) and _FLOAT.fullmatch(text) is not None
 
 
 class Source:
-    """The data of a scene file and where each part of it stands."""
+    """Data of a scene file with the line number of each value; `what`: kind of file, "scene" or "study"."""
 
     def __init__(self, file: str, data: Any, lines: dict[Path, int], text: str = "", what: str = "scene"):
         self.file, self.data, self.lines, self.text, self.what = file, data, lines, text, what
 
     def line(self, path: Path) -> int:
-        """Line of the value at `path`, or of the nearest thing around it."""
+        """Return the line of the value at `path`, or of the innermost enclosing value whose line is known."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
     def error(self, path: Path, text: str) -> SceneError:
-        """A `SceneError` with one problem at `path`."""
+        """Return a `SceneError` with one problem at `path`."""
         return SceneError([(self.file, self.line(path), text)])
 
 
 def read(path: str | FilePath, what: str = "scene") -> Source:
-    """Read a scene file, or another of YAML: `what` it is.
+    """Read a scene file or another YAML file; `what`: kind of file, "scene" or "study".
 
-    Raises SceneError where it is missing, not text, not YAML, or not a mapping.
+    Raises SceneError if the file is missing, not text, not YAML, or not a mapping.
     """
     file, name = FilePath(path), str(path)
     try:
@@ -81,7 +82,7 @@ def read(path: str | FilePath, what: str = "scene") -> Source:
 
 
 def parse(text: str, name: str, what: str = "scene") -> Source:
-    """Parse the text of a scene; `name` stands in messages, and `what` it is."""
+    """Parse the text of a scene or study; `name`: file name for messages, `what`: "scene" or "study"."""
     try:
         loader, node = _composed(text)
         try:
@@ -89,7 +90,7 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
                 raise SceneError([(name, 1, f"the {what} is empty; give at least {_LEAST[what]}")])
             lines: dict[Path, int] = {}
             plain = _Plain(loader, name, lines)
-            if "&" in text:  # else nothing stands there twice
+            if "&" in text:  # without anchors no value occurs twice
                 plain.count(node)
             data = plain.convert(node, (), 0)
         finally:
@@ -100,7 +101,7 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
         raise SceneError([(name, line, f"not valid YAML: {error.problem or error.context}")]) from None
     except yaml.YAMLError as error:
         raise SceneError([(name, 1, f"not valid YAML: {' '.join(str(error).split())}")]) from None
-    except RecursionError:  # of PyYAML's own, which comes before ours is counted
+    except RecursionError:  # raised in PyYAML, before the depth is checked here
         raise SceneError([(name, 1, _TOO_MUCH)]) from None
     except (ValueError, OverflowError) as error:
         if isinstance(error, SceneError):
@@ -114,10 +115,10 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
 
 
 def _composed(text: str) -> tuple[Any, yaml.Node | None]:
-    """A loader, and the tree of nodes that it found.
+    """Return a loader and the tree of nodes that it parsed.
 
-    By libyaml, in a tenth of the time, where PyYAML has it and the text nests little. What that refuses is read once more in
-    Python, which says better what is wrong.
+    Uses libyaml, which takes a tenth of the time, if PyYAML has it and the text nests little. Text that libyaml rejects is parsed
+    again in Python, which gives better error messages.
     """
     brackets = text.count("[") + text.count("{")
     longest = max(map(len, text.splitlines()), default=0)
@@ -136,21 +137,22 @@ def _composed(text: str) -> tuple[Any, yaml.Node | None]:
 
 
 class _Plain:
-    """Converts YAML nodes to dicts, lists and scalars, and notes their lines."""
+    """Convert YAML nodes to dicts, lists and scalars, and record their lines."""
 
     def __init__(self, loader: Any, name: str, lines: dict[Path, int]):
         self._loader, self._name, self._lines = loader, name, lines
         self._count = 0
 
     def count(self, root: yaml.Node) -> None:
-        """Raise SceneError where aliases make too many values of few nodes, before any of them is made."""
+        """Raise SceneError if aliases expand to too many values, before any value is made."""
         sizes: dict[yaml.Node, int] = {}
 
         def size(node: yaml.Node, depth: int) -> int:
+            """Return the number of values of a node, with aliases expanded; cached per node."""
             if isinstance(node, yaml.ScalarNode) or depth > DEEPEST:
                 return 1
             if node not in sizes:
-                sizes[node] = MOST_VALUES  # until it is known: of what stands in itself
+                sizes[node] = MOST_VALUES  # until known: catches a node that contains itself
                 parts = [part for _, part in node.value] if isinstance(node, yaml.MappingNode) else node.value
                 found = 1
                 for part in parts:
@@ -163,6 +165,7 @@ class _Plain:
         size(root, 0)
 
     def convert(self, node: yaml.Node, path: Path, depth: int) -> Any:
+        """Return the data of a node; record the line of each value by its path."""
         line = node.start_mark.line + 1
         self._lines[path] = line
         self._count += 1

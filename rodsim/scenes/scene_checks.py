@@ -1,6 +1,4 @@
-"""From plain data to a checked `Scene`; pydantic's complaints become lines that name file, line, object,
-value and cure.
-"""
+"""Validate plain data as a `Scene`, and convert pydantic's errors to messages with file, line, object, value and remedy."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ PARTS = {
 }
 MOST_PROBLEMS = 10
 
-# Errors of union members that are of another kind than what was given: a text where a list stands.
+# Errors of union members whose type does not match the input, such as text for a list.
 _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type", "dict_type")
 
-# What other programs call the keys of a scene.
+# Keys of other programs -> keys of a scene.
 _FOREIGN = {
     "actuators": "drives",
     "beams": "rods",
@@ -52,7 +50,7 @@ _FOREIGN = {
     "youngs_modulus": "E",
 }
 
-# What is wrong and what to do, by the type of pydantic's error; names in braces are those of its context.
+# Message and remedy by the type of pydantic's error; names in braces are filled in from its context.
 _WORDS = {
     "bool_type": "is neither true nor false; give one of them",
     "dict_type": "is not a mapping; give one, as {{key: value}}",
@@ -81,24 +79,24 @@ M = typing.TypeVar("M", bound=BaseModel)
 
 
 def objects() -> dict[str, str]:
-    """What one is called of each list or mapping of a scene."""
+    """Return the word for one object of each list or mapping of a scene, by key."""
     return PARTS | {key: kind.word for key, kind in ENTRIES.items()}
 
 
 @cache
 def keys_of(kind: type[BaseModel]) -> Sequence[str]:
-    """All keys that may stand in it."""
+    """Return all keys that occur in a schema, sorted."""
     found = kind.model_json_schema()
     return sorted({key for own in (found, *found["$defs"].values()) for key in own.get("properties", {})})
 
 
 def check(source: Source) -> schema.Scene:
-    """The scene, its expressions worked out, or a SceneError with up to ten problems, in the order of the file."""
+    """Evaluate the expressions of a scene and validate it; SceneError has at most ten problems, in the order of lines."""
     return checked(evaluated(source), schema.Scene)
 
 
 def checked(source: Source, kind: type[M]) -> M:
-    """The data of a file as a `kind`, or a SceneError."""
+    """Validate the data of a file against the schema `kind` and return the result, or raise SceneError."""
     try:
         return kind.model_validate(source.data)
     except ValidationError as error:
@@ -106,7 +104,7 @@ def checked(source: Source, kind: type[M]) -> M:
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
             line = source.line(path)
-            # of a union pydantic tells why each member failed; the deepest one is what the user meant
+            # for a union pydantic reports why each member failed; the deepest error belongs to the member that was meant
             word_for_parts = item["type"] == "literal_error" and isinstance(item["input"], dict | list)
             fitting = item["type"] not in _OTHER_KIND and not word_for_parts
             rank = (fitting, len(path), item["type"] != "missing")
@@ -126,7 +124,7 @@ def checked(source: Source, kind: type[M]) -> M:
 
 
 def name_object(data: Any, path: Path) -> str:
-    """The object that `path` leads into, in words: "rod 'arm'"; or the section of the scene."""
+    """Return a description of the object that contains `path`, such as "rod 'arm'", or the key of the section of the scene."""
     if not path:
         return "scene"
     head = str(path[0]) if str(path[0]).isprintable() else repr(path[0])
@@ -142,17 +140,19 @@ def name_object(data: Any, path: Path) -> str:
 
 
 def _quoted(text: Any) -> str:
-    """A text of the user in quotes, on one line and without control characters."""
+    """Return a text of the user in quotes, on one line and without control characters."""
     return f"'{text}'" if str(text).isprintable() else repr(text)
 
 
 def _object_path(path: Path) -> Path:
+    """Return the path of the object that contains `path`."""
     return path[:2]
 
 
 def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
-    """Where pydantic's location lies in the data, and the key it misses there; names of union members are
-    skipped.
+    """Return the path of pydantic's location in the data, and the missing key there or None.
+
+    Names of union members in the location are skipped.
     """
     path: list[str | int] = []
     here: Any = data
@@ -171,6 +171,7 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
 def _text(
     source: Source, path: Path, missing: str | None, item: typing.Mapping[str, Any], whole: type[BaseModel]
 ) -> str:
+    """Return the message for one error of pydantic: object, key, value and remedy; `whole`: schema of the file."""
     who = name_object(source.data, path) if path else source.what
     depth = 2 if path and path[0] in objects() else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
@@ -197,9 +198,9 @@ def _text(
 
 
 def complaint(item: typing.Mapping[str, Any]) -> str:
-    """Say what is wrong with a value and what to do, to follow the value: of one error of pydantic."""
+    """Return error and remedy for one error of pydantic, as text that follows the value."""
     kind, context = item["type"], item.get("ctx", {})
-    if kind == "value_error":  # a check of the schema
+    if kind == "value_error":  # raised by a validator of the schema
         return f": {context['error']}"
     if kind == "greater_than_equal" and 0.0 < context["ge"] <= 1.0 / LARGEST and item["input"] <= 0.0:
         return " is not positive; give a number above 0"
@@ -216,5 +217,6 @@ def complaint(item: typing.Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
+    """Return the representation of a value, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""What may stand in a scene, as pydantic models. `Scene.model_json_schema()` is the published schema."""
+"""Define the schema of scenes as pydantic models; `Scene.model_json_schema()` is the published schema."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ Curve = (
 )
 
 
-# Values along a rod: rows of s and one number or three, straight lines between them.
+# Values along a rod: rows of s and one or three numbers, with linear interpolation.
 AngleRows = Annotated[
     list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]], Field(min_length=2)
 ]
@@ -184,10 +184,11 @@ class DrivenScene(Part):
     """world direction of the turn, through the frame [1]"""
 
 
-# --- the whole
+# --- the whole scene
 
 
 def _a_parameter(text: str) -> str:
+    """Raise ValueError unless a text may be the name of a parameter."""
     fault = name_fault(text)
     if fault:
         raise ValueError(f"it {fault}")
@@ -198,6 +199,7 @@ ParameterName = Annotated[Name, AfterValidator(_a_parameter)]
 
 
 def _known_integrator(name: str) -> str:
+    """Raise ValueError unless a text is the name of an integrator."""
     from rodsim.simulation import check_integrator
 
     try:
@@ -222,6 +224,7 @@ class EventScene(Part):
 
     @model_validator(mode="after")
     def _is_one(self) -> EventScene:
+        """Raise ValueError unless exactly one kind of event is given."""
         if (self.contact_begins is None) == (self.distance_below is None):
             raise ValueError("give one of contact_begins and distance_below")
         return self
@@ -255,6 +258,7 @@ class RunScene(Part):
 
     @model_validator(mode="after")
     def _has_steps(self) -> RunScene:
+        """Raise ValueError unless either dt or error is given."""
         if (self.dt is None) == (self.error is None):
             raise ValueError("give one of dt and error")
         return self
@@ -283,7 +287,7 @@ class Parts(Part):
     @model_validator(mode="before")
     @classmethod
     def _may_only_stand(cls, data: Any) -> Any:
-        """A scene with `equilibrium` needs no `run`."""
+        """Set `run` to None in a scene with `equilibrium` and without `run`."""
         if isinstance(data, dict) and data.get("equilibrium") is not None and "run" not in data:
             return {**data, "run": None}
         return data
@@ -291,7 +295,7 @@ class Parts(Part):
 
 @cache
 def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
-    """With a list for each kind of entry."""
+    """Return the schema of scenes, with a list for each kind of entry."""
     lists: dict[str, tuple[Any, ...]] = {
         kind.key: (types.GenericAlias(list, schema_of(kind)), kind.many, [])  # type: ignore[arg-type]
         for kind in entries
@@ -312,7 +316,7 @@ def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
 if TYPE_CHECKING:
 
     class Scene(Parts):
-        """With a list for each kind of entry."""
+        """Schema of scenes for type checkers; at run time it has a list for each kind of entry."""
 
         order: list[str]
         equilibrium: EquilibriumScene | None
@@ -321,8 +325,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """`Scene`, of the entries there are when it is asked for."""
+        """Return `Scene`, made from the kinds of entries that are registered at the first access."""
         if name == "Scene":
-            importlib.import_module("rodsim.model")  # which makes its entries known
+            importlib.import_module("rodsim.model")  # registers its kinds of entries
             return _scene(tuple(ENTRIES.values()))
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""The schemas of what joins and acts on the parts, made from the entries (`rodsim.parts.entry`)."""
+"""Make the schemas of entries, the components that join and load parts, from their classes (`rodsim.parts.entry`)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MeasureScene(Part):
 SIX: Any = numbers(6, 6)
 MATRIX: Any = NotNegative | SIX | Annotated[list[SIX], Field(min_length=6, max_length=6)]
 
-# by the word of a sort; those with choices are below
+# type by the word of a field type (`Sort`); types with choices are made in `type_of`
 TYPES: dict[str, Any] = {
     "end": Anchor,
     "point": Anchor,
@@ -87,7 +87,7 @@ TYPES: dict[str, Any] = {
 
 
 def type_of(sort: Sort) -> Any:
-    """What may stand in a scene for it."""
+    """Return the type in scenes of a field type of entries."""
     if not sort.choices:
         return TYPES[sort.word]
     one: Any = Literal.__getitem__((*sort.choices, *sort.synonyms))
@@ -95,6 +95,7 @@ def type_of(sort: Sort) -> Any:
 
 
 def _field(own: Stated) -> tuple[Any, ...]:
+    """Return type, description and, if there is one, default of a field, as `made` expects them."""
     if own.default is dataclasses.MISSING:
         return type_of(own.sort), own.words
     if own.default is None:
@@ -104,7 +105,7 @@ def _field(own: Stated) -> tuple[Any, ...]:
 
 
 def singular(word: str) -> str:
-    """One of what a plural names: meshes, energies, springs."""
+    """Return the singular of a plural such as meshes, energies or springs."""
     if word.endswith("ies"):
         return word.removesuffix("ies") + "y"
     return word.removesuffix("es" if word.endswith(("shes", "ches", "xes", "sses")) else "s")
@@ -112,7 +113,7 @@ def singular(word: str) -> str:
 
 @cache
 def schema_of(kind: type[Entry]) -> type[Part]:
-    """Of one kind of entry."""
+    """Return the schema of one kind of entry."""
     name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
     fields = {own.key: _field(own) for own in kind.fields().values()}
     return made(name, Part, kind.__doc__, {"name": (Name, f"by which the {kind.word} is known"), **fields})

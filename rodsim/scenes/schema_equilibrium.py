@@ -1,4 +1,4 @@
-"""What may stand under `equilibrium` in a scene: how `rodsim equilibrium` finds its equilibrium."""
+"""Define the schema of the section `equilibrium` of a scene: how `rodsim equilibrium` computes the equilibrium."""
 
 from __future__ import annotations
 

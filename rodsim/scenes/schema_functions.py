@@ -1,6 +1,6 @@
-"""Functions of time, and laws of springs, as they stand in scenes: a table of each, from which schema and reading follow.
+"""Define functions of time and laws of springs in scenes: one table of each, from which schema and conversion follow.
 
-A new one is a row here, and its class in `rigid.signals` or its method of `rodsim.parts.spring_laws.SpringLaw`.
+To add one, write a row here, and its class in `rigid.signals` or its method of `rodsim.parts.spring_laws.SpringLaw`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are imported on first access
 from pydantic import Field
 
 from rigid import signals
@@ -86,7 +86,7 @@ MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table"
 
 
 def _law_of_pieces(knots: list[float], coefficients: list[list[float]], error: float) -> SpringLaw:
-    """Cubics at most, as `SpringLaw.described` tells them."""
+    """Make a law from the data of `SpringLaw.described`, polynomials of degree 3 at most."""
     try:
         pieces = scipy.interpolate.PPoly(np.array(coefficients, float), np.array(knots, float))
     except ValueError as wrong:
@@ -135,21 +135,21 @@ LAWS = {
 
 
 class Directed(Part):
-    """A named function of time along a direction."""
+    """Base schema of a named function of time along a direction."""
 
     direction: Vector
     """the vector that the function multiplies [1]"""
 
 
 class Moving(Part):
-    """A smooth function of time; `direction` where it is a displacement."""
+    """Base schema of a smooth function of time; `direction` is required if it is a displacement."""
 
     direction: Vector | None = None
     """of a displacement; a turn or the coordinate of a joint has none [1]"""
 
 
 def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> Any:
-    """The unit ? is that of what varies."""
+    """Return the union of the schemas of these functions; the unit ? in their descriptions is replaced by `unit`."""
     variants = {}
     for word in words:
         own = SIGNALS[word]
@@ -169,19 +169,19 @@ else:
 
 
 def value_of(given: Any) -> Any:
-    """Of a load: a constant vector, or a function of time along its direction."""
+    """Return the value of a load: a constant vector, or a function of time along its direction."""
     return given if isinstance(given, list) else _signal(given).along(given.direction)
 
 
 def motion_of(path: Path, given: Any) -> signals.Signal:
-    """Of a coordinate."""
+    """Return the function of time of a joint coordinate or rotation; SceneProblem if it has a direction."""
     if given.direction is not None:
         raise SceneProblem(path, "a turn and a coordinate of a joint have no direction; leave it out")
     return _signal(given)
 
 
 def displacements_of(path: Path, given: list[Any]) -> list[signals.VectorSignal] | None:
-    """Along their directions."""
+    """Return displacements as functions of time along their directions; None if there are none."""
     for k, item in enumerate(given):
         if item.direction is None:
             raise SceneProblem((*path, k), "a displacement needs a direction; give `direction: [x, y, z]`")
@@ -189,11 +189,12 @@ def displacements_of(path: Path, given: list[Any]) -> list[signals.VectorSignal]
 
 
 def _signal(given: Any) -> signals.Signal:
+    """Return the scalar function of time that scene data describe."""
     made: signals.Signal = SIGNALS[given.function].make(**given.model_dump(exclude={"function", "direction"}))
     return made
 
 
 def law_of(given: Any) -> SpringLaw:
-    """Of a spring or a damper."""
+    """Return the law of a spring or a damper that scene data describe."""
     law: SpringLaw = LAWS[given.type].make(**given.model_dump(exclude={"type"}))
     return law

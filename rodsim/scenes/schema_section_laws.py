@@ -1,4 +1,4 @@
-"""Laws of a section's material beyond the linear one, as they stand in scenes."""
+"""Define the schemas of nonlinear laws, relaxation and centres of sections in scenes."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class ExpressionLaw(Part):
 
 
 def _kind_of_law(value: Any) -> str | None:
+    """Return the tag of a law in the union `Law`; None if the law is not known."""
     if isinstance(value, ExpressionLaw) or (isinstance(value, dict) and "expression" in value):
         return "expression"
     kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
@@ -70,6 +71,7 @@ class Relaxation(Part):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Relaxation:
+        """Raise ValueError unless either fraction or stiffness is given."""
         if (self.fraction is None) == (self.stiffness is None):
             raise ValueError("give either fraction or stiffness")
         return self
@@ -90,8 +92,8 @@ class Centers(Part):
 
 
 class WithMaterialLaws(Part):
-    """`law`: what is added to the linear law, or stands in its place; `relaxation`: a branch beside it; `centers`: off the
-    curve."""
+    """Base schema of sections: `law` is added to the linear law or replaces it, `relaxation` is a parallel branch, `centers` are
+    off the curve."""
 
     law: Law | None = None
     """what is added to the linear law, or stands in its place"""

@@ -1,4 +1,4 @@
-"""Materials and sections as they stand in scenes: a table of these, from which schema and reading follow."""
+"""Define materials and sections in scenes: a table of sections, from which schema and conversion follow."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ else:
 
 
 def section_of(given: Any, material: MaterialScene | None) -> Section:
-    """The section of a material."""
+    """Return the section that scene data describe; `material`: its material, None if it is given by stiffnesses."""
     numbers = given.model_dump(include=set(SECTIONS[given.type].fields) - {"material"})
     if material is not None:
         numbers["material"] = Material(**material.model_dump())

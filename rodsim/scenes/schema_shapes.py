@@ -1,4 +1,4 @@
-"""The shapes of bodies as they stand in scenes: a table, from which schema and reading follow."""
+"""Define the shapes of bodies in scenes: a table, from which schema and conversion follow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Varian
 
 
 class Massive(Part):
-    """Homogeneous: density or mass."""
+    """Base schema of homogeneous shapes, with density or mass."""
 
     density: Positive | None = None
     """mass a volume; give it or mass [kg/m^3]"""
@@ -23,13 +23,14 @@ class Massive(Part):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Massive:
+        """Raise ValueError unless either density or mass is given."""
         if (self.density is None) == (self.mass is None):
             raise ValueError("give either density or mass")
         return self
 
 
 class RoundShape(Massive):
-    """`surface`: how finely it is drawn."""
+    """Base schema of round shapes; `surface`: resolution of the drawn surface."""
 
     surface: Literal["coarse", "fine"] = "coarse"
     """how finely it is drawn; a result file holds every vertex at every output"""
@@ -46,7 +47,7 @@ _TRIANGLES = (
 
 
 def _mesh(file: Any = None, vertices: Any = None, triangles: Any = None, **given: Any) -> MassProperties:
-    """Of a file, or of vertices and triangles."""
+    """Return the shape of a mesh from a file, or from vertices and triangles."""
     if (file is None) == (vertices is None) or (vertices is None) != (triangles is None):
         raise ModelError("mesh: give either a file, or vertices and triangles")
     return Mesh((vertices, triangles) if file is None else file, **given)
@@ -55,7 +56,7 @@ def _mesh(file: Any = None, vertices: Any = None, triangles: Any = None, **given
 def _given(
     mass: float, inertia: Any, center: Any, vertices: Any = None, triangles: Any = None
 ) -> MassProperties:
-    """With a surface for pictures where there is one."""
+    """Return a shape from mass and inertia, with a surface for pictures if vertices and triangles are given."""
     if (vertices is None) != (triangles is None):
         raise ModelError("shape: vertices and triangles belong together; give both or none")
     drawn = {} if vertices is None else {"vertices": vertices, "faces": triangles}
@@ -149,7 +150,7 @@ else:
 
 
 def shape_of(given: Any, folder: Path) -> MassProperties:
-    """The shape; a mesh is looked for in `folder`."""
+    """Return the shape that scene data describe; a mesh file is searched in `folder`."""
     numbers = given.model_dump(exclude={"type"})
     if numbers.get("file") is not None:
         numbers["file"] = folder / numbers["file"]

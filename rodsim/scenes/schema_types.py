@@ -1,4 +1,4 @@
-"""What the parts of a scene are made of: numbers, names, points, functions of time."""
+"""Define the basic types of the schema: numbers, names, points, orientations, and tools to make schemas from tables."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 
 
 def _a_name(text: str) -> str:
+    """Raise ValueError unless a text may be a name."""
     fault = name_fault(text)
     if fault:
         raise ValueError(f"it {fault}")
@@ -39,27 +40,27 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidat
 
 
 class Part(BaseModel):
-    """Base: unknown keys are errors, and so are texts and truth values where a number should stand.
+    """Base class of schemas: unknown keys are errors, and so are texts and booleans for numbers.
 
-    The text under a field is its description in the schema and in the reference; it ends with the unit in brackets where
-    numbers stand, [1] where they have none.
+    The text under a field is its description in the schema and in the reference. For numbers it ends with the unit in brackets,
+    [1] if they have none.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 def numbers(least: int, most: int | None = None) -> Any:
-    """A list of so many numbers."""
+    """Return the type of a list of at least `least` and at most `most` numbers."""
     return Annotated[list[Number], Field(min_length=least, max_length=most)]
 
 
 def made(name: str, base: type[Part], doc: str | None, fields: Mapping[str, tuple[Any, ...]]) -> type[Part]:
-    """A schema from (type, words) or (type, words, default) of its fields."""
+    """Make a schema from its fields, each (type, description) or (type, description, default); `doc`: its description."""
     body: dict[str, Any] = {
         "__module__": base.__module__,
         "__doc__": doc,
         "__annotations__": {what: own[0] for what, own in fields.items()},
-        "model_config": ConfigDict(use_attribute_docstrings=False),  # it would look for a source
+        "model_config": ConfigDict(use_attribute_docstrings=False),  # made without source code
         **{what: Field(*own[2:], description=own[1]) for what, own in fields.items()},
     }
     kind: type[Part] = types.new_class(name, (base,), exec_body=lambda names: names.update(body))
@@ -67,7 +68,7 @@ def made(name: str, base: type[Part], doc: str | None, fields: Mapping[str, tupl
 
 
 class Variant(NamedTuple):
-    """One of several that stand in one place: what it becomes, in words, and its fields as `made` takes them."""
+    """One member of a union: function that makes the object, description, and fields as `made` expects them."""
 
     make: Callable[..., Any]
     words: str
@@ -77,7 +78,7 @@ class Variant(NamedTuple):
 
 
 def union(kind: str, key: str, variants: Mapping[str, Variant], base: type[Part] | None = None) -> Any:
-    """Their schemas, told apart by what stands under `key`; kind: the end of their names."""
+    """Return the union of the schemas of variants, discriminated by the value under `key`; `kind`: suffix of their names."""
     each = []
     for word, own in variants.items():
         name = "".join(part.capitalize() for part in word.replace("-", " ").split()) + kind
@@ -96,6 +97,7 @@ class AxisAngle(Part):
 
 
 def _axes_of_euler(text: str) -> str:
+    """Raise ValueError unless a text is an order of Euler axes, such as xyz or ZXZ."""
     one_case = text in (text.lower(), text.upper())
     repeated = any(a == b for a, b in pairwise(text))
     if len(text) != 3 or not set(text.lower()) <= set("xyz") or not one_case or repeated:
@@ -130,11 +132,11 @@ _FORMS = {
     "axis": AxisAngle,
     "euler": EulerAngles,
     "align": Aligned,
-}  # of an orientation, by the key that tells them apart
+}  # forms of an orientation by their discriminating key
 
 
 def _form_of(value: Any) -> str | None:
-    """The form of an orientation; None: it has none of them."""
+    """Return the tag of the form of an orientation; None if it has no known form."""
     if isinstance(value, list | tuple):
         return "form quaternion"
     keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
@@ -142,6 +144,7 @@ def _form_of(value: Any) -> str | None:
 
 
 def _one_form(*keys: str) -> Any:
+    """Return the union of these forms of an orientation."""
     each = [Annotated[_FORMS[key], Tag(f"form {key}")] for key in keys]
     return Annotated[
         reduce(operator.or_, each),
@@ -182,6 +185,7 @@ class RodAnchor(Part):
 
 
 def _kind_of_anchor(value: Any) -> str | None:
+    """Return the tag of an anchor: by name, body, rod or ground; None if it is none of them."""
     if isinstance(value, str):
         return "anchor by name"
     for kind in ("body", "rod", "ground"):
@@ -191,6 +195,7 @@ def _kind_of_anchor(value: Any) -> str | None:
 
 
 def _kind_of_part_anchor(value: Any) -> str | None:
+    """Return the tag of an anchor on a part, by name, body or rod; None if it is none of them."""
     kind = _kind_of_anchor(value)
     return None if kind == "anchor by ground" else kind
 

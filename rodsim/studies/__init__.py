@@ -1,4 +1,4 @@
-"""Studies: one scene or function under many parameters, on one machine or many, in one table."""
+"""Parameter studies: run a scene, model or function with many parameter values, on one machine or many; one table of results."""
 
 from __future__ import annotations
 

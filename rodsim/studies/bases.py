@@ -1,4 +1,4 @@
-"""What a study varies: a scene, a model under other settings, or a function of the parameters."""
+"""Targets of a study: a scene, a model with varied settings and numbers, or a function of the parameters."""
 
 from __future__ import annotations
 
@@ -40,48 +40,48 @@ SETTINGS = (
     "tolerance",
     "solver",
     "output_every",
-)  # of `simulate`
+)  # arguments of `simulate` that a study may set or vary
 
 
 class Base(Protocol):
-    """A case of it: what it is made of, and its result."""
+    """Interface of a study target: content, result, layout and end time of a case, given the values of its parameters."""
 
     def content(self, values: Values) -> Any:
-        """All that decides about the case, as `keys.key` takes it."""
+        """Return all data that determine the numbers of the case, in a form that `keys.key` can hash."""
 
     def result(self, values: Values, output: Path | None) -> Result | Mapping[str, Any]:
-        """Run the case; `output`: file of its result, None: in memory."""
+        """Run the case and return its result; `output`: result file, None to keep the result in memory."""
 
     def layout(self, values: Values) -> Layout | None:
-        """Of the results, where it is known before a run."""
+        """Return the layout of the results; None if it is not known before a run."""
 
     def end(self, values: Values) -> float | None:
-        """Where the run ends, s, with its steps checked; None: not known before a run."""
+        """Check the steps and return the end time of the run (s); None if it is not known before a run."""
 
 
 @dataclass
 class SceneBase:
-    """The data of a scene, the places of its parameters, and the files it reads."""
+    """Study target given by the data of a scene: with the paths of its parameters and the files that it reads."""
 
     file: str
     data: dict[str, Any]
     lines: dict[Any, int]
-    whole: dict[str, Any]  # the data with all defaults
-    places: dict[str, list[tuple[Keys, float | None]]]  # of each parameter, with a factor
-    settings: dict[str, Any] = field(default_factory=dict)  # of the run, instead of the scene's
-    files: dict[str, bytes] = field(default_factory=dict)  # meshes, by their names in the scene
+    whole: dict[str, Any]  # scene data with all defaults filled in
+    places: dict[str, list[tuple[Keys, float | None]]]  # by parameter: keys, factor
+    settings: dict[str, Any] = field(default_factory=dict)  # replace those of the run
+    files: dict[str, bytes] = field(default_factory=dict)  # mesh file name -> content
 
     def case(self, values: Values) -> dict[str, Any]:
-        """The data of the scene of one case."""
+        """Return the scene data of one case."""
         data = copy.deepcopy(self.data)
-        if self.settings:  # in place of the scene's, and a parameter in place of either
+        if self.settings:  # settings replace the scene's; parameters replace both
             data["run"] = {**(data.get("run") or {}), **self.settings}
         placed = [
             (keys, _times(values[name], factor))
             for name, places in self.places.items()
             for keys, factor in places
         ]
-        # what all share first: a part that gets its own copy has it then, too
+        # shared materials and sections first, so that a part's private copy has the changed values
         for keys, value in sorted(placed, key=lambda item: item[0][0] not in ("materials", "sections")):
             assign(data, self.whole, keys, copy.deepcopy(value))
         return data
@@ -90,7 +90,7 @@ class SceneBase:
         return ["scene", self.case(values), self.files]
 
     def load(self, values: Values, built: bool = False) -> Loaded:
-        """The scene of a case, checked, and its model."""
+        """Check the scene of a case and return it with its model; `built`: True to build the model once as a check."""
         from rodsim.scenes.model_from_scene import loaded_from
         from rodsim.scenes.reading import Source
 
@@ -124,7 +124,7 @@ class SceneBase:
 
     @contextmanager
     def _folder(self) -> Iterator[Path]:
-        """A folder with the files of the scene: the worker may be on another machine."""
+        """Provide a folder with the files of the scene, because the worker may be on another machine."""
         if not self.files:
             yield Path()
             return
@@ -135,7 +135,7 @@ class SceneBase:
 
 
 def _times(value: Any, factor: float | None) -> Any:
-    """Numbers that count stay whole."""
+    """Return the value times the factor; an integer stays an integer if the product is whole."""
     if factor is None or factor == 1.0:
         return value
     product = value * factor
@@ -144,22 +144,22 @@ def _times(value: Any, factor: float | None) -> Any:
 
 @dataclass
 class ModelBase:
-    """A model, built once, under settings of its run and numbers of its parts that are varied."""
+    """Study target given by a model that is built once; settings of its run and numbers of its parts are varied."""
 
     model: Model
     settings: dict[str, Any]
 
     def __getstate__(self) -> dict[str, Any]:
-        # what was prepared stays in its process
+        # the prepared model is not sent to other processes
         return {name: x for name, x in vars(self).items() if name != "prepared"}
 
     @cached_property
     def prepared(self) -> Prepared:
-        """The model, to be run with other numbers."""
+        """Return the prepared model, which can be run with other numbers."""
         return self.model.prepare()
 
     def _split(self, values: Values) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Settings of a run, and numbers of the model."""
+        """Split the values into settings of the run and numbers of the model."""
         settings = {name: x for name, x in values.items() if name in SETTINGS}
         numbers = {name: x for name, x in values.items() if name not in (*SETTINGS, "seed")}
         return {**self.settings, **settings}, numbers
@@ -178,7 +178,7 @@ class ModelBase:
         return _simulate(self.prepared.model(numbers), settings, output)
 
     def check(self, names: list[str]) -> None:
-        """Raise StudyError for a parameter that is no setting, and no number of the model that may change."""
+        """Raise StudyError for a parameter that is neither a setting nor a changeable number of the model."""
         from rodsim.parts.changes import changeable
 
         known = (*SETTINGS, *changeable(self.model))
@@ -192,7 +192,7 @@ class ModelBase:
 
 @dataclass
 class FunctionBase:
-    """A function of the parameters that returns a model, the data of a scene, a result, or numbers by name."""
+    """Study target given by a function of the parameters that returns a model, scene data, a result, or numbers by name."""
 
     function: Callable[..., Any]
     settings: dict[str, Any]
@@ -202,17 +202,22 @@ class FunctionBase:
 
     @cached_property
     def _known(self) -> str:
-        """Its code is read once, not for each case."""
+        """Return the hash of the function; cached, because it is the same for all cases."""
         return key(self.function)
 
     def layout(self, values: Values) -> None:
+        """Return None: the layout of a function's result is not known before a run."""
         return None
 
     def end(self, values: Values) -> None:
+        """Return None: the end time of a function's run is not known before it."""
         return None
 
     def made_layout(self, values: Values) -> Layout | None:
-        """Of the model or scene that it makes; None where it gives none, fails, or is seen to run the case itself."""
+        """Return the layout of the model or scene that the function makes.
+
+        None if it makes neither, fails, or calls a function that runs the case (`_RUNNING`).
+        """
         from rodsim.model import Model
 
         if _names_of(self.function) & _RUNNING:
@@ -224,11 +229,11 @@ class FunctionBase:
             if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
                 return scene_base("<scene>", dict(made), {}).layout({})
         except Exception:
-            return None  # the case tells what
+            return None  # the error is reported when the case is run
         return None
 
     def _given(self, values: Values) -> dict[str, Any]:
-        """What of the values is for the function; the rest is for the run."""
+        """Return the values that are arguments of the function; the others are settings of the run."""
         takes = self._takes()
         return {name: value for name, value in values.items() if takes is None or name in takes}
 
@@ -254,7 +259,7 @@ class FunctionBase:
         )
 
     def check(self, names: list[str]) -> None:
-        """Raise StudyError unless the function, or its run, takes all parameters and needs no more."""
+        """Raise StudyError unless function and run accept all parameters and no required argument is missing."""
         takes = self._takes()
         if takes is None:
             return
@@ -269,7 +274,7 @@ class FunctionBase:
             raise StudyError(f"{_name(self.function)}: it needs '{needed[0]}'; give that parameter")
 
     def _takes(self) -> dict[str, inspect.Parameter] | None:
-        """Its arguments by name; None: any."""
+        """Return the arguments of the function by name; None if it accepts any (`**kwargs`)."""
         parameters = inspect.signature(self.function).parameters
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return None
@@ -289,7 +294,7 @@ _RUNNING = {
 
 
 def _names_of(function: Callable[..., Any]) -> set[str]:
-    """Names that stand in its own code; none where it is no function of Python's."""
+    """Return the names used in the function's code and nested functions; empty if it is not a Python function."""
     code = getattr(function, "__code__", None)
     found: set[str] = set()
     waiting = [code] if isinstance(code, CodeType) else []
@@ -301,10 +306,12 @@ def _names_of(function: Callable[..., Any]) -> set[str]:
 
 
 def _name(function: Callable[..., Any]) -> str:
+    """Return the name of a function for messages."""
     return f"function '{getattr(function, '__name__', type(function).__name__)}'"
 
 
 def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) -> Result:
+    """Simulate a model with the settings that are not None; raise StudyError if end time or steps are missing."""
     from rodsim.chosen_steps import with_adaptive
     from rodsim.simulation import simulate
 
@@ -316,6 +323,7 @@ def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) ->
 
 
 def _end(settings: Mapping[str, Any]) -> float | None:
+    """Check that the steps fit the end time, and return it (s); None if `t_end` or `dt` is missing."""
     from rodsim.chosen_steps import steps_of
 
     if settings.get("t_end") is None or settings.get("dt") is None:
@@ -332,7 +340,11 @@ def scene_base(
     places: Mapping[str, Mapping[str, float | None]] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> SceneBase:
-    """A scene and the places of parameters in it; SceneError and StudyError say what is wrong with either."""
+    """Check a scene, locate the parameters in it and return the study target.
+
+    `folder`: folder of the mesh files. `places`: parameter name -> path -> factor. `settings`: replace those of the scene's run.
+    Raises SceneError if the scene is invalid, StudyError if a path is.
+    """
     from rodsim.scenes.old_words import new_path, with_new_words
     from rodsim.scenes.reading import Source
     from rodsim.scenes.scene_checks import check
@@ -352,7 +364,7 @@ def scene_base(
 
 
 def _with_meshes(data: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The scene with names of its meshes that go anywhere, and their contents; what cannot be read stays as it is."""
+    """Return the scene with mesh files renamed by content hash, and their contents; unreadable files keep their names."""
     files: dict[str, bytes] = {}
     bodies = data.get("bodies")
     if not isinstance(bodies, list) or not any("file" in (_shape(body) or {}) for body in bodies):
@@ -369,5 +381,6 @@ def _with_meshes(data: dict[str, Any], folder: Path) -> tuple[dict[str, Any], di
 
 
 def _shape(body: Any) -> dict[str, Any] | None:
+    """Return the shape entry of a body in scene data; None if the data have none."""
     shape = body.get("shape") if isinstance(body, dict) else None
     return shape if isinstance(shape, dict) else None

@@ -1,4 +1,4 @@
-"""One case after the other, in the process of a worker: run, measure, tell. Nothing here knows of a cluster or a shared disk."""
+"""Run and measure cases one after the other in a worker process; independent of a cluster and of a shared disk."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rodsim.studies.limits import TookTooLong, within
 from rodsim.studies.measures import Measure, measure, numbers_of
 from rodsim.studies.scratch import temporary_folder
 
-_ONE_AT_A_TIME = threading.Lock()  # one thread a case: a worker may have been started with more
+_ONE_AT_A_TIME = threading.Lock()  # one case at a time: a worker may have been started with several threads
 
 
 class Case(NamedTuple):
-    """A case: its number in the table, its key, its structure, the values of its parameters."""
+    """A case: its number in the table, its key (hash), the hash of its structure, and the values of its parameters."""
 
     number: int
     key: str
@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a case. `error`: its message, "" where it was done; `lost`: its worker died, more than once."""
+    """Outcome of a case. `error`: its message, "" if it succeeded; `lost`: True if its worker died more than once."""
 
     number: int
     key: str
@@ -39,24 +39,24 @@ class Outcome(NamedTuple):
     error: str = ""
     lost: bool = False
     seconds: float = 0.0
-    notes: tuple[str, ...] = ()  # warnings
-    file: bytes | None = None  # the result, where it is kept
-    samples: tuple[float, ...] = ()  # of the motion, for `converge`
+    notes: tuple[str, ...] = ()  # messages of warnings
+    file: bytes | None = None  # content of the result file, if it is saved
+    samples: tuple[float, ...] = ()  # samples of the motion, for `converge`
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make the result of a case, and what to measure of it."""
+    """Everything a worker needs besides the case: the study target, the measures and the time limit."""
 
     base: Base
     measures: Mapping[str, Measure]
-    program: str  # version and sources: a worker must have the same
-    sampler: Any = None  # Result -> numbers, see `convergence`
-    limit: float | None = None  # s that a case may take
+    program: str  # version and hash of the sources, which must be the same on the worker
+    sampler: Any = None  # function Result -> numbers, see `convergence`
+    limit: float | None = None  # time limit of a case, s
 
 
 class OtherProgram(StudyError):
-    """A worker has another version of the program."""
+    """The worker has another version of the program than the study."""
 
 
 def run_batch(
@@ -65,16 +65,16 @@ def run_batch(
     kept: frozenset[int] = frozenset(),
     give_up: Callable[[Outcome], None] | None = None,
 ) -> list[Outcome]:
-    """Run cases one by one; what goes wrong in one is its outcome.
+    """Run cases one by one and return their outcomes; an error in a case becomes its outcome.
 
-    kept: numbers of those whose results come back. give_up: called with the outcome of a case that does not end at its limit; it
-    ends the process.
+    `kept`: numbers of the cases whose result files are returned. `give_up`: called with the outcome of a case that does not end
+    at its time limit; it must end the process.
     """
     from rodsim.studies.keys import program
 
     importlib.import_module(
         "rodsim.simulation"
-    )  # by a worker that is started again: no case pays for that by its limit
+    )  # imported before the clock starts: in a restarted worker the import does not count against the time limit of a case
     if program() != recipe.program:
         raise OtherProgram(
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
@@ -84,6 +84,7 @@ def run_batch(
 
 
 def _run(recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], None] | None = None) -> Outcome:
+    """Run one case within its time limit and return its outcome, with errors and warnings as text."""
     began = time.perf_counter()
     measures: dict[str, float] = {}
     error, file, samples = "", None, ()
@@ -111,7 +112,7 @@ def _run(recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], No
 
 
 def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
-    """Measures, the file and samples of one case."""
+    """Run a case and return its measures, the content of its result file (or None) and its samples."""
     from rodsim.results.result import Result
 
     with temporary_folder() if keep else nullcontext("") as folder:
@@ -127,7 +128,7 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
 
 
 def _words(failure: Exception) -> str:
-    """The message of an error on one line; errors that are none of ours with their kind."""
+    """Return the message of an error on one line; an error from outside rodsim is preceded by its type."""
     from rigid.errors import ConvergenceError, ModelError
 
     text = " ".join(str(failure).split())

@@ -1,13 +1,13 @@
-"""The cheapest mesh and step for an error, from two sequences of runs, and whether the choice keeps to the error.
+"""Choose the cheapest mesh and step for an error from two sequences of runs, and verify the choice by refining it.
 
-The choice is run, once more with twice the elements, and once more with these and half the step. With the orders p and q of the
-sequences
+The choice is run, then again with twice the elements, then again with twice the elements and half the step. With the orders p
+and q of the sequences
 
     e = 1.1 (d_mesh/(1 - 2^-p) + d_step/(1 - 2^-q)),   d: the largest distance of a point from run to run                 (1)
 
-tells its error from the choice itself, with what mesh and step do to each other there, and on the safe side: the two parts
-are never set off against each other, and orders above 2 count as 2. Where (1) misses the error, or the error is met several times
-over, the sequences are moved to go through what was found, and the next choice is made.
+estimates the error from runs at the choice itself, which includes the interaction of mesh and step there. The estimate is
+conservative: the two parts never cancel, and orders above 2 count as 2. If (1) exceeds the error, or is several times smaller,
+the sequences are shifted to pass through the measured errors, and the next choice is made.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from rodsim.studies.errors import StudyError
 from rodsim.studies.refined_runs import Plan, Run
 from rodsim.studies.refinement import Series, cheapest, distance
 
-COARSER = 4.0  # at most, than the scene's own mesh and step
-TRIES = 4  # of a choice
-SAFETY = 1.1  # in (1)
-AIM = 0.8  # of the error: what is expected of a choice
-LOOSE = 0.4  # of the error: a choice that is better than this is tried coarser, too
+COARSER = 4.0  # limit: how many times coarser than the scene's own mesh and step a choice may be
+TRIES = 4  # largest number of choices that are run
+SAFETY = 1.1  # safety factor in (1)
+AIM = 0.8  # expected error of a choice, as a fraction of the requested error
+LOOSE = 0.4  # fraction of the requested error: below it a coarser choice is tried, too
 
-Runs = Callable[[list[Run]], list[dict[str, Floats]]]  # values of each run, by measure
+Runs = Callable[[list[Run]], list[dict[str, Floats]]]  # function: runs -> values of each run, by measure
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A mesh and a step."""
+    """A choice of mesh and step with its estimated errors."""
 
-    elements: dict[str, int]  # by rod
-    dt: float | None  # s
-    estimated: float  # relative error that the sequences let expect, largest of all measures
-    mesh_error: float  # of that measure whose sum is largest, found by refining the choice
+    elements: dict[str, int]  # number of elements of each rod
+    dt: float | None  # step, s; None for an equilibrium
+    estimated: float  # relative error predicted by the sequences, largest of all measures
+    mesh_error: float  # relative, found by refining the choice; of the measure with the largest sum
     step_error: float
-    ok: bool  # whether their sum is below the error asked for
+    ok: bool  # whether their sum is not above the requested error
 
     @property
     def checked(self) -> float:
-        """(1), largest of all measures."""
+        """Return the error estimate (1), the largest of all measures."""
         return self.mesh_error + self.step_error
 
     def plain(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the choice as plain data, for JSON."""
         return {**vars(self), "checked": self.checked}
 
 
@@ -59,9 +59,10 @@ def choose(
     error: float,
     run: Runs,
 ) -> tuple[Choice, list[str]]:
-    """The cheapest choice for all measures that keeps to the error, or the last that missed it; and notes.
+    """Return the cheapest choice that meets the error for all measures, or the last that misses it; and notes.
 
-    meshes, steps: by measure; empty where there is nothing to refine. scales: of errors, by measure.
+    `meshes`, `steps`: refinement sequences by measure; empty if there is nothing to refine. `scales`: reference values by which
+    errors are divided, by measure.
     """
     meshes, steps, notes = dict(meshes), dict(steps), []
     least, kept, missed = 1.0 / COARSER, None, None
@@ -75,7 +76,7 @@ def choose(
         m, s = plan.factors(row)
         try:
             parts = _errors(row, meshes, steps, scales, run)
-        except StudyError as failure:  # too coarse to run at all
+        except StudyError as failure:  # the choice is too coarse to be run
             if least == 1.0 or (m >= 1.0 and s >= 1.0):
                 raise
             notes.append(f"the choice did not run, the scene's own mesh and step are the coarsest: {failure}")
@@ -97,7 +98,7 @@ def choose(
             if name in steps:
                 steps[name] = steps[name].through(s, of_step)
     found = kept or missed
-    assert found is not None  # the first is run, or raises
+    assert found is not None  # the first choice is run, or raises
     return found, notes
 
 
@@ -112,7 +113,7 @@ def _errors(
     scales: Mapping[str, float],
     run: Runs,
 ) -> dict[str, tuple[float, float]]:
-    """Both terms of (1) by measure."""
+    """Return both terms of (1), mesh and step, by measure."""
     rows = [row]
     if meshes:
         rows.append(rows[-1].with_mesh(2))

@@ -1,4 +1,4 @@
-"""A scheduler and its workers: our own on this machine, those that run already, or none but this process."""
+"""Connect a study to a Dask scheduler and its workers: a local cluster, a running cluster, or this process alone."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rodsim.studies.errors import StudyError, StudyStopped
 from rodsim.studies.importing import check_guard
 from rodsim.studies.scratch import SCRATCH, scratch_folder
 
-LOOK = 1.0  # s between looks at the cluster
-PATIENCE = 60.0  # s to wait for a scheduler that has gone, and for workers
+LOOK = 1.0  # interval between attempts to connect, s
+PATIENCE = 60.0  # waiting time for a scheduler that does not answer and for workers, s
 
 
 class Place(NamedTuple):
-    """What a worker says of itself."""
+    """Description of a worker: program version, host and cache folder."""
 
     program: str
     host: str
-    cache: str  # of compiled code
+    cache: str  # folder of compiled code
 
 
 def place() -> Place:
-    """Import what cases need and say where this is; runs on the worker."""
+    """Import the modules that cases need and return the description of this worker; runs on the worker."""
     import socket
 
     import rodsim.simulation
@@ -38,7 +38,10 @@ def place() -> Place:
 
 
 class Cluster:
-    """Our own, of `workers` processes, one a core by default; one that runs already; or, with no workers, this process."""
+    """Cluster of a study: local with `workers` processes, running already at `scheduler`, or this process if `workers` is 0.
+
+    By default a local cluster with one process for each core.
+    """
 
     def __init__(self, scheduler: str | None = None, workers: int | None = None) -> None:
         self.scheduler, self.workers = scheduler, workers
@@ -55,7 +58,7 @@ class Cluster:
 
     @property
     def here(self) -> bool:
-        """Whether cases run in this process."""
+        """Return whether cases run in this process."""
         return self.workers == 0
 
     def __enter__(self) -> Cluster:
@@ -65,7 +68,7 @@ class Cluster:
         self.drop()
 
     def client(self) -> Any:
-        """A client of the cluster, which is started or reached when it is first needed; after `drop` another one."""
+        """Return the client of the cluster; the first call, and the first after `drop`, starts or connects to the cluster."""
         if self._client is None:
             with contextlib.ExitStack() as opened:
                 self._client = opened.enter_context(self._connected())
@@ -73,15 +76,16 @@ class Cluster:
         return self._client
 
     def drop(self) -> None:
-        """End of the client, and of a cluster of our own."""
+        """Close the client, and stop the cluster if it is local."""
         self._client = None
         self._opened.close()
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Any]:
+        """Provide a client of the given scheduler or of a local cluster, which is stopped at the end."""
         from distributed import Client
 
-        for part in ("client", "core", "comm", "nanny", "utils_perf", "batched"):  # we tell what they would
+        for part in ("client", "core", "comm", "nanny", "utils_perf", "batched"):  # reported by rodsim
             logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
         if self.scheduler is not None:
             with _reached(self.scheduler) as client:
@@ -89,14 +93,14 @@ class Cluster:
             return
         import dask
 
-        # nothing is ever written to disk by the cluster
+        # the cluster never writes data to disk
         settings = {
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
             "distributed.worker.memory.transfer": False,
-            # of a worker that dies twice within this time Dask would end the nanny that starts it again, and start no other
+            # if a worker dies twice within this time, Dask ends the nanny that restarts it, and starts none
             "distributed.deploy.lost-worker-timeout": "365 days",
-            # Dask always starts HTTP servers; these show nothing
+            # Dask always starts HTTP servers; these have no pages
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
         }
@@ -105,6 +109,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def _local(self) -> Iterator[Any]:
+        """Provide a local cluster of single-threaded processes with TLS and a temporary folder of its own."""
         import dask
         from dask.system import CPU_COUNT
         from distributed import LocalCluster
@@ -113,14 +118,14 @@ class Cluster:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         with (
             scratch_folder() as scratch,
-            dask.config.set({"temporary-directory": str(scratch)}),  # of the scheduler
+            dask.config.set({"temporary-directory": str(scratch)}),  # temporary folder of the scheduler
             LocalCluster(
                 n_workers=self.workers or CPU_COUNT,
                 threads_per_worker=1,
                 processes=True,
-                security=True,  # TLS with keys of this run: who can connect can run code as this user
+                security=True,  # TLS with keys of this run: anyone who can connect can run code as this user
                 host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # any port: None would claim 8787
+                dashboard_address="127.0.0.1:0",  # any free port: None would use 8787
                 scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
                 local_directory=str(scratch),
@@ -132,7 +137,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def _reached(address: str) -> Iterator[Any]:
-    """A client of a scheduler that runs; StudyStopped where none answers."""
+    """Provide a client of a running scheduler; raise StudyStopped if none answers."""
     from distributed import Client
 
     began = time.monotonic()
@@ -151,5 +156,5 @@ def _reached(address: str) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with contextlib.suppress(Exception):  # it may be gone
+        with contextlib.suppress(Exception):  # the scheduler may be gone
             client.close(timeout=5.0)

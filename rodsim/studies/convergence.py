@@ -1,7 +1,7 @@
-"""`converge`: mesh and step of a scene refined, the orders seen, and the cheapest mesh and step for a given error.
+"""Refine mesh and step of a scene (`converge`): observed orders, and the cheapest mesh and step for a given error.
 
-Two sequences start at the scene's own mesh and step: meshes with twice the elements each at that step, steps of half the size
-each on that mesh. They say which choice to expect the error of; `choosing` runs it and refines it against itself.
+Two sequences start at the scene's own mesh and step: meshes that are doubled at that step, and steps that are halved on that
+mesh. They predict which choice meets the error; `choosing` runs this choice and verifies it by refinement.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     schema = Later("rodsim.studies.study_schema")
 
-MOTION = "motion"  # of all parts
+MOTION = "motion"  # name of the default measure: positions of all parts
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Convergence:
     scene : str
         Name of the scene file.
     error : float
-        Relative error asked for.
+        Requested relative error.
     mesh : list of Series
         For each measure the refinement of the mesh: numbers of elements `x`, relative `errors` and `orders` of its levels. Empty
         if there are no rods.
@@ -64,7 +64,7 @@ class Convergence:
     notes : list of str, optional
         Remarks, such as why there is no choice. By default none.
     rate : float, default nan
-        Least time of all runs per element and step, in s for `Run.work`.
+        Shortest time of all runs per unit of `Run.work`, s.
 
     Examples
     --------
@@ -86,24 +86,24 @@ class Convergence:
     step: list[Series]
     choice: Choice | None
     runs: Sweep
-    elements: dict[str, int]  # of the scene
+    elements: dict[str, int]  # number of elements of each rod in the scene
     notes: list[str] = field(default_factory=list)
-    rate: float = float("nan")  # s for `Run.work`, the least of all runs
+    rate: float = float("nan")  # shortest time of all runs per unit of `Run.work`, s
 
     @property
     def seconds(self) -> float:
-        """What a run with the choice takes, by the fastest of the runs; nan: there is no choice."""
+        """Return the estimated time of a run with the choice (s), from the fastest run; nan if there is no choice."""
         if self.choice is None:
             return float("nan")
         return self.rate * Run(self.choice.elements, self.choice.dt, 1).work
 
     @property
     def ok(self) -> bool:
-        """Whether a choice was found that keeps to the error."""
+        """Return whether a choice was found that meets the error."""
         return self.choice is not None and self.choice.ok
 
     def text(self) -> str:
-        """Return tables of both sequences and the choice as text.
+        """Return the tables of both sequences and the choice as text.
 
         Returns
         -------
@@ -130,6 +130,7 @@ class Convergence:
         return f"step with {sum(self.elements.values())} elements" if self.elements else "step"
 
     def _choice_lines(self) -> list[str]:
+        """Return the lines of text on the choice and its errors."""
         if self.choice is None:
             return [f"no choice for an error of {self.error:g}: see the notes"]
         c = self.choice
@@ -176,7 +177,7 @@ class Convergence:
         Raises
         ------
         StudyError
-            If `path` has an ending that cannot be drawn.
+            If the format given by the ending of `path` is not supported.
         """
         from rodsim.studies.convergence_picture import Panel, draw
 
@@ -189,12 +190,14 @@ class Convergence:
 
 
 def _of_parts(choice: Choice) -> str:
+    """Return the errors of mesh and step as a sum in text; empty unless both are positive."""
     parts = [(choice.mesh_error, "mesh"), (choice.step_error, "step")]
     told = [f"{word} {error:.2e}" for error, word in parts if error]
     return f"{' + '.join(told)} = " if len(told) > 1 else ""
 
 
 def _of_what(all_found: list[Series]) -> str:
+    """Return the reference of relative errors, in words."""
     if any(found.name == MOTION for found in all_found):
         return "of the farthest that a point goes"
     return "of the largest value on any level"
@@ -214,48 +217,48 @@ def converge(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Convergence:
-    """Refine mesh and step of a scene, find the orders of both and the cheapest choice for an `error`.
+    """Refine mesh and step of a scene; return the orders of both and the cheapest choice for an `error`.
 
     Parameters
     ----------
     scene : str, Path or mapping
-        File or data of a scene; its own mesh and step are the coarsest. Of a scene without `run`, the mesh of its equilibrium is
-        refined.
+        File or data of a scene; its own mesh and step are the coarsest. If the scene has no `run`, the mesh of its equilibrium
+        is refined.
     measures : mapping of str to str or callable, or sequence of str, optional
-        As of `sweep`. By default the motion: positions of all bodies and of start, middle and end of all rods at about 20 times,
-        relative to the farthest that a point goes.
+        Measures as in `sweep`. By default the motion: positions of all bodies and of start, middle and end of all rods at about
+        20 times, relative to the largest displacement of a point.
     error : float, default 1e-3
-        Relative error that the choice must keep to.
+        Relative error that the choice must meet.
     levels : int, default 4
-        Number of levels of each refinement, 3 or more; 4 need seven runs, and three to twelve for the choice.
+        Number of levels of each refinement, 3 or more; 4 levels need seven runs, and three to twelve more for the choice.
     t_end : float, optional
         End time, s. By default that of the scene.
     dt : float, optional
         Coarsest step, s. By default that of the scene.
     integrator : str, optional
-        By default that of the scene.
+        Integrator. By default that of the scene.
     folder : Path or str, optional
-        Folder for the journal, the table, results and pictures. Cases that are done there are not run again. By default
+        Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
     scheduler : str, optional
         Address of a Dask scheduler. By default a cluster on this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
-        the other, without Dask.
+        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
+        after the other, without Dask.
     progress : bool, optional
-        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+        Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
 
     Returns
     -------
     Convergence
-        `mesh` and `step` have errors and orders, `choice` the cheapest mesh and step.
+        `mesh` and `step` contain errors and orders, `choice` the cheapest mesh and step.
 
     Raises
     ------
     StudyError, SceneError
         If the scene cannot be run as described, or a run failed.
     StudyStopped
-        If the scheduler is gone for good; what was done is in the folder.
+        If the scheduler is gone for good; the finished cases are in the folder.
 
     Examples
     --------
@@ -284,15 +287,15 @@ def converge(
 
 
 class Wanted(NamedTuple):
-    """What is asked of refinements, checked."""
+    """Checked arguments of a refinement: measures, error and number of levels."""
 
-    measures: dict[str, Measure]  # by name; none: the motion
+    measures: dict[str, Measure]  # measures by name; empty: the motion
     error: float
     levels: int
 
     @classmethod
     def of(cls, measures: Mapping[str, Measure] | Sequence[str] | None, error: float, levels: int) -> Wanted:
-        """Raises StudyError, ModelError for what cannot be."""
+        """Check the arguments of a refinement; raise StudyError or ModelError if one is invalid."""
         error = number("converge", "error", error, positive=True)
         count("converge", "levels", levels)
         if levels < 3:
@@ -304,7 +307,7 @@ class Wanted(NamedTuple):
 
 
 def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
-    """Both sequences, and the choice where both converge; how: of `run_study`."""
+    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_study`."""
     named, error = wanted.measures, wanted.error
     rows = plan.runs()
     runs = _run(base, plan, rows, named, how)
@@ -342,11 +345,12 @@ def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) 
 
 
 def _rates(rows: list[Run], runs: Sweep) -> list[float]:
+    """Return the time of each run per unit of `Run.work`, s."""
     return [outcome.seconds / row.work for row, outcome in zip(rows, runs.outcomes, strict=True)]
 
 
 def scene_of(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
-    """A file or data, with these settings of its run in the place of its own; None: its own."""
+    """Return the study target of a scene file or of scene data; `settings` that are not None replace those of its run."""
     from rodsim.scenes.reading import read
 
     if isinstance(scene, Mapping):
@@ -358,7 +362,7 @@ def scene_of(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) ->
 def _run(
     of_scene: SceneBase, plan: Plan, rows: list[Run], measures: dict[str, Measure], how: dict[str, Any]
 ) -> Sweep:
-    """Runs of a list of meshes and steps."""
+    """Run a list of meshes and steps as a study; raise StudyError if a run failed."""
     entries: dict[str, list[Any]] = {
         f"rods.{name}.n_elements": [row.elements[name] for row in rows] for name in plan.first.elements
     }
@@ -368,7 +372,7 @@ def _run(
     parameters = {
         path: made_parameter(path, schema.ParameterEntry(values=values)) for path, values in entries.items()
     }
-    # what replaces the scene's own settings must not replace those varied
+    # settings that replace the scene's must not replace the varied ones
     settings = {name: x for name, x in of_scene.settings.items() if name not in ("dt", "output_every")}
     data = {
         **of_scene.data,
@@ -387,7 +391,7 @@ def _run(
 
 
 def _values(runs: Sweep, measures: dict[str, Measure]) -> tuple[dict[str, list[Floats]], dict[str, float]]:
-    """What each run found, points or numbers as rows, by measure, and the scales of errors."""
+    """Return the values of each run by measure, (k, 3) points or (1, 1) numbers, and the scales of the errors by measure."""
     if not measures:
         every = [np.array(outcome.samples) for outcome in runs.outcomes]
         return {MOTION: [x[1:].reshape(-1, 3) for x in every]}, {MOTION: float(every[0][0]) or 1.0}

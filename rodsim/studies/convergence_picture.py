@@ -1,4 +1,4 @@
-"""The picture of a convergence: errors over elements, and over the step."""
+"""Picture of a convergence study: errors over the number of elements and over the step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Panel(NamedTuple):
-    """Errors of measures over what was refined, and the choice."""
+    """Axes of the picture: label, errors of the measures over elements or step, and the choice (None: no choice)."""
 
     label: str
     series: list[Series]
@@ -26,7 +26,7 @@ class Panel(NamedTuple):
 
 
 def draw(title: str, error: float, panels: list[Panel], path: Path | str) -> Path:
-    """Write the picture (.png, .pdf, .svg)."""
+    """Write the picture (.png, .pdf or .svg) and return its path; `error`: requested relative error."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -55,6 +55,7 @@ def draw(title: str, error: float, panels: list[Panel], path: Path | str) -> Pat
 
 
 def _panel(ax: Axes, all_found: list[Series], error: float) -> None:
+    """Draw the errors of all measures on logarithmic axes, with the requested error as a line."""
     for k, found in enumerate(all_found):
         label = found.name if found.exact else f"{found.name}: order {found.order:.2f}"
         errors = np.maximum(found.errors, SMALLEST)

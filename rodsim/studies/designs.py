@@ -1,4 +1,4 @@
-"""Which cases a study has: grids, lists, Latin hypercubes and Sobol points of its parameters, repeated with seeds."""
+"""Designs of a study: grids, lists, Latin hypercubes and Sobol points of its parameters, repeated with seeds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rodsim.studies.units import unit_of
 if TYPE_CHECKING:
     from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
-SEED = "seed"  # the column
+SEED = "seed"  # name of the column of seeds
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter by name: the places it goes to, each with a factor, and how its values are given."""
+    """A parameter of a study: its name, its entry in the study file (paths, values or distribution) and its unit."""
 
     name: str
     entry: ParameterEntry
@@ -30,7 +30,7 @@ class Parameter:
 
     @property
     def places(self) -> dict[str, float | None]:
-        """Path -> factor; None: the value as it is."""
+        """Return the paths that the parameter sets, each with a factor; None: the value is not multiplied."""
         path = self.entry.path
         if isinstance(path, dict):
             return dict(path)
@@ -39,11 +39,11 @@ class Parameter:
 
     @property
     def random(self) -> bool:
-        """Whether each seed draws another value."""
+        """Return whether the value is random, drawn again for each seed."""
         return self.entry.normal is not None or self.entry.uniform is not None
 
     def steps(self) -> list[Any]:
-        """The values on a grid or list."""
+        """Return the values of the parameter for a grid or list design."""
         if self.entry.values is not None:
             return list(self.entry.values)
         if self.entry.n is None:
@@ -55,14 +55,14 @@ class Parameter:
         return [float(x) for x in space(low, high, self.entry.n)]
 
     def scaled(self, u: float) -> float:
-        """The value at the fraction u between low and high."""
+        """Return the value at the fraction `u` (0 to 1) between low and high, on a linear or logarithmic scale."""
         low, high = self._span()
         if self.entry.scale == "log":
             return float(low * (high / low) ** u)
         return float(low + u * (high - low))
 
     def drawn(self, seed: int) -> float:
-        """The value of a random parameter: the same for the same seed and name, whatever else is varied."""
+        """Draw the value of a random parameter; it depends only on the seed and the name of the parameter."""
         generator = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         if self.entry.normal is not None:
             return float(generator.normal(self.entry.normal[0], self.entry.normal[1]))
@@ -70,13 +70,14 @@ class Parameter:
         return float(generator.uniform(self.entry.uniform[0], self.entry.uniform[1]))
 
     def _span(self) -> tuple[float, float]:
+        """Return low and high; raise StudyError if they are missing."""
         if self.entry.low is None or self.entry.high is None:
             raise StudyError(f"parameter '{self.name}': samples lie between low and high; give both")
         return self.entry.low, self.entry.high
 
 
 def made_parameter(name: str, entry: ParameterEntry) -> Parameter:
-    """A parameter, with the unit of its place where none is given."""
+    """Return a parameter; if its entry has no unit, take the unit of its first path."""
     parameter = Parameter(name, entry)
     unit = entry.unit
     if unit is None:
@@ -85,7 +86,7 @@ def made_parameter(name: str, entry: ParameterEntry) -> Parameter:
 
 
 def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str, Any]]:
-    """The cases: values by the names of the parameters, and of the seed where the design has seeds."""
+    """Return the cases: values by parameter name, with the seed if the design has seeds."""
     if any(parameter.name == SEED for parameter in parameters):
         raise StudyError(f"parameter '{SEED}': the design gives it; use `seeds` there, or another name")
     drawn = [parameter for parameter in parameters if parameter.random]
@@ -106,12 +107,14 @@ def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str,
 
 
 def _seeds(design: DesignEntry) -> list[int] | None:
+    """Return the seeds of a design, 0 to n - 1 if only their number is given; None if it has no seeds."""
     if design.seeds is None:
         return None
     return list(range(design.seeds)) if isinstance(design.seeds, int) else design.seeds
 
 
 def _check_count(design: DesignEntry) -> None:
+    """Raise StudyError if the number of samples is missing, superfluous or, for Sobol points, no power of two."""
     sampled = design.type in ("latin_hypercube", "sobol")
     if sampled and design.n is None:
         raise StudyError(f"design {design.type}: how many samples? give n")
@@ -125,7 +128,7 @@ def _check_count(design: DesignEntry) -> None:
 
 
 def _grid(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> list[dict[str, Any]]:
-    """All combinations; the last parameter changes first."""
+    """Return all combinations of the values; the last parameter changes fastest."""
     names = [parameter.name for parameter in parameters]
     steps = [parameter.steps() for parameter in parameters]
     if np.prod([float(len(values)) for values in steps]) > MOST_CASES:
@@ -134,7 +137,7 @@ def _grid(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> li
 
 
 def _list(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> list[dict[str, Any]]:
-    """The first values of all, the second of all ..."""
+    """Combine the first values of all parameters, then the second values of all, and so on."""
     steps = {parameter.name: parameter.steps() for parameter in parameters}
     lengths = {name: len(values) for name, values in steps.items()}
     if len(set(lengths.values())) > 1:
@@ -144,6 +147,7 @@ def _list(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> li
 
 
 def _sampled(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> list[dict[str, Any]]:
+    """Return `n` samples of a Latin hypercube or of Sobol points between low and high of the parameters."""
     from scipy.stats import qmc
 
     assert design.n is not None
@@ -158,5 +162,5 @@ _DESIGNS = {"grid": _grid, "list": _list, "latin_hypercube": _sampled, "sobol": 
 
 
 def is_grid(parameters: Mapping[str, Parameter], design: DesignEntry) -> bool:
-    """Whether the table has an axis for each parameter."""
+    """Return whether the cases are a full grid, so that the table has an axis for each parameter."""
     return design.type == "grid" and not any(parameter.random for parameter in parameters.values())

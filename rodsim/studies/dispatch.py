@@ -1,12 +1,13 @@
-"""Cases to workers and outcomes back, whatever dies on the way.
+"""Send cases to workers and collect their outcomes; tolerate dead workers and schedulers.
 
-Small cases travel in batches that take about as long as `BATCH` and become smaller towards the end. The first case of each
-structure goes alone to one worker of each cache of compiled code; the others find there what it has compiled. Where that worker
-is gone before Dask has begun, its address never comes back: the case is sent again, to any.
+Small cases are sent in batches that take about `BATCH` seconds and become smaller towards the end. The first case of each
+structure is sent alone to one worker of each cache of compiled code; later cases load from the cache what it has compiled. If
+that worker is gone before Dask has started the case, its address never comes back: the case is sent again, to any worker.
 
-A batch whose worker dies is done again by another, by Dask itself, until it has seen more deaths than Dask's
-`distributed.scheduler.allowed-failures`. Its cases are then suspects: when all else is done they go one at a time, and the one
-that kills its workers again is recorded as lost. A case that does not end at its limit of time says so and ends its worker.
+If the worker of a batch dies, Dask repeats the batch on another worker, until more workers have died than Dask's
+`distributed.scheduler.allowed-failures`. The cases of the batch are then suspects: they are run one at a time when all others are
+done, and a case that kills its workers again is recorded as lost. If a case does not end at its time limit, its worker reports
+this and ends its own process.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.cluster import Cluster, Place, place
 from rodsim.studies.errors import StudyError, StudyStopped
 
-BATCH = 1.0  # s
-AHEAD = 2  # batches a worker: the next is there when one is done
-LOOK = 1.0  # s between looks at the cluster
-QUIET = 30.0  # s without an outcome until something is told; then twice as long each time
-MOST_RESTARTS = 5  # of a local cluster, without a case done between
-SENT = 1.0  # s in which the last words of a worker are sent
+BATCH = 1.0  # intended time of a batch, s
+AHEAD = 2  # batches sent to each worker: the next one is there when one is done
+LOOK = 1.0  # interval between checks of the cluster, s
+QUIET = 30.0  # time without an outcome until a message is printed, doubled after each, s
+MOST_RESTARTS = 5  # largest number of restarts of a cluster without a finished case in between
+SENT = 1.0  # time for the last message of a worker to be sent, s
 
 
 class SchedulerLost(Exception):
-    """The scheduler is gone, and what was under way with it."""
+    """The scheduler is gone, and the cases that it had are lost."""
 
 
 def run_on_worker(recipe: Recipe, cases: list[Case], kept: frozenset[int], topic: str) -> list[Outcome]:
-    """`run_batch` on a worker, which ends itself where a case does not end at its limit."""
+    """Run `run_batch` on a worker, which ends its own process if a case does not end at its time limit."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -59,10 +60,10 @@ def run_cases(
     kept: frozenset[int] = frozenset(),
     tell: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Run all cases; `took` is called with each outcome as it comes, `tell` where none has come for a while.
+    """Run all cases; call `took` with each outcome as it arrives, and `tell` with a message if none has arrived for a while.
 
-    Raises StudyStopped where the scheduler is gone for good, StudyError where workers cannot run the study at all. What
-    `took` was given by then is done.
+    `kept`: numbers of the cases whose result files are returned. Raises StudyStopped if the scheduler is gone for good,
+    StudyError if the workers cannot run the study at all. The cases whose outcomes `took` has received by then are done.
     """
     if cluster.here:
         for case in cases:
@@ -74,7 +75,7 @@ def run_cases(
         before = len(left)
 
         def took_one(outcome: Outcome) -> None:
-            if left.pop(outcome.number, None) is not None:  # not what a lost scheduler had done twice
+            if left.pop(outcome.number, None) is not None:  # not run twice after a lost scheduler
                 took(outcome)
 
         try:
@@ -88,7 +89,7 @@ def run_cases(
 
 
 class _Dispatch:
-    """Cases that wait, batches under way, and what the batches teach about how long cases take."""
+    """State of a dispatch: waiting cases, batches on workers, and the measured time of a case."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class _Dispatch:
         self._own, self._manned = (
             own,
             time.monotonic(),
-        )  # whether the cluster is ours; when there was a worker
+        )  # whether the cluster is local; last time at which there was a worker
         self._client, self._recipe, self._took, self._kept, self._tell = client, recipe, took, kept, tell
         self._ready: deque[Case] = deque()
         self._unscouted: dict[str, deque[Case]] = {}
@@ -113,16 +114,16 @@ class _Dispatch:
         self._alone: Any = None
         self._under_way: dict[Any, list[Case]] = {}
         self._scouts: set[Any] = set()
-        self._bound: dict[Any, str] = {}  # scouts to the addresses of their workers
+        self._bound: dict[Any, str] = {}  # scout -> address of its worker
         self._finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._n_workers = 1
-        self._seconds: float | None = None  # a case
-        self._topic = f"rodsim-{uuid.uuid4().hex}"  # where workers say that they end themselves
-        self._seen: set[str] = set()  # addresses of workers
+        self._seconds: float | None = None  # mean time of a case, s
+        self._topic = f"rodsim-{uuid.uuid4().hex}"  # topic on which workers report that they end
+        self._seen: set[str] = set()  # addresses of all workers seen so far
         self._last, self._patience = time.monotonic(), QUIET
 
     def run(self) -> None:
-        """Until nothing is left."""
+        """Run until no case is left."""
         self._caches = self._places()
         self._seen = {address for group in self._caches for address in group}
         self._manned = time.monotonic()
@@ -143,7 +144,7 @@ class _Dispatch:
             self._last, self._patience = time.monotonic(), QUIET
 
     def _places(self) -> list[list[str]]:
-        """Addresses of the workers, those with one cache of compiled code together."""
+        """Return the addresses of the workers, grouped by their cache of compiled code."""
         try:
             self._client.wait_for_workers(1, timeout=clusters.PATIENCE)
             found = self._client.run(place, on_error="return")
@@ -156,7 +157,7 @@ class _Dispatch:
             if isinstance(said, ImportError):
                 raise StudyError(f"worker {address} cannot run cases: {said}; install rodsim there")
             if not isinstance(said, Place):
-                continue  # it died while it was asked
+                continue  # the worker died during the query
             if said.program != self._recipe.program:
                 raise StudyError(
                     f"worker {address} on '{said.host}' has rodsim {said.program}, here it is {self._recipe.program}; "
@@ -168,6 +169,7 @@ class _Dispatch:
     # --- sending
 
     def _send(self) -> None:
+        """Send scouts of the next structure, then batches, and at last single suspects."""
         if not self._scouts and self._unscouted:
             structure = next(iter(self._unscouted))
             waiting = self._unscouted[structure]
@@ -180,12 +182,14 @@ class _Dispatch:
             self._alone = self._submit([self._suspects.popleft()])
 
     def _batch_size(self) -> int:
+        """Return the number of cases of the next batch, from the mean time of a case and the number of waiting cases."""
         if self._seconds is None:
             return 1
         even = -(-len(self._ready) // (AHEAD * self._n_workers))
         return max(1, min(even, int(BATCH / max(self._seconds, 1e-6))))
 
     def _submit(self, cases: list[Case], workers: Sequence[str] = (), scout: bool = False) -> Any:
+        """Submit a batch, preferably to `workers`, and return its future; `scout`: True if it is the first of its structure."""
         where = {"workers": list(workers), "allow_other_workers": True} if workers else {}
         kept = self._kept & {case.number for case in cases}
         given = (self._recipe, cases, kept, self._topic)
@@ -204,10 +208,11 @@ class _Dispatch:
     # --- receiving
 
     def _receive(self, future: Any) -> None:
+        """Process a finished batch: its outcomes, or the error by which it ended."""
         from distributed.scheduler import KilledWorker
 
         if future not in self._under_way:
-            return  # it was sent again, or was stuck
+            return  # the batch was sent again, or did not end at its limit
         cases = self._under_way.pop(future)
         if future.status == "finished":
             outcomes = self._result(future)
@@ -221,21 +226,21 @@ class _Dispatch:
                     f"the workers cannot run the study: {type(error).__name__}: {error}"
                 ) from error
             self._suspect(cases, error, future is self._alone)
-        else:  # cancelled or lost: so it is where the scheduler is gone
+        else:  # cancelled or lost: the scheduler is gone
             raise SchedulerLost
         self._end(future)
         future.release()
 
     def _end(self, future: Any) -> None:
-        """What a scout was sent for is done."""
+        """Forget a finished scout; when the last one of a structure has ended, release the other cases of this structure."""
         self._bound.pop(future, None)
         if future in self._scouts:
             self._scouts.remove(future)
-            if not self._scouts:  # all caches know this structure
+            if not self._scouts:  # all caches have the code of this structure
                 self._ready.extend(self._unscouted.pop(next(iter(self._unscouted))))
 
     def _stuck(self, number: int, words: str, seconds: float) -> None:
-        """A case did not end at its limit, its worker ends; what came with it is done again."""
+        """Record a case that did not end at its limit, whose worker ends; put the other cases of its batch back."""
         for future, cases in list(self._under_way.items()):
             found = [case for case in cases if case.number == number]
             if found:
@@ -245,22 +250,23 @@ class _Dispatch:
                 self._took(Outcome(number, found[0].key, {}, words, seconds=seconds))
 
     def _drop(self, future: Any) -> None:
-        """Nothing more is expected of it."""
+        """Remove a batch and cancel it; its outcome is no longer expected."""
         del self._under_way[future]
         with contextlib.suppress(Exception):  # the scheduler may be gone
             future.cancel()
 
     def _result(self, future: Any) -> list[Outcome]:
+        """Return the outcomes of a finished batch; raise SchedulerLost if they cannot be fetched."""
         try:
             outcomes: list[Outcome] = future.result(timeout=clusters.PATIENCE)
-        except Exception as error:  # a scheduler that goes now shows in many ways
+        except Exception as error:  # a scheduler that is lost here causes various errors
             if isinstance(error, StudyError):
                 raise
             raise SchedulerLost from error
         return outcomes
 
     def _suspect(self, cases: list[Case], error: Any, alone: bool) -> None:
-        """Cases of a batch that lost too many workers; one that went alone has lost them itself."""
+        """Make suspects of the cases of a batch that lost too many workers; record a case that was `alone` as lost."""
         if alone:
             case = cases[0]
             allowed = getattr(error, "allowed_failures", 3)
@@ -270,13 +276,14 @@ class _Dispatch:
             self._suspects.extend(cases)
 
     def _learn(self, outcomes: list[Outcome]) -> None:
+        """Update the mean time of a case; not while scouts run, whose times include compilation."""
         if any(future in self._scouts for future in self._under_way) or not outcomes:
             return
         seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
         self._seconds = seconds if self._seconds is None else 0.5 * (self._seconds + seconds)
 
     def _look(self) -> None:
-        """Whether the scheduler is there, and which workers; whether anything moves."""
+        """Check the scheduler and the workers, send lost scouts again, and report if no outcome has come for a while."""
         if self._client.status != "running":
             raise SchedulerLost
         try:
@@ -290,7 +297,7 @@ class _Dispatch:
         if there:
             self._manned = time.monotonic()
         elif self._own and time.monotonic() - self._manned > clusters.PATIENCE:
-            raise SchedulerLost  # a cluster of our own that starts no workers any more: another is made
+            raise SchedulerLost  # a local cluster that starts no more workers is replaced
         for future in lost:
             if future.status == "pending" and future.key not in taken:
                 self._send_again(future)
@@ -300,7 +307,7 @@ class _Dispatch:
             self._tell(self._still(quiet, there))
 
     def _send_again(self, future: Any) -> None:
-        """A scout that waits for a worker that is gone goes to any."""
+        """Send a scout again, to any worker, because the worker that it waits for is gone."""
         cases, scout = self._under_way[future], future in self._scouts
         self._drop(future)
         self._scouts.discard(future)
@@ -308,6 +315,7 @@ class _Dispatch:
         self._submit(cases, scout=scout)
 
     def _still(self, quiet: float, there: set[str]) -> str:
+        """Return the message that no case has ended for `quiet` seconds; `there`: addresses of the present workers."""
         n = sum(map(len, self._under_way.values()))
         gone = len(self._seen - there)
         died = f", {gone} have died" if gone else ""

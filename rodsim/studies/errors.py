@@ -1,4 +1,4 @@
-"""What a user can cause with a study; each names the object, the value and the cure."""
+"""Errors of studies that a user can cause; each message names the object, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rigid.errors import ModelError
 
 
 class StudyError(ModelError):
-    """A study that cannot be run as described; nothing has been run then."""
+    """The study cannot be run as described; nothing has been run."""
 
 
 class StudyStopped(RuntimeError):
-    """A study that came to an end before its last case; what was computed is in its folder."""
+    """The study ended before its last case; the computed cases are in its folder."""
 
 
 def near(word: str, known: Iterable[str], what: str = "it has") -> str:
-    """The cure for a name that is not known: the one meant, or all there are."""
+    """Return advice for an unknown name: the most similar known name, or the list of known names preceded by `what`."""
     names = [str(name) for name in known]
     close = difflib.get_close_matches(word, names, 1)
     if close:

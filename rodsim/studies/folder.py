@@ -1,10 +1,10 @@
-"""The folder of a study: a journal of cases as they are done, the table, results and pictures.
+"""Folder of a study: a journal of finished cases, the table, results and pictures.
 
-    cases.jsonl     a line a case, in the order in which they came: keys, measures, errors; only ever added to
-    table.csv, table.parquet     the table, whole or not at all
-    results/case-0007.vtkhdf     results that are kept
+    cases.jsonl     a line for each case, in the order in which they ended: keys, measures, errors; append-only
+    table.csv, table.parquet     the table, written completely or not at all
+    results/case-0007-KEY.vtkhdf     saved results, with the first 8 characters of the key
 
-A line that a kill has torn is left out when the journal is read again, and its case is done again.
+A line that is incomplete because the process was killed is skipped when the journal is read, and its case is run again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RESULTS = "results"
 
 
 class Folder:
-    """A study's folder, held against other writers until `close`."""
+    """Folder of a study, locked against other writers until `close`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,16 +37,16 @@ class Folder:
         self._file: IO[str] | None = None
 
     def done(self) -> dict[str, Outcome]:
-        """Outcomes by key, of all studies that have written here."""
+        """Return the outcomes by key, of all studies that have written to this folder."""
         found: dict[str, Outcome] = {}
         for line in _lines(self.path / JOURNAL):
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # torn
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # skip incomplete lines
                 outcome = _outcome(json.loads(line))
                 found[outcome.key] = outcome
         return found
 
     def add(self, outcome: Outcome, values: dict[str, Any]) -> None:
-        """A line for an outcome, and its result as a file where it brought one."""
+        """Append an outcome to the journal, and save its result file if it has one; `values`: parameters of the case."""
         if outcome.file is not None:
             target = self.result(outcome.key, outcome.number)
             target.parent.mkdir(exist_ok=True)
@@ -72,25 +72,25 @@ class Folder:
             self._file.flush()
 
     def result(self, key: str, number: int) -> Path:
-        """Where the result of a case stands: under its key, its number may be another in the next study."""
+        """Return the path for the result of a case; it contains the key, because the number may differ in another study."""
         return self.path / RESULTS / f"case-{number:04d}-{key[:8]}.vtkhdf"
 
     def kept(self, key: str) -> Path | None:
-        """The result of a case that is here already."""
+        """Return the saved result file of a case; None if there is none."""
         return kept_result(self.path, key)
 
     def close(self) -> None:
-        """End of writing."""
+        """Close the journal and release the lock."""
         try:
             if self._file is not None:
                 with named(self.path / JOURNAL):
-                    self._file.close()  # writes what a full disk did not take
+                    self._file.close()  # writes the buffer again if the disk was full
         finally:
             self._lock.release()
 
 
 def kept_result(folder: Path, key: str) -> Path | None:
-    """The result of a case in the folder of a study, where it was kept."""
+    """Return the saved result file of a case in the folder of a study; None if there is none."""
     return next(iter(sorted((folder / RESULTS).glob(f"case-*-{key[:8]}.vtkhdf"))), None)
 
 
@@ -101,6 +101,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _ends_whole(path: Path) -> bool:
+    """Return whether a file is empty or ends with a complete line."""
     with open(path, "rb") as file:
         file.seek(0, 2)
         if file.tell() == 0:
@@ -110,6 +111,7 @@ def _ends_whole(path: Path) -> bool:
 
 
 def _outcome(record: dict[str, Any]) -> Outcome:
+    """Return the outcome stored in a line of the journal, without its result file."""
     return Outcome(
         int(record["case"]),
         str(record["key"]),

@@ -1,4 +1,4 @@
-"""Workers of a local cluster import the script that starts them: a script without a guard would start a cluster in each."""
+"""Check that a script is guarded: workers of a local cluster import it, and without a guard each would start a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CURE = 'put what the script does under `if __name__ == "__main__":`'
 
 
 def check_guard() -> None:
-    """Raise StudyError where the script that runs does this whenever it is imported, as workers will."""
+    """Raise StudyError if the running script would start the study again when a worker imports it."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise StudyError(f"a worker imports the script that started it, which starts workers again; {CURE}")
     main = sys.modules.get("__main__")
@@ -34,7 +34,7 @@ def check_guard() -> None:
 
 
 def guarded(file: Path, line: int) -> bool:
-    """Whether a line of a script stands under a condition; also where the script cannot be read."""
+    """Return whether a line of a script is inside an `if` statement; True if the script cannot be read or parsed."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

@@ -1,9 +1,9 @@
-"""What a case is known by: a hash of all that decides about its numbers, and of the program.
+"""Keys of cases: a hash of all data and code that determine the numbers of a case, and of the program.
 
-Of a user's code that is what Python can reach: code, defaults, enclosed variables and named globals of functions; attributes,
-methods and bases of classes; the object of a bound method; the source of modules, and of those that they import. What is
-installed (site-packages, the standard library) is known by its name and version, this program by its sources (`program`).
-Nobody sees what is read while it runs: data files, environment, modules imported by a name that is computed.
+The key covers the user code that Python can reach: code, defaults, enclosed variables and named globals of functions;
+attributes, methods and bases of classes; the object of a bound method; the source of modules, and of those that they import.
+Installed packages (site-packages, the standard library) are identified by name and version, this program by its sources
+(`program`). The key does not cover what is read at run time: data files, the environment, modules imported by a computed name.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ import numpy as np
 from rodsim.studies.user_code import imported_in, installed, sources_of
 
 _PACKAGES = ("rodsim", "rigid", "discretization")
-# of rodsim: they decide about no number of a case
+# folders of rodsim that do not affect the numbers of a case
 _ASIDE = ("cli", "doctor", "papers", "reporting", "templates", "validation")
-# folders of which these files do
+# folders in which only these files affect the numbers
 _PARTLY = {
     "studies": "bases cases measures motion_samples paths quantities spectra",
     "comparing": "points",
 }
-# of a class: what Python adds, and words
+# class attributes that Python adds, and texts: not part of a key
 _NOT_OF_A_CLASS = [
     "__dict__",
     "__weakref__",
@@ -49,11 +49,11 @@ _WRAPPED = (
     "py_func",
     "__wrapped__",
     "pyfunc",
-)  # where numba, functools and numpy keep the function that they call
+)  # attributes in which numba, functools and numpy store the wrapped function
 
 
 def sources() -> Iterator[tuple[str, Path, Path]]:
-    """Files that decide about the numbers of a case: package, place in it, file."""
+    """Yield the source files that affect the numbers of a case: package, path in the package, file."""
     for package in _PACKAGES:
         spec = importlib.util.find_spec(package)
         for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -67,7 +67,7 @@ def sources() -> Iterator[tuple[str, Path, Path]]:
 
 @functools.cache
 def program() -> str:
-    """Version of the program and a hash of its sources."""
+    """Return the version of the program with a hash of its sources."""
     from rodsim import __version__
 
     digest = hashlib.sha256()
@@ -77,17 +77,18 @@ def program() -> str:
 
 
 def key(*content: Any) -> str:
-    """Hash of plain data, arrays, functions, classes and objects."""
+    """Return the hash of plain data, arrays, functions, classes and objects (24 hexadecimal digits)."""
     text = json.dumps(_Plain().of(content, ()), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def structure(content: Any) -> str:
-    """As `key`, blind to numbers: cases of one structure run the same compiled code."""
+    """Return the hash of a case without its numbers; cases with equal hashes run the same compiled code."""
     return key(_blind(content))
 
 
 def _blind(content: Any) -> Any:
+    """Return the content with all numbers replaced by "#"."""
     if isinstance(content, dict):
         return {name: _blind(value) for name, value in content.items()}
     if isinstance(content, list | tuple):
@@ -96,15 +97,15 @@ def _blind(content: Any) -> Any:
 
 
 class _Plain:
-    """Values as data that JSON knows."""
+    """Converter of values to data that JSON can represent."""
 
     def __init__(self) -> None:
         self._met: dict[
             int, tuple[int, Any]
-        ] = {}  # code that was written out: its number; kept alive for its id
+        ] = {}  # by id: number of written functions and classes, and the object, which keeps its id valid
 
     def of(self, value: Any, around: tuple[int, ...]) -> Any:
-        """`around`: what the value stands in, so that what points back comes to an end."""
+        """Convert a value; `around`: ids of the enclosing containers, so that circular references end."""
         if value is None or isinstance(value, str | bool | int | float):
             return value
         if isinstance(value, np.generic):
@@ -123,7 +124,7 @@ class _Plain:
             return ["again", around[::-1].index(id(value))]
         inside = (*around, id(value))
         if isinstance(value, dict):
-            # in the order of the names: code is written out where it is met first
+            # sorted by name: code is written where it occurs first
             return {
                 str(name): self.of(x, inside) for name, x in sorted(value.items(), key=lambda i: str(i[0]))
             }
@@ -146,7 +147,7 @@ class _Plain:
         return self._object(value, inside)
 
     def _object(self, value: Any, inside: tuple[int, ...]) -> Any:
-        """What an object is made of, and its class; of one that wraps a function, that function."""
+        """Convert an object: its class and attributes; if it wraps a function, that function."""
         for name in _WRAPPED:
             function = inspect.getattr_static(value, name, None)
             if isinstance(function, types.FunctionType):
@@ -156,20 +157,20 @@ class _Plain:
             owner = bound.__name__ if isinstance(bound, types.ModuleType) else self.of(bound, inside)
             return ["builtin", value.__qualname__, owner]
         kind = self.of(type(value), inside)
-        # of installed classes the own ones: those below may be memories, filled as they are asked for
+        # skip slots of installed base classes: they may be caches that are filled later
         kinds = [c for c in type(value).__mro__ if c is type(value) or self._named(c.__module__, "") is None]
         slots = [
             name for c in kinds for name, x in vars(c).items() if isinstance(x, types.MemberDescriptorType)
         ]
         held = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
         if hasattr(value, "__dict__"):
-            apart = getattr(type(value), "NOT_IN_KEYS", ())  # what says the same once more
+            apart = getattr(type(value), "NOT_IN_KEYS", ())  # redundant attributes
             own = {name: x for name, x in vars(value).items() if name not in apart}
             return [kind, self.of({**held, **own}, inside)]
         return [kind, self.of(held, inside) if held else repr(value)]
 
     def _code(self, value: Any, around: tuple[int, ...]) -> Any:
-        """A function or a class: by name where it is installed, else written out, once."""
+        """Convert a function or class: by name if it is installed, else by its contents, written once."""
         by_name = self._named(str(value.__module__), value.__qualname__)
         if by_name is not None:
             return by_name
@@ -189,7 +190,7 @@ class _Plain:
 
     @staticmethod
     def _named(module: str, name: str) -> list[str] | None:
-        """What is known by its name; None: a user's."""
+        """Return the identification by name (and version) of installed code; None if it is the user's."""
         if module.split(".")[0] in _PACKAGES:
             return [module, name]
         version = installed(module)
@@ -197,17 +198,20 @@ class _Plain:
 
 
 def _of_a_slot(value: Any) -> bool:
+    """Return whether a class attribute is a descriptor that Python made for a slot or `__dict__`."""
     return isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
 
 
 def _held(cell: types.CellType) -> Any:
+    """Return the content of a closure cell; None if it is empty."""
     try:
         return cell.cell_contents
-    except ValueError:  # empty: of a function that is not complete
+    except ValueError:  # empty: the enclosing function has not assigned it yet
         return None
 
 
 def _names_in(code: types.CodeType) -> set[str]:
+    """Return the names used in code and in nested functions."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

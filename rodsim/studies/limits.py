@@ -1,4 +1,4 @@
-"""A limit of time for a call in this thread; what numba compiles meanwhile does not count."""
+"""Time limit for a call in this thread; compilation by numba does not count."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 from numba.core import event
 
 T = TypeVar("T")
-MOST_CASES = 1_000_000  # of a study
-LOOK = 0.05  # s between looks at the clock
-LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # s that a call has to end when it was told to
+MOST_CASES = 1_000_000  # largest number of cases of a study
+LOOK = 0.05  # interval between checks of the clock, s
+LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # bounds of the time that a call has to end after its limit, s
 
 
 class TookTooLong(BaseException):
-    """Raised in a call at its limit; no `except Exception` of the call takes it for its own."""
+    """Raised in a call at its time limit; a BaseException, so that no `except Exception` in the call catches it."""
 
 
 class _Compiling(event.Listener):
-    """How long this process has compiled."""
+    """Listener that measures how long this process has compiled."""
 
     def __init__(self) -> None:
         self._depth, self._began, self._ended = 0, 0.0, 0.0
@@ -38,14 +38,15 @@ class _Compiling(event.Listener):
 
     @property
     def seconds(self) -> float:
+        """Return the time spent in compilation so far, s."""
         return self._ended + (time.monotonic() - self._began if self._depth else 0.0)
 
 
 def within(seconds: float | None, call: Callable[[], T], give_up: Callable[[], None] | None = None) -> T:
-    """What `call` returns; TookTooLong where it takes longer than `seconds`.
+    """Return the result of `call`; raise TookTooLong in it if it takes longer than `seconds` (None: no limit).
 
-    The exception comes between two steps of Python. A call that is stuck in one (it sleeps, it waits for another program)
-    does not end by it: `give_up` is called a little later, in another thread, and should end the process.
+    The exception is raised between two steps of the Python interpreter. It does not end a call that is blocked in one step (it
+    sleeps, or waits for another program): then `give_up` is called a little later, in another thread, and should end the process.
     """
     if seconds is None:
         return call()
@@ -58,12 +59,12 @@ def within(seconds: float | None, call: Callable[[], T], give_up: Callable[[], N
             finally:
                 watch.end()
     except TookTooLong:
-        watch.end()  # what was raised in there may have come between
+        watch.end()  # the exception may have interrupted the first `end`
         raise
 
 
 class _Watch:
-    """A thread that looks at the clock."""
+    """Thread that checks the clock and raises TookTooLong in the thread that created it."""
 
     def __init__(self, seconds: float, give_up: Callable[[], None] | None) -> None:
         self.compiling = _Compiling()
@@ -74,16 +75,18 @@ class _Watch:
         self._fired = False
 
     def start(self) -> None:
+        """Start the thread."""
         threading.Thread(target=self._look, daemon=True).start()
 
     def end(self) -> None:
-        """From here on nothing is raised."""
+        """Stop the clock: after this call no exception is raised."""
         with self._lock:
             self._ended.set()
             if self._fired:
                 _take_back(self._thread)
 
     def _look(self) -> None:
+        """Wait until the limit, raise TookTooLong in the watched thread, and call `give_up` if the call still does not end."""
         began = time.monotonic()
         while time.monotonic() - began - self.compiling.seconds < self._seconds:
             if self._ended.wait(LOOK):
@@ -99,15 +102,18 @@ class _Watch:
 
 
 def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    """Schedule an exception in another thread; Python raises it at the thread's next step."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
 def _take_back(thread: int) -> None:
-    """What waits to be raised in this thread is raised here. Python offers to forget it, but goes on looking for it at every step
-    then, and where a profiler is set CPython 3.11 never ends to look.
+    """Raise and catch the exception that is pending in this thread.
+
+    Python can also discard a pending exception, but then checks for it at every step, and with a profiler CPython 3.11 never
+    stops checking.
     """
     try:
-        _raise_in(thread, TookTooLong)  # in place of one that waits
+        _raise_in(thread, TookTooLong)  # replaces a pending exception
         for _ in range(1000):
             time.sleep(0.0)
     except TookTooLong:

@@ -1,11 +1,11 @@
-"""What is measured of a result: named reductions of quantities, `final rods.cord.end.r.z`, or functions of the result.
+"""Measures of a result: named reductions of quantities, as `final rods.cord.end.r.z`, or functions of the result.
 
-initial, final, max, min, mean, range       of all outputs; the mean over time
-largest                                     of the absolute value
-rms                                         root of the mean square over time
-at T                                        at the time T (s), by a straight line between outputs
-time-of-max, time-of-min                    s
-frequency                                   Hz, of the highest peak of the spectrum
+initial, final, max, min, mean, range       over all outputs; the mean is an integral over time
+largest                                     largest absolute value
+rms                                         square root of the time mean of the square
+at T                                        value at the time T (s), interpolated linearly between outputs
+time-of-max, time-of-min                    time of the maximum or minimum, s
+frequency                                   frequency of the highest peak of the spectrum, Hz
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ Measure = str | Callable[["Result"], float]
 
 
 def _mean(t: Floats, x: Floats) -> float:
+    """Return the mean over time by the trapezoidal rule; the last value if the run has no length."""
     if len(t) < 2 or t[-1] == t[0]:
         return float(x[-1])
     return float(np.diff(t) @ (x[1:] + x[:-1]) / 2.0 / (t[-1] - t[0]))
@@ -54,7 +55,7 @@ _FORM = "write it as 'final rods.NAME.end.r.z', 'at 1.5 energy.elastic' or 'max 
 
 
 class Named(NamedTuple):
-    """A measure read from its words."""
+    """A parsed measure: quantity, unit and reduction."""
 
     quantity: Quantity
     unit: str
@@ -62,7 +63,7 @@ class Named(NamedTuple):
 
 
 def parse(text: str, layout: Layout, end: float | None = None) -> Named:
-    """The measure `text` says of results of this layout; `end`: of the run, s, where it is known."""
+    """Parse the measure `text` for results with this layout; `end`: end time of the run (s), None if it is not known."""
     word, rest, reduce = _reduction(text, end)
     try:
         found = quantity(rest, layout)
@@ -72,7 +73,7 @@ def parse(text: str, layout: Layout, end: float | None = None) -> Named:
 
 
 def check_words(text: str) -> None:
-    """Raise StudyError for what is wrong with a measure whatever the model is, where it is not known before a run."""
+    """Raise StudyError if a measure is invalid for every model; used if the model is not known before a run."""
     _, rest, _ = _reduction(text, None)
     try:
         check_possible(rest)
@@ -81,7 +82,7 @@ def check_words(text: str) -> None:
 
 
 def _reduction(text: str, end: float | None) -> tuple[str, str, Callable[[Floats, Floats], Any]]:
-    """The word, the quantity it is of, and what it does."""
+    """Split a measure into its word and its quantity; return both and the reduction."""
     word, _, rest = " ".join(text.split()).partition(" ")
     if word == "at":
         time, _, rest = rest.partition(" ")
@@ -100,6 +101,8 @@ def _reduction(text: str, end: float | None) -> tuple[str, str, Callable[[Floats
 
 
 def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:
+    """Return the reduction to the value at `time` (s), interpolated linearly; it raises StudyError outside the run."""
+
     def reduce(t: Floats, x: Floats) -> float:
         slack = 1e-9 * max(abs(t[0]), abs(t[-1]))
         if not t[0] - slack <= time <= t[-1] + slack:
@@ -112,7 +115,7 @@ def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:
 
 
 def measure(result: Result, measures: Mapping[str, Measure]) -> dict[str, float]:
-    """All measures of a result by name."""
+    """Return all measures of a result by name."""
     found: dict[str, float] = {}
     for name, what in measures.items():
         if isinstance(what, str):
@@ -124,7 +127,7 @@ def measure(result: Result, measures: Mapping[str, Measure]) -> dict[str, float]
 
 
 def numbers_of(name: str, value: Any) -> dict[str, float]:
-    """What a function gave: a number, or numbers by name."""
+    """Return what a function of the user returned, a number or (nested) numbers by name, as one mapping of numbers."""
     if isinstance(value, Mapping):
         return {f"{key}": number for k, x in value.items() for key, number in numbers_of(str(k), x).items()}
     array = np.asarray(value)

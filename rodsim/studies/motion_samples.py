@@ -1,4 +1,4 @@
-"""The motion of a result as numbers that can be compared between meshes: positions of its parts at given times."""
+"""Samples of the motion of a result that can be compared between meshes: positions of its parts at given times."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_PARTS = 20
 
 @dataclass(frozen=True)
 class MotionSamples:
-    """Called with a result: the farthest that a point goes (m), then positions of bodies and of start, middle and end of rods.
+    """Sampler of a result: largest displacement of a point (m), then positions of bodies and of start, middle and end of rods.
 
-    times: s; None: the last output alone. Of more than 20 parts, 20 evenly among them.
+    `times`: sample times (s); None: only the last output. Of more than 20 parts, 20 evenly spaced ones are sampled.
     """
 
     times: tuple[float, ...] | None
@@ -42,6 +42,7 @@ class MotionSamples:
         return iter([way, *np.concatenate(samples).tolist()])
 
     def _outputs(self, result: Result) -> list[int]:
+        """Return the indices of the outputs at the sample times; raise StudyError if a time has no output."""
         if self.times is None:
             return [-1]
         t = result.t

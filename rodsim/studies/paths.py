@@ -1,8 +1,8 @@
-"""Places in a scene by path: `rods.cord.section.radius`, `gravity[2]`, `loads.pull.value.t_end`, `run.dt`.
+"""Locate and set values in a scene by path: `rods.cord.section.radius`, `gravity[2]`, `loads.pull.value.t_end`, `run.dt`.
 
-An entry of a list is called by its name or by its number in brackets. A section or material that stands in the scene by name
-is copied into the part that the path goes through, so that the parameter belongs to that part alone; `sections.NAME.radius` is
-that of all who use it.
+An entry of a list is addressed by its name or by its index in brackets. If a path goes through a section or material that the
+part refers to by name, it is copied into this part, so that the parameter changes this part alone; `sections.NAME.radius` changes
+it for all parts that use it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rodsim.scenes.errors import Path
 from rodsim.studies.errors import StudyError, near
 
 _INDEX = re.compile(r"\[(-?\d+)\]")
-_REFERRED = {"section": "sections", "material": "materials"}  # key of a name -> where what it names stands
+_REFERRED = {"section": "sections", "material": "materials"}  # reference -> list referred to
 
 
 def locate(scene: dict[str, Any], path: str) -> Path:
-    """Keys and indices of the place that `path` names in the plain data of a whole scene (with its defaults)."""
+    """Return the keys and indices to which `path` leads in the plain data of a complete scene (with defaults)."""
     keys: list[str | int] = []
     here: Any = scene
     key: str | int
@@ -41,6 +41,7 @@ def locate(scene: dict[str, Any], path: str) -> Path:
 
 
 def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
+    """Return the entry of a list at an index, and the index without sign; `gone`: the part of the path before it."""
     if here is None:
         raise _not_given(path, gone)
     if not isinstance(here, list):
@@ -53,11 +54,12 @@ def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
 
 
 def _not_given(path: str, where: str) -> StudyError:
+    """Return the error for a path through an entry that the scene omits."""
     return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
 
 
 def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
-    """What the path goes to next: its value, its key, the word for it; names may contain points."""
+    """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
     known = _names(here)
     fitting = [name for name in known if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
     if fitting:
@@ -73,6 +75,7 @@ def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, 
 
 
 def _names(here: Any) -> dict[str, str | int]:
+    """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
     if isinstance(here, dict):
         return {str(key): key for key in here}
     if isinstance(here, list):
@@ -81,20 +84,20 @@ def _names(here: Any) -> dict[str, str | int]:
 
 
 def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
-    """What a section or material given by name is."""
+    """Return the section or material that a name refers to; any other value is returned unchanged."""
     if isinstance(here, str) and keys and keys[-1] in _REFERRED:
         return scene[_REFERRED[str(keys[-1])]].get(here, here)
     return here
 
 
 def assign(data: dict[str, Any], scene: dict[str, Any], keys: Path, value: Any) -> None:
-    """Put `value` at the place `keys` of `data`; what `data` leaves out on the way is taken from `scene`, its whole."""
+    """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
     here: Any = data
     whole: Any = scene
     for k, key in enumerate(keys[:-1]):
         whole = _followed(scene, list(keys[: k + 1]), whole[key])
         below = here.get(key) if isinstance(here, dict) else here[key]
-        if isinstance(below, str):  # a section or material by name: its own from now on
+        if isinstance(below, str):  # a section or material by name: from now on a private copy
             below = copy.deepcopy(data[_REFERRED[str(key)]][below])
         elif below is None:
             below = copy.deepcopy(whole)

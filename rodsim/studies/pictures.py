@@ -1,4 +1,4 @@
-"""Pictures of a table: curves and scatter of two columns, heat maps and coloured scatter of three."""
+"""Pictures of a table: curves and scatter plots of two columns, heat maps and coloured scatter plots of three."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 CURVES, HEAT, SCATTER = "curves", "heat", "scatter"
 MOST_CURVES = 8
-MOST_STEPS = 40  # values of a parameter over which curves are drawn, not points
+MOST_STEPS = 40  # most values of a parameter for which curves are drawn instead of points
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where to paint, and what: columns of the cases that were done."""
+    """Axes to draw on, and the columns to draw, for the cases that succeeded."""
 
     figure: Figure
     ax: Axes
     table: pd.DataFrame
     parameters: Sequence[str]
-    columns: Sequence[str]  # x, y, and the one to colour
+    columns: Sequence[str]  # x, y, and the column for the colours
     log: Sequence[str]  # columns on a logarithmic scale
 
     def paint(self, kind: str) -> None:
-        """Draw, with words at the axes."""
+        """Draw the picture of this kind, with labels and scales of the axes."""
         _KINDS[kind](self)
         self.ax.set(xlabel=_label(self.table, self.columns[0]), ylabel=_label(self.table, self.columns[1]))
         for column, scale in zip(self.columns, (self.ax.set_xscale, self.ax.set_yscale), strict=False):
@@ -46,11 +46,11 @@ class Canvas:
         self.ax.spines[["top", "right"]].set_visible(False)
 
     def norm(self) -> str | None:
-        """How values become colours."""
+        """Return the scale of the colours: "log", or None for linear."""
         return "log" if self.columns[2] in self.log else None
 
     def explain(self, colored: Any) -> None:
-        """The bar of the colours."""
+        """Add the colour bar with its label."""
         self.figure.colorbar(colored, ax=self.ax, label=_label(self.table, self.columns[2]))
 
 
@@ -62,10 +62,11 @@ def draw(
     kind: str | None = None,
     log: Sequence[str] = (),
 ) -> Path:
-    """Write the picture of two or three columns; cases that failed are left out, heat maps leave them white.
+    """Write the picture of two or three columns and return its path; failed cases are omitted (white in heat maps).
 
-    kind: "curves", "heat" or "scatter"; by default what fits: over a parameter with few values curves, one for each value of
-    the other parameters; over two parameters with all combinations a heat map. log: columns on a logarithmic scale.
+    `kind`: "curves", "heat" or "scatter". By default curves over a parameter with few values, one for each combination of the
+    other parameters; a heat map over two parameters with all combinations; else a scatter plot. `log`: columns on a logarithmic
+    scale.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -100,6 +101,7 @@ def draw(
 
 
 def _check(table: pd.DataFrame, column: str) -> None:
+    """Raise StudyError unless the table has the column and it contains numbers."""
     known = [name for name in table.columns if name != ERROR]
     if column not in known:
         raise StudyError(f"plot: there is no column '{column}'; {near(column, known, 'there are')}")
@@ -108,7 +110,10 @@ def _check(table: pd.DataFrame, column: str) -> None:
 
 
 def _check_log(table: pd.DataFrame, column: str, everywhere: bool) -> None:
-    """Numbers above zero, some or everywhere: what lies between rectangles of a heat map has to be known."""
+    """Raise StudyError unless some (or, if `everywhere`, all) numbers of a column are above zero.
+
+    A heat map needs all of them, because the edges of its rectangles lie between the values.
+    """
     above = table[column] > 0.0
     if not (above.all() if everywhere else above.any()):
         raise StudyError(
@@ -118,11 +123,13 @@ def _check_log(table: pd.DataFrame, column: str, everywhere: bool) -> None:
 
 
 def _label(table: pd.DataFrame, column: str) -> str:
+    """Return the label of an axis: column and unit."""
     unit = table.attrs.get("units", {}).get(column, "")
     return f"{column} ({unit})" if unit else column
 
 
 def _fitting(table: pd.DataFrame, parameters: Sequence[str], columns: Sequence[str]) -> str:
+    """Return the default kind of picture for the columns."""
     x, y = columns[:2]
     if len(columns) == 3:
         both = x in parameters and y in parameters
@@ -132,7 +139,7 @@ def _fitting(table: pd.DataFrame, parameters: Sequence[str], columns: Sequence[s
 
 
 def _curves(canvas: Canvas) -> None:
-    """y over x, a curve for each combination of the other parameters; over seeds the mean, between smallest and largest."""
+    """Draw y over x, a curve for each combination of the other parameters; over seeds the mean with the range as a band."""
     import matplotlib
 
     ax, table, (x, y) = canvas.ax, canvas.table, canvas.columns
@@ -162,7 +169,7 @@ def _short(value: Any) -> str:
 
 
 def _heat(canvas: Canvas) -> None:
-    """The mean over all other parameters and seeds, in a rectangle about each pair."""
+    """Draw the mean over all other parameters and seeds as a coloured rectangle around each pair (x, y)."""
     x, y, color = canvas.columns
     cells = canvas.table.pivot_table(index=y, columns=x, values=color, aggfunc="mean")
     edges = [
@@ -173,7 +180,7 @@ def _heat(canvas: Canvas) -> None:
 
 
 def _edges(centers: Any, log: bool) -> Any:
-    """Of rectangles about the centers."""
+    """Return the edges (n + 1) of rectangles around n centers, midway between them; `log`: midway on a logarithmic scale."""
     if len(centers) < 2:
         return np.array([centers[0] - 0.5, centers[0] + 0.5])
     at = np.log(centers) if log else centers
@@ -183,7 +190,7 @@ def _edges(centers: Any, log: bool) -> Any:
 
 
 def _scatter(canvas: Canvas) -> None:
-    """A point a case."""
+    """Draw a point for each case, coloured by the third column if there is one."""
     ax, (x, y, *color) = canvas.ax, (canvas.table[column] for column in canvas.columns)
     if color:
         canvas.explain(ax.scatter(x, y, s=22, c=color[0], cmap="viridis", norm=canvas.norm()))

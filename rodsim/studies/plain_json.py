@@ -1,4 +1,4 @@
-"""JSON of numbers that may be infinite or none: JSON has no words for these, so they stand there as text."""
+"""Write JSON with numbers that may be infinite or nan: JSON cannot represent these, so they are written as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
-    """As `json.dumps`, with nan, inf and -inf as the texts "nan", "inf", "-inf", which `float` reads."""
+    """Return a value as JSON; nan, inf and -inf become the texts "nan", "inf", "-inf", which `float` reads."""
     return json.dumps(_plain(value), default=str, allow_nan=False, indent=indent)
 
 

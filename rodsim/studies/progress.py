@@ -1,4 +1,4 @@
-"""How far a study is, on stderr."""
+"""Progress of a study, shown on stderr."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rodsim.studies.cases import Outcome
 
 
 class Progress:
-    """The bar on stderr: cases done, rate, time left, how many failed."""
+    """Progress bar on stderr: finished cases, rate, remaining time and number of failed cases."""
 
     def __init__(self, total: int, known: Mapping[int, Outcome], show: bool | None) -> None:
         self._bar = None
@@ -30,7 +30,7 @@ class Progress:
             self._bar.close()
 
     def took(self, outcome: Outcome) -> None:
-        """One more; a case that is run again for its file counts once."""
+        """Count an outcome; a case that is run again for its result file counts once."""
         if outcome.number in self._counted:
             return
         self._counted.add(outcome.number)
@@ -40,7 +40,7 @@ class Progress:
             self._tell()
 
     def tell(self, words: str) -> None:
-        """A line on stderr, also where no bar is shown."""
+        """Print a line on stderr, also if no bar is shown."""
         if self._bar is not None:
             self._bar.write(f"rodsim: {words}", file=sys.stderr)
         elif self._speaks:

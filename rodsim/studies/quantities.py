@@ -1,16 +1,16 @@
 """Scalar histories of a result by path: `energy.total`, `rods.cord.end.r.z`, `bodies.block@0.1,0,0.v.norm`, `joints.hip.angle`.
 
-    energy.KIND, work, dissipation, constraint ...      columns of the audit table; algorithmic: what `em-d` took out, J
+    energy.KIND, work, dissipation, constraint ...      columns of the audit table; algorithmic: dissipated by `em-d`, J
     linear_momentum, angular_momentum                   vectors
-    drift.energy                                        |E - E0 - (W - D - A)|, A what `em-d` took out
-    drift.linear_momentum, drift.angular_momentum       |P - P1|, P1 when the loads have ended; 0 before
+    drift.energy                                        |E - E0 - (W - D - A)|, A dissipated by `em-d`
+    drift.linear_momentum, drift.angular_momentum       |P - P1|, P1 after the last work of loads; 0 before
     rods.NAME.PLACE.FIELD                               PLACE: start, middle, end, or largest over the rod; NAME@0.3.FIELD
     bodies.NAME.FIELD, bodies.NAME@X,Y,Z.FIELD          a point in the body's axes, m
     joints.NAME.FIELD, drives.NAME.work
     contacts.NAME.FIELD                                 gap, depth, normal_force, energy, force ...
-    distance(A, B)                                      m, of surfaces or points, see `Result.distance`
+    distance(A, B)                                      between surfaces or points, m, see `Result.distance`
 
-A vector takes one of .x .y .z .w .norm or [k] at its end.
+The path of a vector ends with .x, .y, .z, .w, .norm or [k].
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Read = Callable[["Result"], "Floats"]
 
 
 class Quantity(NamedTuple):
-    """A scalar of every output; `read` gives (T,)."""
+    """A scalar history: its path, its unit, and `read`, which returns the values (T,) of a result."""
 
     text: str
     unit: str
@@ -72,12 +72,12 @@ class Quantity(NamedTuple):
 
 class _Field(NamedTuple):
     unit: str
-    length: int | None  # of a vector; None: a scalar
+    length: int | None  # number of components of a vector; None: a scalar
     read: Read
 
 
 def quantity(text: str, layout: Layout) -> Quantity:
-    """The quantity that `text` names in results of this layout; StudyError says what there is instead."""
+    """Return the quantity that `text` names in results with this layout; raise StudyError with alternatives if there is none."""
     pair = re.fullmatch(r"distance\(([^()]+),\s+([^()]+)\)", text)
     if pair or text.startswith("distance("):
         return Quantity(text, "m", _distance(text, pair, layout))
@@ -95,13 +95,13 @@ _ON_ROD = re.compile(rf"@|\.({'|'.join([*PLACES, LARGEST])})\.")
 
 
 def check_possible(text: str) -> None:
-    """Raise StudyError where no model has the quantity, whatever its parts are called: their names may contain points."""
+    """Raise StudyError if no model can have the quantity, for any names of its parts (which may contain points)."""
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
 
     head, _, rest = text.partition(".")
     names = [rest[: found.start()] for found in re.finditer(r"[.@]", rest)] or [rest]
-    names.sort(key=lambda name: not _ON_ROD.match(rest, len(name)))  # what is told is of the likeliest name
+    names.sort(key=lambda name: not _ON_ROD.match(rest, len(name)))  # report the error of the likeliest name
     kinds = [*sorted(JOINTS, key=lambda kind: -len(JOINTS[kind].coordinates)), GEAR]
     problems = []
     for name in names:
@@ -115,7 +115,7 @@ def check_possible(text: str) -> None:
 
 
 def _any_layout(name: str, kind: str, head: str) -> Any:
-    """What `quantity` asks of a layout: one part of every sort, all of this name."""
+    """Return an object with the attributes of a layout that `quantity` uses: one part of each type, all with this name."""
     part = SimpleNamespace(name=name, kind=kind, rows=(0, 6))
     one = SimpleNamespace(rods=[part], bodies=[part], joints=[part], drives=[name], description={})
     if head == "contacts":
@@ -124,13 +124,15 @@ def _any_layout(name: str, kind: str, head: str) -> Any:
 
 
 def _fail(text: str, why: str) -> StudyError:
+    """Return the error for an invalid quantity."""
     return StudyError(f"quantity '{text}': {why}")
 
 
-# --- of the whole
+# --- quantities of the whole model
 
 
 def _of_whole(text: str) -> tuple[_Field, str]:
+    """Return the field of a quantity of the whole model, and the text behind its name."""
     from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
 
     plain = [*(name for name in COLUMNS if name not in ENERGIES), ALGORITHMIC]
@@ -155,12 +157,15 @@ def _column(name: str) -> Read:
 
 
 def _energy_drift(result: Result) -> Floats:
+    """Return |E - E0 - (W - D - A)| at all outputs (T,), J."""
     taken = result.work - result.dissipation - result.algorithmic
     energy = result.audit_column("total") - taken
     return np.abs(energy - energy[0])
 
 
 def _momentum_drift(name: str) -> Read:
+    """Return a reader of the change of a momentum since the last output at which the work of the loads changed; 0 before."""
+
     def read(result: Result) -> Floats:
         momentum, changes = getattr(result, name), np.flatnonzero(np.diff(result.work))
         first = int(changes[-1]) + 1 if len(changes) else 0
@@ -171,11 +176,11 @@ def _momentum_drift(name: str) -> Read:
     return read
 
 
-# --- of rods, bodies, joints, drives
+# --- quantities of rods, bodies, joints, drives
 
 
 def _named(text: str, rest: str, kind: str, names: list[str]) -> tuple[str, str]:
-    """The name at the beginning of `rest` and what stands behind it; names may contain points."""
+    """Split `rest` into the name at its beginning and the text behind it; names may contain points."""
     fitting = [n for n in names if rest.startswith(n) and rest[len(n) : len(n) + 1] in (".", "@")]
     if fitting:
         name = max(fitting, key=len)
@@ -190,6 +195,7 @@ _EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "w
 
 
 def _field_of(text: str, rest: str, fields: dict[str, str]) -> tuple[str, str]:
+    """Split `rest` into the name of a field and the text behind it; raise StudyError for an unknown field."""
     word = re.split(r"[.\[]", rest, maxsplit=1)[0]
     if word not in fields:
         raise _fail(text, f"there is no '{word}'; {near(word, fields, 'there are')}")
@@ -197,6 +203,7 @@ def _field_of(text: str, rest: str, fields: dict[str, str]) -> tuple[str, str]:
 
 
 def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a quantity of a rod, and the text behind it."""
     name, rest = _named(text, rest, "rod", [rod.name for rod in layout.rods])
     place, rest = _place_on_rod(text, rest)
     fields = {**AT_NODE, **ON_ELEMENT} if place is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
@@ -212,7 +219,7 @@ def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 
 def _place_on_rod(text: str, rest: str) -> tuple[float | None, str]:
-    """Fraction of the length, None for all of it, and what stands behind it."""
+    """Return the position as a fraction of the length (None: largest over the rod), and the text behind it."""
     given = re.match(r"@([0-9.eE+-]*[0-9])\.", rest)
     if given:
         try:
@@ -232,6 +239,8 @@ def _place_on_rod(text: str, rest: str) -> tuple[float | None, str]:
 
 
 def _at_point(point: str, word: str) -> Read:
+    """Return a reader of position, displacement or quaternion of a point of a rod or body."""
+
     def read(result: Result) -> Floats:
         from rodsim.comparing.points import motion
 
@@ -244,14 +253,14 @@ def _at_point(point: str, word: str) -> Read:
 
 
 def _between(name: str, word: str, place: float) -> Read:
-    """By straight lines: of nodes between them, of elements as `RodHistory.along`."""
+    """Return a reader that interpolates linearly: between nodes, or between elements as `RodHistory.along` does."""
 
     def read(result: Result) -> Floats:
         rod = result.rod(name)
         if word in ON_ELEMENT:
             return rod.along(word, place)[:, 0]
         values, at = getattr(rod, word), rod.arclength
-        if rod.layout.closed:  # once round to the first node
+        if rod.layout.closed:  # append the first node at the end
             values, at = (
                 np.append(values, values[:, :1], axis=1),
                 np.append(at, length_of(result.layout, rod.layout)),
@@ -265,7 +274,7 @@ def _between(name: str, word: str, place: float) -> Read:
 
 
 def _largest_on(name: str, word: str) -> Read:
-    """At nodes; on elements and at both ends."""
+    """Return a reader of the largest norm over the rod: at nodes, or on elements and at both ends."""
 
     def read(result: Result) -> Floats:
         rod = result.rod(name)
@@ -278,6 +287,7 @@ def _largest_on(name: str, word: str) -> Read:
 
 
 def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a quantity of a contact, and the text behind it."""
     name, rest = _named(text, rest, "contact", list(layout.description.get("contacts", {})))
     word, ending = _field_of(text, rest.removeprefix("."), OF_CONTACT)
     length = 3 if word in ("force", "point") else None
@@ -285,6 +295,7 @@ def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 
 def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
+    """Return a reader of the distance of two surfaces or points; `pair`: match of both names, None if the text has no pair."""
     from rodsim.results.distances import surface_of
     from rodsim.results.errors import ResultError
 
@@ -293,7 +304,7 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
             text, "give two surfaces or points and a space behind the comma, as distance(ball, cord@0.5)"
         )
     a, b = pair[1].strip(), pair[2].strip()
-    if layout.description:  # else the model is not known yet
+    if layout.description:  # otherwise the model is not known yet
         try:
             surface_of(layout, a), surface_of(layout, b)
         except ResultError as error:
@@ -302,6 +313,7 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
 
 
 def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a quantity of a body or of one of its points, and the text behind it."""
     name, rest = _named(text, rest, "body", [body.name for body in layout.bodies])
     point = re.match(r"@([^,]+,[^,]+,[^,]*?[0-9])\.(?=[a-zA-Z])", rest)
     if rest.startswith("@") and not point:
@@ -317,12 +329,13 @@ def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 
 def _of_joint(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a quantity of a joint, and the text behind it."""
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
 
     name, rest = _named(text, rest, "joint", [joint.name for joint in layout.joints])
     joint = next(joint for joint in layout.joints if joint.name == name)
-    fields = dict(OF_JOINT) if joint.kind != GEAR else {"multipliers": ""}  # it acts on several joints
+    fields = dict(OF_JOINT) if joint.kind != GEAR else {"multipliers": ""}  # a gear acts on several joints
     for known in JOINTS[joint.kind].coordinates if joint.kind in JOINTS else ():
         unit, rate = OF_COORDINATES[known]
         fields |= {known: unit, rate: f"{unit}/s"}
@@ -334,6 +347,7 @@ def _of_joint(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 
 def _of_drive(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of the work of a drive, and the text behind it."""
     name, rest = _named(text, rest, "drive", list(layout.drives))
     _, ending = _field_of(text, rest.removeprefix("."), {"work": "J"})
     return _Field("J", None, lambda result: result.drive_work(name)), ending
@@ -343,6 +357,7 @@ def _of_drive(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 
 def _component(text: str, field: _Field, ending: str) -> Read:
+    """Return the reader of the component of a field that `ending` names; raise StudyError if there is none."""
     read = field.read
     if field.length is None:
         if ending:

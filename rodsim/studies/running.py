@@ -1,4 +1,4 @@
-"""`run_study`: the cases of a study that are not done yet, and then its table."""
+"""Run the cases of a study that are not done yet and write its table (`run_study`)."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ def run_study(
     limit: float | None = None,
     cluster: Cluster | None = None,
 ) -> Sweep:
-    """Run the cases of a study that are not done yet.
+    """Run the cases of a study that are not done yet, and return all its results.
 
-    folder: where the journal, the table, results and pictures go, and where done cases are found again; None: in memory.
-    scheduler: address of a Dask scheduler; None: a cluster of our own, `workers` processes (default: one a core).
-    retry: run cases again that have failed before. limit: s that a case may take, compiling apart; None: of the study.
-    cluster: one that stays for the next study, instead of the two.
+    `folder`: folder of the journal, the table, results and pictures, in which finished cases are looked up; None: in memory.
+    `scheduler`: address of a Dask scheduler; None: a local cluster of `workers` processes (default: one for each core).
+    `retry`: True to run failed cases again. `limit`: time limit of a case without compilation (s); None: that of the study.
+    `cluster`: cluster that stays open for the next study; replaces `scheduler` and `workers`.
 
     Raises
     ------
-    StudyStopped: the scheduler is gone for good; what was done is in the folder.
+    StudyStopped
+        If the scheduler is gone for good; the finished cases are in the folder.
     """
     if folder is None and study.keep != "none":
         raise StudyError("keep: results go to a folder; give one")
@@ -65,7 +66,7 @@ def run_study(
 
 
 def _known(study: Study, home: Folder, retry: bool) -> dict[int, Outcome]:
-    """Outcomes of cases that were done before; those whose worker died are always run again."""
+    """Return the outcomes of cases that were done before, by number; cases whose worker died are always run again."""
     done = home.done()
     found = {}
     for case in study.cases:
@@ -83,7 +84,7 @@ def _complete(
     progress: bool | None,
     limit: float | None,
 ) -> None:
-    """Run what is missing, then again what is to be kept and was not."""
+    """Run the missing cases, then run again the cases whose results are to be saved and are not."""
     recipe = Recipe(study.base, study.measures, program(), study.sampler, limit)
     with Progress(len(study.cases), outcomes, progress) as bar:
 
@@ -108,7 +109,7 @@ def _complete(
 
 
 def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
-    """Numbers of the cases whose results are asked for."""
+    """Return the numbers of the cases whose results are to be saved."""
     assert not isinstance(keep, str)
     chosen = set(keep.cases)
     for name, sign in ((keep.largest, -1.0), (keep.smallest, 1.0)):

@@ -1,7 +1,7 @@
-"""`cheapest_scheme`: the integrator that keeps to an error in the least time, each with the choice of `converge` for it.
+"""Find the integrator that meets an error in the least time (`cheapest_scheme`), each with mesh and step chosen by `converge`.
 
-What a run costs is told from those that were made: the least time for an element and a step, times the elements and steps of the
-choice. So what a process does once, as loading machine code, counts for none of them.
+The cost of a run is estimated from the runs made: the shortest time per element and step, times the elements and steps of the
+choice. So one-time costs of a process, such as loading machine code, are not attributed to any integrator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rodsim.studies.measures import Measure
 from rodsim.studies.plain_json import dumps
 from rodsim.studies.refined_runs import plan_of
 
-ALIKE = 1.2  # times as long: not to be told apart by the clock
+ALIKE = 1.2  # ratio of times below which two integrators count as equally fast
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class SchemeChoice:
     scene : str
         Name of the scene file.
     error : float
-        Relative error asked for.
+        Requested relative error.
     found : dict of str to Convergence
-        For each integrator its refinement.
+        Refinement of each integrator.
     refused : dict of str to str
-        For each integrator that does not run this model, or not with so coarse a step, the message.
+        Error message of each integrator that cannot run this model, or not with so coarse a step.
 
     Examples
     --------
@@ -57,17 +57,17 @@ class SchemeChoice:
 
     @property
     def best(self) -> str | None:
-        """The scheme whose choice keeps to the error in the least time; None: none does."""
+        """Return the integrator whose choice meets the error in the least time; None if none does."""
         times = {name: found.seconds for name, found in self.found.items() if found.ok}
         return min(times, key=lambda name: times[name]) if times else None
 
     @property
     def ok(self) -> bool:
-        """Whether one keeps to the error."""
+        """Return whether an integrator meets the error."""
         return self.best is not None
 
     def text(self) -> str:
-        """Return a line for each integrator, and the cheapest, as text.
+        """Return a table with a line for each integrator, and the cheapest one, as text.
 
         Returns
         -------
@@ -86,6 +86,7 @@ class SchemeChoice:
         return "\n".join([*lines, "", *self._verdict()])
 
     def _verdict(self) -> list[str]:
+        """Return the line on the cheapest integrator, and on those that are about as fast."""
         best = self.best
         if best is None:
             return [f"none keeps to an error of {self.error:g}: `rodsim converge --integrator` says why"]
@@ -120,7 +121,7 @@ class SchemeChoice:
 
 
 def _row(found: Convergence) -> str:
-    """Of the table."""
+    """Return the line of the table for an integrator, without its name."""
     if found.choice is None:
         return f"no choice: {found.notes[0]}"
     order = min((step.order for step in found.step if not step.exact), default=float("nan"))
@@ -133,9 +134,9 @@ def _row(found: Convergence) -> str:
 
 
 def schemes_beside(integrator: str) -> tuple[str, ...]:
-    """The scheme and its variants of other orders: em, em4, em6, em8, or these with -ggl.
+    """Return the integrator and its variants of other orders: em, em4, em6, em8, or these with -ggl.
 
-    Raises StudyError for one that has no such kin.
+    Raises StudyError for an integrator without such variants.
     """
     own = em_integrator(integrator)
     if own is None or not own.of_substeps:
@@ -146,10 +147,10 @@ def schemes_beside(integrator: str) -> tuple[str, ...]:
 
 
 def _is_kin(name: str, hidden: bool) -> bool:
-    """Whether a scheme is made of steps of `em`, or, where hidden, of `em-ggl`."""
+    """Return whether an integrator is composed of steps of `em`, or of `em-ggl` if `hidden`."""
     try:
         found = em_integrator(name)
-    except ModelError:  # stands for many, with a number of its own
+    except ModelError:  # a pattern for many integrators, which needs a parameter
         return False
     return found is not None and found.of_substeps and found.hidden == hidden
 
@@ -168,20 +169,20 @@ def cheapest_scheme(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> SchemeChoice:
-    """Refine a scene with each of several integrators, and find the one that keeps to an error in the least time.
+    """Refine a scene with each of several integrators, and find the one that meets an error in the least time.
 
     Parameters
     ----------
     scene : str, Path or mapping
-        File or data of a scene, as of `converge`. Its step is the coarsest of the sequences; a choice has at most four times as
-        long ones.
+        File or data of a scene, as in `converge`. Its step is the coarsest of the sequences; a choice may have steps that are up
+        to four times as long.
     schemes : sequence of str, optional
-        Names of integrators. By default that of the scene and those of other orders in its family (`schemes_beside`): "em",
+        Names of integrators. By default that of the scene and its variants of other orders (`schemes_beside`): "em",
         "em4", "em6" and "em8", or these with "-ggl".
     measures : mapping of str to str or callable, or sequence of str, optional
-        As of `converge`; by default the motion.
+        Measures as in `converge`; by default the motion.
     error : float, default 1e-3
-        Relative error that the choices must keep to.
+        Relative error that the choices must meet.
     levels : int, default 4
         Number of levels of each refinement, 3 or more.
     t_end : float, optional
@@ -189,7 +190,7 @@ def cheapest_scheme(
     dt : float, optional
         Coarsest step of the sequences, s. By default that of the scene.
     folder : Path or str, optional
-        Each integrator has a folder of its own in it. By default everything stays in memory.
+        Folder with a subfolder for each integrator. By default everything stays in memory.
     scheduler : str, optional
         Address of a Dask scheduler. By default a cluster on this machine.
     workers : int, optional
@@ -201,14 +202,14 @@ def cheapest_scheme(
     Returns
     -------
     SchemeChoice
-        `best` is the name of the cheapest integrator, `found` has the refinement of each.
+        `best` is the name of the cheapest integrator, `found` contains the refinement of each.
 
     Raises
     ------
     StudyError, SceneError
-        If the scene cannot be run with any of them, has no run, or `schemes` is empty.
+        If the scene cannot be run with any of the integrators, has no run, or `schemes` is empty.
     StudyStopped
-        If the scheduler is gone for good; what was done is in the folder.
+        If the scheduler is gone for good; the finished cases are in the folder.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def cheapest_scheme(
             how = {"folder": of_scheme, "progress": progress, "cluster": cluster}
             try:
                 found[name] = converged(bases[name], plans[name], wanted, how)
-            except ModelError as words:  # this model does not run with it, or so coarse a step does not
+            except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
                 refused[name] = str(words)
     if not found:
         told = "; ".join(f"{name}: {words}" for name, words in refused.items())

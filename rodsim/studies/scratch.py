@@ -1,4 +1,4 @@
-"""Temporary files of a study: in one folder, which is removed even where the study is killed."""
+"""Temporary files of a study, in one folder that is removed even if the study is killed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-SCRATCH = "RODSIM_SCRATCH"  # environment of workers: the folder
-# a process of its own: it waits until the study has ended, however that came, and clears up
+SCRATCH = "RODSIM_SCRATCH"  # environment variable of workers with the path of the folder
+# script of a separate process that waits until the study has ended, for any reason, and removes the folder
 _CLEAR_UP = """
 import os, shutil, sys, time
 sys.stdin.read()
@@ -25,14 +25,14 @@ for _ in range(20):
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder of this process, removed at the end of the block or of the process."""
+    """Provide a temporary folder that is removed at the end of the block or of this process."""
     folder = tempfile.mkdtemp(prefix="rodsim-")
     waiting = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _CLEAR_UP, folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # a signal to all of a group is not for it
+        start_new_session=True,  # signals to the process group do not reach it
     )
     try:
         yield Path(folder)
@@ -41,5 +41,5 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for one case: in that of the study, where a worker runs it."""
+    """Return a temporary folder for one case, inside the study's folder if a worker runs the case."""
     return tempfile.TemporaryDirectory(prefix="rodsim-", dir=os.environ.get(SCRATCH))

@@ -1,4 +1,4 @@
-"""The strongest frequency of a history."""
+"""Dominant frequency of a history."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from rigid.system import Floats
 
-FEWEST = 8  # outputs
-PADDING = 8  # the spectrum is evaluated at so many times more frequencies than the history has
+FEWEST = 8  # smallest number of outputs
+PADDING = 8  # zero padding: ratio of the transform's length to the number of outputs
 
 
 def frequency_peak(t: Floats, x: Floats) -> float:
-    """Frequency (Hz) of the highest peak of the amplitude spectrum; nan where the history is constant or too short.
+    """Return the frequency (Hz) of the highest peak of the amplitude spectrum; nan if the history is constant or too short.
 
-    The straight line of least squares is taken off, the rest tapered by Hann's window and padded with zeros; the peak is the
-    vertex of a parabola through the logarithms at three frequencies. Where outputs are not evenly spaced, the history is
-    interpolated by straight lines first.
+    The least-squares straight line is subtracted, the rest is tapered by a Hann window and padded with zeros. The peak is the
+    vertex of a parabola through the logarithms of the amplitudes at three frequencies. If the outputs are not evenly spaced, the
+    history is first interpolated linearly.
     """
     if len(t) < FEWEST:
         return float("nan")

@@ -1,4 +1,4 @@
-"""A study: a base, its parameters, the cases of a design, what is measured and kept; all checked before anything runs."""
+"""Study: target, parameters, design, measures and saved results; all are checked before anything runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEEP = ("none", "all")
 
 @dataclass
 class Study:
-    """What is studied; checked when it is made: StudyError or SceneError before anything runs."""
+    """A study and its cases; the constructor checks it and raises StudyError or SceneError before anything runs."""
 
     name: str
     base: Base
@@ -32,13 +32,13 @@ class Study:
     keep: str | ChosenEntry = "none"
     plots: list[PlotEntry] = field(default_factory=list)
     sampler: Any = None
-    limit: float | None = None  # s that a case may take
+    limit: float | None = None  # time limit of a case, s
 
     def __post_init__(self) -> None:
         if self.limit is not None:
             self.limit = checks.number("study", "limit", self.limit, positive=True)
         self.rows = rows(list(self.parameters.values()), self.design)
-        self.columns = list(self.rows[0]) if self.rows else []  # parameters, and the seed
+        self.columns = list(self.rows[0]) if self.rows else []  # names of the parameters, and of the seed
         table.check_columns(self.columns, list(self.measures))
         self.units = {name: parameter.unit for name, parameter in self.parameters.items()}
         self._check_seeds()
@@ -47,11 +47,11 @@ class Study:
         for plot in self.plots:
             for column in (plot.x, plot.y, plot.color):
                 self._check_column(column)
-        self._asked = key(dict(self.measures), self.sampler)  # their code is read once, not for each case
+        self._asked = key(dict(self.measures), self.sampler)  # hashed once, not for each case
         self.cases = [self._case(number, values) for number, values in enumerate(self.rows)]
 
     def _check_column(self, column: str | None) -> None:
-        """Raise StudyError unless the table will have the column; that of a function tells late."""
+        """Raise StudyError unless the table will have the column with numbers; columns of a function are known only later."""
         known = [table.CASE, *self.columns, *self.measures]
         if column is not None and self.measures and column not in known:
             raise StudyError(f"plot: there is no column '{column}'; {near(column, known, 'there are')}")
@@ -59,10 +59,12 @@ class Study:
             raise StudyError(f"plot: '{column}' holds words or lists; choose a column of numbers")
 
     def _case(self, number: int, values: dict[str, Any]) -> Case:
+        """Return a case with the hashes of its contents and of its structure."""
         content = self.base.content(values)
         return Case(number, key(program(), content, self._asked), structure(content), values)
 
     def _check_seeds(self) -> None:
+        """Raise StudyError if seeds would only repeat identical cases of a scene."""
         takes_seed = not isinstance(self.base, SceneBase)
         varies = any(p.random for p in self.parameters.values()) or self.design.type in (
             "latin_hypercube",
@@ -74,6 +76,7 @@ class Study:
             )
 
     def _check_keep(self) -> None:
+        """Raise StudyError if the choice of saved results refers to an unknown case or measure."""
         if isinstance(self.keep, str):
             if self.keep not in KEEP:
                 raise StudyError(f"keep = '{self.keep}'; give none, all, or which")
@@ -88,9 +91,7 @@ class Study:
                 )
 
     def _check_first(self) -> None:
-        """The first case, and for every value of every parameter in a scene the first case that has it; measures against
-        the parts of the first and its end.
-        """
+        """Check the first case, its measures against its parts and end time, and for a scene further cases (`_ends`)."""
         first = self.rows[0]
         if isinstance(self.base, FunctionBase):
             self._check_made(self.base, first)
@@ -110,7 +111,7 @@ class Study:
                     raise StudyError(f"{self._case_in_words(number)}: {error}") from None
 
     def _check_made(self, base: FunctionBase, first: dict[str, Any]) -> None:
-        """Measures by their words against the model that a function makes of the first case, or against all models."""
+        """Check named measures against the model that a function makes for the first case; without one, for all models."""
         named = {name: what for name, what in self.measures.items() if isinstance(what, str)}
         layout = base.made_layout(first) if named else None
         for name, text in named.items():
@@ -120,7 +121,7 @@ class Study:
                 self.units[name] = parse(text, layout).unit
 
     def _ends(self) -> list[int]:
-        """Numbers of the first cases with the smallest and largest of numbers, and with all other values."""
+        """Return the numbers of further cases to check: the first with the smallest, the largest and each non-numeric value."""
         assert isinstance(self.base, SceneBase)
         found = {0: 0}
         for name in self.base.places:
@@ -129,7 +130,7 @@ class Study:
         return sorted(found)[1:]
 
     def _case_in_words(self, number: int) -> str:
-        """A case by its values; where it differs from the first case by one, by that."""
+        """Describe a case by its values; if it differs from the first case in one value, by this value alone."""
         row, first = self.rows[number], self.rows[0]
         differing = [name for name in row if not number or row[name] != first[name]]
         if number and len(differing) == 1:
@@ -138,7 +139,7 @@ class Study:
 
 
 def _ends(values: list[Any]) -> list[Any]:
-    """Smallest and largest of numbers, and all others."""
+    """Return the smallest and largest number of the values, and the other values (at most 50)."""
     plain = [x for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
     others = [x for k, x in enumerate(values) if (not isinstance(x, int | float)) and x not in values[:k]]
     return ([min(plain), max(plain)] if plain else []) + others[:50]

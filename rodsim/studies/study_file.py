@@ -1,4 +1,4 @@
-"""From a study file to a checked `Study`."""
+"""Read a study file into a checked `Study`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry] | None = None) -> Study:
-    """Read and check a study file; its scene is looked for beside it.
+    """Read and check a study file; the path of its scene is relative to it.
 
-    keep, plots: instead of its own. Raises SceneError, with file, line and cure, for whatever is wrong with either file.
+    `keep`, `plots`: replace those of the file. Raises SceneError, with file, line and remedy, if the study or scene is invalid.
     """
     source = read(path, "study")
     entry = checked(source, schema.StudyEntry)
@@ -52,7 +52,7 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
 
 
 def _where(source: Source, text: str) -> tuple[str, ...]:
-    """The entry of the file that a message begins with."""
+    """Return the keys of the entry of the file to which the beginning of a message refers; empty if there is none."""
     for head, word in (("parameters", "parameter"), ("measures", "measure")):
         for name, item in (source.data.get(head) or {}).items():
             if text.startswith((f"{word} '{name}'", f"{word} '{item}'")):

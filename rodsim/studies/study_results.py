@@ -1,4 +1,4 @@
-"""What a study found: its table in many forms, its failures, pictures of its columns."""
+"""Results of a study: its table in several forms, its failures, and pictures of its columns."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class Sweep:
     """Hold the results of a study: a table, its failures and pictures of its columns.
 
-    `sweep` returns it. `frame` is the table (pandas), `dataset` the same with units (xarray), and `failed` has the messages of
-    cases that failed.
+    `sweep` returns it. `frame` is the table (pandas), `dataset` the table with axes and units (xarray), and `failed` contains the
+    messages of the failed cases.
 
     Parameters
     ----------
     study : Study
         The study, with its cases and measures.
     outcomes : list of Outcome
-        One for each case that was run.
+        Outcome of each case that was run.
     folder : Path, optional
-        Folder of the study. By default it is in memory.
+        Folder of the study. By default the study is in memory.
 
     Examples
     --------
@@ -57,35 +57,35 @@ class Sweep:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The table: a row a case."""
+        """Return the table (pandas), with a row for each case."""
         named = [name for name, what in self.study.measures.items() if isinstance(what, str)]
         return table.frame(self.study.rows, self.outcomes, self.study.units, named)
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """Measures over the parameters: an axis for each parameter of a grid, else over the case."""
+        """Return the measures (xarray): an axis for each parameter if the cases are a grid, else over the case number."""
         return table.dataset(self.frame, self.study.columns, self.measures, self.grid)
 
     @property
     def measures(self) -> list[str]:
-        """Names of what was measured."""
+        """Return the names of the measures."""
         return [
             name for name in self.frame.columns if name not in (table.CASE, table.ERROR, *self.study.columns)
         ]
 
     @property
     def grid(self) -> bool:
-        """Whether there is an axis for each parameter."""
+        """Return whether the data set has an axis for each parameter."""
         return is_grid(self.study.parameters, self.study.design)
 
     @property
     def failed(self) -> dict[int, str]:
-        """Messages of cases that failed, by number."""
+        """Return the error messages of the failed cases, by number of the case."""
         return {outcome.number: outcome.error for outcome in self.outcomes if outcome.error}
 
     @property
     def seconds(self) -> float:
-        """Of computing, all cases together."""
+        """Return the computing time of all cases together, s."""
         return sum(outcome.seconds for outcome in self.outcomes)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class Sweep:
         return f"<Sweep '{self.study.name}': {len(self.outcomes)} cases{failed}, measures {measures}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the first rows of its table."""
+        """Return the first rows of the table as HTML, for notebooks."""
         columns = [str(name) for name in self.frame.columns]
         rows = self.frame.head(tables.MOST_ROWS).itertuples(index=False)
         shown = tables.table(columns, rows, many=len(self.frame))
@@ -111,14 +111,14 @@ class Sweep:
         Returns
         -------
         Path or None
-            The file; None if the result was not kept.
+            The file; None if the result was not saved.
         """
         return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
 
     def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
         """Draw two columns, y over x, or three: the third as colour over both.
 
-        Cases that failed are left out.
+        Failed cases are omitted.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Sweep:
         Raises
         ------
         StudyError
-            If there is no such column or kind, no case was done, or `path` has an ending that cannot be drawn.
+            If there is no such column or kind, no case succeeded, or the format given by the ending of `path` is not supported.
         """
         from rodsim.studies.pictures import draw
 

@@ -1,4 +1,4 @@
-"""What may stand in a study file, as pydantic models."""
+"""Schema of study files, as pydantic models."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 class ParameterEntry(Part):
-    """A parameter: where it goes, and what values it takes.
+    """A parameter: the paths that it sets, and its values.
 
-    `path`: one or several places; a mapping gives each a factor. Left out: the parameter's name is its path.
-    `values`; or `low` and `high`, in `n` steps on a grid; or `normal: [mean, deviation]` and `uniform: [low, high]`, drawn
-    anew with each seed.
+    `path`: one or several paths in the scene; a mapping gives each a factor. By default the parameter's name is its path.
+    Values: `values`; or `low` and `high`, with `n` values on a grid; or `normal: [mean, deviation]` or `uniform: [low, high]`,
+    drawn again for each seed.
     """
 
     path: Name | list[Name] | dict[Name, Number] | None = None
@@ -37,6 +37,7 @@ class ParameterEntry(Part):
 
     @model_validator(mode="after")
     def _one_kind_of_values(self) -> ParameterEntry:
+        """Raise ValueError unless the values are given in exactly one consistent way."""
         if (self.low is None) != (self.high is None):
             raise ValueError("give both low and high")
         ways = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
@@ -57,7 +58,7 @@ class ParameterEntry(Part):
 
 
 class DesignEntry(Part):
-    """Which cases: all combinations, rows of the lists, or `n` samples; `seeds`: each again with every seed."""
+    """Design of the cases: all combinations, rows of the lists, or `n` samples; `seeds`: repeat each case with every seed."""
 
     type: Literal["grid", "list", "latin_hypercube", "sobol"] = "grid"
     n: Count | None = None
@@ -65,7 +66,7 @@ class DesignEntry(Part):
 
 
 class PlotEntry(Part):
-    """A picture of two or three columns: `y` over `x`, or `color` over both."""
+    """Picture of two or three columns: `y` over `x`, or `color` over both."""
 
     x: Name
     y: Name
@@ -76,6 +77,7 @@ class PlotEntry(Part):
 
     @model_validator(mode="after")
     def _can_be_drawn(self) -> PlotEntry:
+        """Raise ValueError if kind, columns and file name do not fit each other."""
         if self.kind == "heat" and self.color is None:
             raise ValueError("a heat map is of three columns; give color")
         if self.kind == "curves" and self.color is not None:
@@ -93,7 +95,7 @@ class PlotEntry(Part):
 
 
 class ChosenEntry(Part):
-    """Which results are kept: of cases by their numbers, of the largest or smallest of a measure."""
+    """Choice of the results to save: cases by number, or the `n` cases with the largest or smallest value of a measure."""
 
     cases: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
     largest: Name | None = None
@@ -102,7 +104,7 @@ class ChosenEntry(Part):
 
 
 class StudyEntry(Part):
-    """A study: a scene, its parameters, the design of its cases and what is measured."""
+    """Study: a scene, its parameters, the design of its cases and the measures."""
 
     name: Name = "study"
     scene: Name

@@ -1,4 +1,4 @@
-"""`sweep`: a study from Python, by its arguments."""
+"""Run a study from Python, described by arguments (`sweep`)."""
 
 from __future__ import annotations
 
@@ -38,46 +38,46 @@ def sweep(
     limit: float | None = None,
     **settings: Any,
 ) -> Sweep:
-    """Run a scene, a model or a function under many parameters, on all cores or on a Dask cluster.
+    """Run a scene, a model or a function with many parameter values, on all cores or on a Dask cluster.
 
-    A script that calls this needs `if __name__ == "__main__":` around the call: workers import it.
+    A script must guard the call with `if __name__ == "__main__":`, because workers import the script.
 
     Parameters
     ----------
     base : str, Path, mapping, Model or callable
-        A scene, as file or as its data (of `read_scene`, of PyYAML, or written by hand); a function of the parameters that
-        returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of the run and
-        numbers by their paths (`Prepared.changeable`) are varied.
+        A scene, as a file or as data (from `read_scene`, PyYAML or written by hand); a function of the parameters that returns
+        a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, whose run settings and numbers, given by
+        their paths (`Prepared.changeable`), are varied.
     parameters : mapping of str to sequence or mapping
-        Name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}. Of a scene
-        the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
+        Name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}. For a scene
+        the name is the path unless one is given: "rods.cord.section.radius". For a function the names are its arguments.
     measures : mapping of str to str or callable, or sequence of str, optional
-        Name -> "final rods.cord.end.r.z", or a function of the result that returns a number, or numbers by name; or a list of
-        such texts, which are then the names. By default none.
+        Name -> "final rods.cord.end.r.z", or a function of the result that returns a number or numbers by name; or a list of
+        such texts, which are then also the names. By default none.
     design : str or mapping, default "grid"
-        "grid" (all combinations), "list" (the first values of all, the second ...), "latin_hypercube" or "sobol" of `n` samples
-        between low and high; or a mapping with the keys "type", "n" and "seeds".
+        "grid" (all combinations), "list" (the first values of all parameters, then the second ...), "latin_hypercube" or "sobol"
+        (`n` samples between low and high); or a mapping with the keys "type", "n" and "seeds".
     n : int, optional
-        Number of samples of "latin_hypercube" and "sobol"; of "sobol" a power of two.
+        Number of samples of "latin_hypercube" and "sobol"; for "sobol" a power of two.
     seeds : int or sequence of int, optional
-        How often each case is repeated, or which seeds: other samples, other values of parameters with `normal` or `uniform`,
-        and the argument `seed` of a function.
+        Number of repetitions of each case, or the seeds themselves. A seed determines the samples, the values of parameters with
+        `normal` or `uniform`, and the argument `seed` of a function.
     folder : Path or str, optional
-        Folder for the journal, the table, results and pictures. Cases that are done there are not run again. By default
+        Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
     scheduler : str, optional
         Address of a Dask scheduler. By default a cluster on this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
-        the other, without Dask.
+        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
+        after the other, without Dask.
     progress : bool, optional
-        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+        Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
     keep : str, sequence of int or mapping, default "none"
-        Results that are kept as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
+        Results that are saved as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
     retry : bool, default False
         Run cases again that have failed before.
     limit : float, optional
-        Longest time of a case without compilation, s; one that takes longer has failed. By default none.
+        Time limit of a case without compilation, s; a case that takes longer fails. By default none.
     **settings : Any
         `t_end`, `dt`, `error`, `output_dt`, `max_dt`, `integrator`, `chart`, `tolerance`, `solver` and `output_every` of
         `simulate`; they replace those of a scene.
@@ -92,7 +92,7 @@ def sweep(
     StudyError, SceneError
         If the study cannot be run as described; nothing has been run.
     StudyStopped
-        If the scheduler is gone for good; what was done is in the folder.
+        If the scheduler is gone for good; the finished cases are in the folder.
 
     Examples
     --------
@@ -129,6 +129,7 @@ def sweep(
 
 
 def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]) -> Base:
+    """Return the study target of a model, scene or function; raise StudyError for anything else."""
     from rodsim.model import Model
 
     if isinstance(base, Model):
@@ -154,6 +155,7 @@ def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]
 
 
 def _parameter(name: str, given: Any) -> Parameter:
+    """Return the parameter described by a sequence of values or by a mapping as in a study file."""
     import numpy as np
 
     if not isinstance(given, Mapping):
@@ -165,6 +167,7 @@ def _parameter(name: str, given: Any) -> Parameter:
 
 
 def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
+    """Return the measures by name; raise StudyError for one that is neither text nor callable."""
     found: dict[str, Measure] = {}
     if given is not None:
         found = dict(given) if isinstance(given, Mapping) else {text: text for text in given}
@@ -177,6 +180,7 @@ def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, 
 
 
 def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
+    """Return the choice of the results to save, validated unless it is text."""
     if isinstance(given, str):
         return given
     entry = dict(given) if isinstance(given, Mapping) else {"cases": list(given)}
@@ -184,7 +188,7 @@ def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.Chosen
 
 
 def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) -> Any:
-    """pydantic's first complaint as ours."""
+    """Validate data with a pydantic model; raise its first error as StudyError."""
     from pydantic import ValidationError
 
     from rodsim.scenes.scene_checks import complaint

@@ -1,7 +1,7 @@
-"""The table of a study: a row a case, as pandas' frame, xarray's dataset, CSV and Parquet.
+"""Table of a study, a row for each case, as pandas DataFrame, xarray Dataset, CSV and Parquet.
 
-Columns: case, the parameters, the seed where there is one, the measures, error ("" where the case was done). It holds nothing
-of how long cases took or where they ran, so that it is the same to the bit however it came about.
+Columns: case, the parameters, the seed if there is one, the measures, error ("" if the case succeeded). The table contains
+neither computing times nor hosts, so that it is bit-identical however the study was run.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def frame(
     units: Mapping[str, str],
     measures: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The table; `frame.attrs["units"]` says units by column. `measures`: columns that are there in any case."""
+    """Return the table; its `attrs["units"]` are units by column. `measures`: columns that exist even if no case has them."""
     pandas = extra("pandas", "studies", "a study")
     found = [name for outcome in outcomes for name in outcome.measures]
-    measures = list(dict.fromkeys([*measures, *found]))  # also where all cases failed
+    measures = list(dict.fromkeys([*measures, *found]))  # also if all cases failed
     columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
     for name in rows[0] if rows else ():
         columns[name] = [_cell(rows[outcome.number][name]) for outcome in outcomes]
@@ -48,17 +48,17 @@ def frame(
 
 
 def _cell(value: Any) -> Any:
-    """A value of a parameter; lists as their text."""
+    """Return the value of a parameter for the table; lists and mappings as JSON text."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
 def write(table: pd.DataFrame, folder: Path) -> list[Path]:
-    """The table as .csv and .parquet, each whole or not at all."""
+    """Write the table as .csv and .parquet, each completely or not at all; return both paths."""
     arrow = extra("pyarrow", "studies", "a study")
     parquet = extra("pyarrow.parquet", "studies", "a study")
     paths = [folder / "table.csv", folder / "table.parquet"]
     with whole_file(paths[0]) as file:
-        table.to_csv(file, index=False)  # floats in as many digits as they have
+        table.to_csv(file, index=False)  # floats with all their digits
     units = {"units": json.dumps(table.attrs["units"])}
     own = arrow.Table.from_pandas(table, preserve_index=False)
     with whole_file(paths[1]) as file:
@@ -69,7 +69,7 @@ def write(table: pd.DataFrame, folder: Path) -> list[Path]:
 def dataset(
     table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool
 ) -> xr.Dataset:
-    """The measures over the parameters: an axis for each of a grid, else over the case, parameters as coordinates."""
+    """Return the measures over an axis for each parameter if `grid`, else over the case with the parameters as coordinates."""
     xarray = extra("xarray", "studies", "a study")
     units = table.attrs["units"]
     columns = [*measures, ERROR]
@@ -91,7 +91,7 @@ def dataset(
 
 
 def check_columns(parameters: Sequence[str], measures: Sequence[str]) -> None:
-    """Raise StudyError where two columns would have one name."""
+    """Raise StudyError if two columns would have the same name."""
     seen = {CASE: "the table's own", ERROR: "the table's own"}
     for kind, names in (("a parameter", parameters), ("a measure", measures)):
         for name in names:

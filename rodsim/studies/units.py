@@ -1,4 +1,4 @@
-"""Units of the numbers in a scene, by the word at the end of their path."""
+"""Units of the numbers in a scene, from the last word of their path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 
 
 def unit_of(path: str, values: Sequence[Any] = ()) -> str:
-    """The unit of what stands at `path` of a scene; "" where it depends, and of words."""
+    """Return the unit of the value at `path` of a scene; "" if it is not known from the path, or if the values are text."""
     if any(isinstance(value, str) for value in values):
         return ""
     word = re.split(r"\.", re.sub(r"(\[-?\d+\])+$", "", path))[-1]

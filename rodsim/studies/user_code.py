@@ -1,6 +1,6 @@
-"""Modules of the user, as far as they decide about the numbers of a case: their sources, and what those import.
+"""User modules that affect the numbers of a case: their sources, and the user modules that these import.
 
-Imports are read from the source, so that nothing is imported to learn of them: also those inside functions.
+Imports, also those inside functions, are read from the source; nothing is imported to find them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 
 def installed(name: str) -> str | None:
-    """Version ("" where it has none) of what is installed or built in; None: a user's module, found or not."""
+    """Return the version ("" if it has none) of an installed or built-in module; None for a user's module, found or not."""
     top = name.split(".")[0]
     if top == "__main__":
         return None
@@ -39,6 +39,7 @@ def installed(name: str) -> str | None:
 
 @functools.cache
 def _installed_in() -> tuple[Path, ...]:
+    """Return the folders of installed packages and of the standard library."""
     named = sysconfig.get_paths()
     folders = [named[kind] for kind in ("purelib", "platlib", "stdlib", "platstdlib")]
     return tuple(
@@ -47,7 +48,7 @@ def _installed_in() -> tuple[Path, ...]:
 
 
 def sources_of(name: str) -> list[list[str]]:
-    """Name and hash of the source of a user's module and of all of the user's that it imports."""
+    """Return name and hash of the source of a user's module and of all user modules that it imports, directly or not."""
     found: dict[str, str] = {}
     waiting = [name]
     while waiting:
@@ -65,7 +66,7 @@ def sources_of(name: str) -> list[list[str]]:
 
 
 def imported_in(function: types.FunctionType) -> list[list[str]]:
-    """`sources_of` what the body of a function imports."""
+    """Return name and hash of the source of all user modules that the body of a function imports."""
     package = str(function.__globals__.get("__package__") or "")
     names = {name for code in _codes(function.__code__) for name in _imports_of(code, package)}
     found = {tuple(item) for name in names for item in sources_of(name)}
@@ -73,15 +74,17 @@ def imported_in(function: types.FunctionType) -> list[list[str]]:
 
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:
+    """Return the code of a function and of all functions nested in it."""
     inner = [x for x in code.co_consts if isinstance(x, types.CodeType)]
     return [code, *(x for c in inner for x in _codes(c))]
 
 
 def _imports_of(code: types.CodeType, package: str) -> list[str]:
+    """Return the modules imported by byte code; `package`: for relative imports."""
     found = []
     before: list[Any] = [None, None]
     for step in dis.get_instructions(code):
-        if step.opname == "IMPORT_NAME":  # after its level and its names
+        if step.opname == "IMPORT_NAME":  # preceded by its level and its names
             level, names = before
             found += _absolute(str(step.argval), level or 0, names or (), package)
         before = [before[1], step.argval]
@@ -89,9 +92,10 @@ def _imports_of(code: types.CodeType, package: str) -> list[str]:
 
 
 def _imports(content: bytes, package: str) -> list[str]:
+    """Return the modules imported anywhere in a source; `package`: for relative imports."""
     try:
         tree = ast.parse(content)
-    except (SyntaxError, ValueError):  # no source, or one that cannot run
+    except (SyntaxError, ValueError):  # not a source file, or one with syntax errors
         return []
     found = []
     for node in ast.walk(tree):
@@ -103,7 +107,7 @@ def _imports(content: bytes, package: str) -> list[str]:
 
 
 def _absolute(name: str, level: int, names: Any, package: str) -> list[str]:
-    """Modules that an import names: packages on the way, and what may be modules below."""
+    """Return the modules that an import may load: parent packages, the module, and imported names that may be submodules."""
     if level:
         parts = package.split(".")
         name = ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
@@ -112,7 +116,7 @@ def _absolute(name: str, level: int, names: Any, package: str) -> list[str]:
 
 
 def _file(name: str) -> Path | None:
-    """The source, or the library, of a module; None: it is none."""
+    """Return the source file, or the library, of a module; None if it has none."""
     module = sys.modules.get(name)
     place = getattr(module, "__file__", None)
     if place is None:
@@ -123,7 +127,7 @@ def _file(name: str) -> Path | None:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """Where a module is; nothing is imported to find it."""
+    """Return the spec of a module without importing it; None if it is not found."""
     parts = name.split(".")
     try:
         spec = importlib.util.find_spec(parts[0])

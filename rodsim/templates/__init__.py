@@ -1,5 +1,8 @@
-"""Scenes to begin with: commented YAML files, in which $name, $file, $result and $python stand for what the
-user calls them: the scene, its file and its result as they are typed at the command line, the latter in Python."""
+"""Templates of scenes: commented YAML files with placeholders.
+
+$name is the name of the scene, $file and $result are its file and its result as typed at the command line, and $python is the
+result as a string in Python.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ import shlex
 import string
 from importlib.resources import files
 
-ORDER = ("cable", "mechanism", "soft-arm", "top", "chain")  # as they are listed
+ORDER = ("cable", "mechanism", "soft-arm", "top", "chain")  # in the order of the list in the help
 
 
 def words() -> dict[str, str]:
-    """What each template shows: the first line of its file."""
+    """Return the description of each template, which is the first line of its file."""
     return {name: _text(name).splitlines()[0].removeprefix("# ") for name in ORDER}
 
 
 def scene(template: str, name: str, file: str, result: str) -> str:
-    """The text of a scene that YAML reads as called `name`; its comments speak of `file` and of its `result`."""
+    """Return the text of a scene from a template; `name`: its name in YAML; `file`, `result`: files named in its comments."""
     typed = {
         "file": shlex.quote(file),
         "result": shlex.quote(result),
