@@ -105,7 +105,7 @@ else:
             "rodsim.studies": "studies =",
             "rodsim.warnings": "warnings =",
         },
-        hidden=["warnings"],  # `from rodsim import *` would put it in the place of Python's own
+        hidden=["warnings"],  # `from rodsim import *` would hide Python's own module `warnings`
     )
 
 __version__ = "0.3.0"

@@ -1,4 +1,4 @@
-"""`python -m rodsim` is the `rodsim` command."""
+"""Run the `rodsim` command as `python -m rodsim`."""
 
 import sys
 

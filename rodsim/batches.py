@@ -1,6 +1,6 @@
-"""Runs of a prepared model side by side: what they share is set up once, each has what its own numbers change.
+"""Simulate several variants of a prepared model side by side: set up once what they share, per run what its numbers change.
 
-They go through the same steps, outputs and failures as `simulate` does, each to the bit; eight march in the lanes of one
+Steps, outputs and failures of each run are bit-identical to those of `simulate`. Eight runs march in the SIMD lanes of one
 compiled march (`discretization.time.side_by_side`).
 """
 
@@ -36,27 +36,30 @@ from rodsim.results.result import Result
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.simulation import Progress, finish, finish_at, march, marching_by, simulate
 
-LONGEST_IN_VAIN = 2  # marches
-_FIRST = 1  # steps of the first march, from which trees at rest stay away
+LONGEST_IN_VAIN = 2  # marches without a completed step after which a run leaves the group
+_FIRST = 1  # steps of the first march, in which trees at rest do not take part
 _ALONE = (
     "resume",
     "start",
     "events",
-)  # settings with which a run goes alone, as with steps that choose themselves
+)  # settings with which a run is simulated alone, as it is with adaptive steps
 
 
 class Begun(NamedTuple):
-    """A run that is set up, as `simulate` would march from it."""
+    """The set-up of a run, with which `simulate` would start to march."""
 
     stepper: Stepper
-    make: Callable[..., Stepper]  # another one, for a system with other numbers
+    make: Callable[..., Stepper]  # makes another stepper, for a system with other numbers
     n_steps: int
     every: int  # steps between outputs
     layout: Layout
 
 
 def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
-    """What `simulate(model, **given)` sets up, if runs of this sort go side by side. Raises what `simulate` does."""
+    """Return the set-up of `simulate(model, **given)`, None if runs of this sort cannot go side by side.
+
+    Raises what `simulate` raises.
+    """
     if any(given.get(name) for name in _ALONE) or isinstance(given.get("dt"), Adaptive):
         return None
     kept: list[Begun] = []
@@ -64,6 +67,7 @@ def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
     def keep(
         stepper: Any, state: State, step: int, n_steps: int, every: int, recorder: Recorder, line: Progress
     ) -> None:
+        """Store the set-up instead of marching, if the stepper can march in lanes."""
         if isinstance(stepper, Stepper) and stepper.make is not None and stepper.lanes_key:
             kept.append(Begun(stepper, stepper.make, n_steps, every, recorder.writer.layout))
 
@@ -73,12 +77,15 @@ def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
 
 
 class Run:
-    """One of a batch, from its start to its result."""
+    """One run of a batch, from its start to its result."""
 
     def __init__(
         self, first: Begun, model: Model, fitted: Callable[[Built], Fitted], output: Path | None
     ) -> None:
-        """As the first one, with the numbers of `model`."""
+        """Set up a run like the first one, with the numbers of `model`.
+
+        `fitted`: returns initial velocities that fit the joints. `output`: result file, or None to keep the result in memory.
+        """
         self._built: Built = model.build()
         self._first, self._output = first, output
         fit = fitted(self._built)
@@ -102,11 +109,11 @@ class Run:
             after = MultipliersAfter(self._built.layout, self._stepper_alone, h)
         self.recorder = Recorder(self._built.system, h, self._writer, None, after)
         self.recorder.add_last(0, self.state)
-        self.step = 0  # of its state
-        self.in_vain = 0  # marches with others, one after the other, in which nothing was reached
+        self.step = 0  # number of the step that ends in `state`
+        self.in_vain = 0  # consecutive marches with others in which this run completed no part
 
     def _laid_out(self, fit: Fitted) -> Layout:
-        """What its result needs to know, as `simulate` puts it together."""
+        """Return the layout of the result, filled as `simulate` fills it."""
         own, first = self._built.layout, self._first.layout
         own.functions = Functions(self._built.load_values, None)
         own.remembering(self.stepper.sizes.memory)
@@ -114,7 +121,7 @@ class Run:
         shared = {name: x for name, x in first.description["run"].items() if name not in of_first}
         shared.pop("corners", None)
         corners = self._built.corners.settings(adaptive=False)
-        # in the order of a run alone: files are the same to the bit
+        # in the order of a run that is simulated alone: files are bit-identical
         last = {name: shared.pop(name) for name in ("tolerance", "halves", STORED) if name in shared}
         own.description["run"] = shared | self.stepper.settings | corners | last
         own.n_after = first.n_after
@@ -132,12 +139,13 @@ class Run:
         return own
 
     def _begin(self, layout: Layout) -> MemoryWriter | ResultWriter:
+        """Return a writer for this layout: in memory, or a new result file."""
         if self._output is None:
             return MemoryWriter(layout)
         return ResultWriter.create(self._output, layout, 1 - (-self._first.n_steps // self._first.every))
 
     def take(self, parts: Parts, share: int) -> None:
-        """What it went through with others, each part of `share` steps."""
+        """Store the parts that the run completed in a march with others; each part has `share` steps."""
         done, step, every = len(parts.reports), self.step, self._first.every
         if not done:
             self.in_vain += 1
@@ -154,13 +162,13 @@ class Run:
 
     @property
     def ends(self) -> bool:
-        """Whether it goes with the others no longer: it is at its end, or went with them in vain."""
+        """Whether the run leaves the group: it has reached its end, or completed nothing in several marches."""
         return self.step == self._first.n_steps or self.in_vain == LONGEST_IN_VAIN
 
     def catch_up(self, step: int) -> None:
-        """To this step, alone.
+        """March this run alone up to step `step`.
 
-        Raises ConvergenceError, with the result, where it fails.
+        Raises ConvergenceError, with the result so far, if a step fails.
         """
         alone = self._stepper_alone()
         first, dt, memory = self._first, alone.h, self._built.layout.memory
@@ -178,7 +186,7 @@ class Run:
             raise
 
     def _stepper_alone(self) -> Stepper:
-        """Return a stepper with work arrays of its own."""
+        """Return a stepper of this run with separate work arrays; make it at the first call."""
         if self._alone is None:
             self._alone = self._make()
             self._alone.corners = self._built.corners.corners
@@ -186,7 +194,7 @@ class Run:
         return self._alone
 
     def result(self) -> Result:
-        """At its end, to which it goes alone where others brought it not so far. Raises as `catch_up`."""
+        """Return the result; march alone to the end if the run has not reached it. Raises as `catch_up` does."""
         if self.step < self._first.n_steps:
             self.catch_up(self._first.n_steps)
         self.recorder.flush()
@@ -194,16 +202,16 @@ class Run:
         return finish(self._writer, self._output)
 
     def close(self) -> None:
-        """Store what waits and let go of the file."""
+        """Store the pending outputs and close the file."""
         with contextlib.suppress(OSError):
             self.recorder.flush()
         self._writer.close()
 
 
 class Batch:
-    """Up to eight runs by their numbers, set up as the first one but for what their models change.
+    """Up to eight runs by number, set up like the first one except for what their models change.
 
-    results, failures: by number, what became of them.
+    results, failures: outcome of each run, by number.
     """
 
     def __init__(self, first: Begun, models: Mapping[int, Model], files: Mapping[int, Path | None]) -> None:
@@ -213,7 +221,7 @@ class Batch:
         self._fits: list[tuple[Built, Fitted]] = []
 
     def go(self) -> None:
-        """All of them, from their starts to their results."""
+        """Simulate all runs from their starts to their results."""
         runs: dict[int, Run] = {}
         try:
             for number, model in self._models.items():
@@ -232,7 +240,7 @@ class Batch:
                 run.close()
 
     def _go_together(self, runs: dict[int, Run]) -> None:
-        """As long as enough of them go along."""
+        """March the runs in lanes as long as at least `LEAST` of them can go on together."""
         first, dt = self._first, self._first.stepper.h
         group = Group([run.stepper for run in runs.values()])
         with Progress(first.n_steps, 0, dt, first.every, False, first.layout.memory) as line:
@@ -246,7 +254,7 @@ class Batch:
                 began, (share, parts) = busy(), self._parts(step, line.chunk, still)
                 starts = dt * np.arange(step, step + parts * share)
                 whole = min(steps_before_corner(still[n].stepper.corners, dt, starts) for n in going)
-                if whole < share:  # a step is split: each takes this part alone
+                if whole < share:  # a step is split at a corner: each run takes this part alone
                     for number in going:
                         with named(number, self.failures):
                             runs[number].catch_up(step + share)
@@ -262,7 +270,10 @@ class Batch:
                             runs[number].catch_up(step + parts * share)
 
     def _parts(self, step: int, chunk: int, runs: Mapping[int, Run]) -> tuple[int, int]:
-        """Steps of a part of the next march, and how many parts it has: outputs, or a part of the steps to the next one."""
+        """Return the number of steps in a part of the next march, and the number of parts.
+
+        A part is an interval between outputs, or a share of the steps to the next output.
+        """
         every, left = self._first.every, self._first.n_steps - step
         whole = min(chunk, left) // every
         if whole and step % every == 0:
@@ -270,7 +281,7 @@ class Batch:
         return min(chunk, every - step % every, left), 1
 
     def _fitted(self, built: Built) -> Fitted:
-        """Velocities that fit the joints; runs that differ in gravity and loads alone have the same."""
+        """Return initial velocities that fit the joints; reuse them for runs that differ in gravity and loads alone."""
         for known, fit in self._fits:
             velocities = zip(known.state[2:4], built.state[2:4], strict=True)
             if _differ_in_gravity_alone(known.system, built.system) and all(
@@ -283,7 +294,7 @@ class Batch:
 
 @contextlib.contextmanager
 def named(number: int, failures: dict[int, Exception]) -> Iterator[None]:
-    """What a run fails by inside is kept under its number."""
+    """Store an exception raised inside under the number of its run; `StoppedError` passes."""
     try:
         yield
     except StoppedError:
@@ -293,5 +304,5 @@ def named(number: int, failures: dict[int, Exception]) -> Iterator[None]:
 
 
 def _differ_in_gravity_alone(one: System, other: System) -> bool:
-    """Whether all tables of two systems are the same arrays."""
+    """Return whether two systems share all tables except gravity (the same array objects)."""
     return all(x is y for name, x, y in zip(System._fields, one, other, strict=True) if name != "gravity")

@@ -1,4 +1,4 @@
-"""Steps chosen by an error: what is asked for, what of it stands with a result, and the steps that were taken."""
+"""Choose steps by an error of the motion: the arguments, the settings stored with a result, and the record of the steps taken."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from discretization.time.stepper import LoadValues
 
 LEAST_ERROR, LARGEST_ERROR = 1e-12, 0.1
-UNRELIABLE = 10.0  # times that errors grow: beyond, their estimate is in doubt
-SAME_END = 1e-6  # of t_end: what a number of steps may miss it by
-MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
+UNRELIABLE = 10.0  # growth factor of errors above which their estimate is in doubt
+SAME_END = 1e-6  # relative to t_end: by how much a whole number of steps may miss it
+MOST_STEPS_BETWEEN = 1_000_000_000  # steps between two outputs
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
-OUTPUTS = {2: 100, 4: 50, 6: 25, 8: 25}  # by order: between two outputs lie two steps at least
+OUTPUTS = {2: 100, 4: 50, 6: 25, 8: 25}  # order -> default number of output intervals, of two steps or more
 
 
 class StepHistory(NamedTuple):
-    """Adaptive steps: for every output those since the one before."""
+    """Statistics of adaptive steps: for each of T outputs, the steps taken since the previous one."""
 
-    number: Ints  # (T,)
-    smallest: Floats  # (T,) s
-    largest: Floats  # (T,) s
-    error: Floats  # (T,) estimated, up to there, relative to the size of the model
-    growth: Floats  # (T,) factor by which errors have grown up to there; 1 in files of older versions
-    asked: float  # relative to the size of the model
+    number: Ints  # (T,) number of steps
+    smallest: Floats  # (T,) shortest step, s
+    largest: Floats  # (T,) longest step, s
+    error: Floats  # (T,) estimated error accumulated up to the output, relative to the size of the model
+    growth: Floats  # (T,) factor by which errors have grown up to the output; 1 in files of older versions
+    asked: float  # requested error, relative to the size of the model
 
     @property
     def unreliable(self) -> bool:
-        """Whether errors have grown so far that their estimate is in doubt, and is more than was asked for."""
+        """Whether errors have grown so far that their estimate is in doubt, and the estimate exceeds the requested error."""
         return bool(self.growth[-1] > UNRELIABLE and self.error[-1] > self.asked)
 
     def text(self) -> str:
-        """In a line."""
+        """Return a summary in one line."""
         if len(self.number) < 2:
             return "no step yet"
         text = (
@@ -61,14 +61,14 @@ class StepHistory(NamedTuple):
 class Adaptive:
     """Choose the steps of a run by an error of its motion: ``simulate(model, t_end, dt=Adaptive(1e-4))``.
 
-    For "em" and its variants. `Result.steps` has the lengths of the steps and the estimated error; it says "unreliable" if
-    errors grow. Values are checked where the run is asked for.
+    For "em" and its variants. `Result.steps` has the lengths of the steps and the estimated error; it reports "unreliable" if
+    errors grow. Values are checked when the run is started.
 
     Parameters
     ----------
     error : float
         Error of the motion over the whole run, relative to the size of the model: with 1e-4 a model of 1 m ends about 0.1 mm
-        off if errors only add up. From 1e-12 to 0.1.
+        off if errors only accumulate. From 1e-12 to 0.1.
     output_dt : float, optional
         Time between outputs, s. Steps end at outputs; at least two lie between. By default t_end/100, of "em4" t_end/50, of
         "em6" and "em8" t_end/25.
@@ -91,11 +91,11 @@ class Adaptive:
 
 
 OF_ADAPTIVE = ("error", "output_dt", "max_dt")
-OF_STEPS = ("dt", *OF_ADAPTIVE)  # words of scenes
+OF_STEPS = ("dt", *OF_ADAPTIVE)  # keys of scenes
 
 
 def with_adaptive(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of `simulate` for settings in the words of scenes, where the fields of `Adaptive` stand beside dt."""
+    """Return arguments of `simulate` for the settings of a scene, in which the fields of `Adaptive` are keys next to dt."""
     found = {name: value for name, value in settings.items() if name not in OF_ADAPTIVE}
     for name in OF_ADAPTIVE:
         if settings.get(name) is not None:
@@ -104,7 +104,7 @@ def with_adaptive(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_adaptive(field: str, value: Any, dt: float | Adaptive | None) -> float | Adaptive | None:
-    """Return the steps with one field of `Adaptive` changed; ModelError where it does not fit to dt."""
+    """Return the steps with one field of `Adaptive` set; raise ModelError if the field does not fit dt."""
     if value is None:
         return dt
     if isinstance(dt, Adaptive):
@@ -126,7 +126,10 @@ def merged_adaptive(field: str, value: Any, dt: float | Adaptive | None) -> floa
 
 @dataclass(frozen=True)
 class Asked:
-    """How long steps are to be: `dt`, or as long as `error` and `max_dt` allow."""
+    """Requested steps: of length `dt`, or as long as `error` and `max_dt` allow.
+
+    With `error`, `dt` is the time between outputs, None for the default of the integrator's `order`.
+    """
 
     t_end: float
     dt: float | None
@@ -135,7 +138,10 @@ class Asked:
     max_dt: float | None = None
 
     def between(self, stored: Mapping[str, Any]) -> float:
-        """Time of a step, or between outputs where steps choose themselves; stored: settings of a run that is resumed."""
+        """Return the step, or with adaptive steps the time between outputs, s.
+
+        `stored`: settings of the run that is resumed, empty for a new run.
+        """
         if self.dt is not None:
             return self.dt
         return float(stored.get("dt", self.t_end / OUTPUTS.get(self.order, min(OUTPUTS.values()))))
@@ -143,8 +149,10 @@ class Asked:
     def settings(
         self, system: System, state: State, vary: bool, stored: Mapping[str, Any]
     ) -> dict[str, float]:
-        """What stands with the result; vary: whether a load is a function of time. A run that is resumed, with `stored` settings,
-        goes on by the size and the time that it began with, and by the rules of the version that began it.
+        """Return the settings of adaptive steps that are stored with the result.
+
+        `vary`: whether a load is a function of time. A resumed run, with `stored` settings, keeps the model size and the time
+        that it began with, and the rules of the version that began it.
         """
         assert self.error is not None
         size = stored.get("error_size") or model_size(system, state)
@@ -157,7 +165,7 @@ class Asked:
 def adaptive(
     inner: StepperBase, system: System, h: float, settings: Mapping[str, Any], load_values: LoadValues | None
 ) -> AdaptiveStepper:
-    """As the settings of a run say; load_values: of its loads."""
+    """Return an adaptive stepper around `inner` according to the settings of a run; `load_values` samples its loads."""
     own = em_integrator(settings["integrator"])
     assert own is not None
     return AdaptiveStepper(
@@ -176,15 +184,15 @@ def adaptive(
 
 
 def steps_of(t_end: float, dt: float, output_every: int | None = None) -> tuple[float, int]:
-    """Step and number of steps to `t_end`.
+    """Return the step and the number of steps to `t_end`.
 
-    Where t_end is a multiple of dt to a part `SAME_END`, these are dt and t_end/dt; else the step is the longest below dt of
-    which it is a multiple.
+    If t_end is a multiple of dt to a relative error of `SAME_END`, these are dt and t_end/dt; else the step is the longest
+    below dt of which t_end is a multiple.
 
     Raises
     ------
     ModelError
-        One of them is not a positive number, or there are more steps than can be counted.
+        An argument is not a positive number, or there are more steps than can be counted.
     """
     t_end = checks.number("simulate", "t_end", t_end, positive=True)
     dt = checks.number("simulate", "dt", dt, positive=True)
@@ -204,7 +212,7 @@ def steps_of(t_end: float, dt: float, output_every: int | None = None) -> tuple[
 
 
 def check_fit(dt: float, t_end: float, n_steps: int, given: float, name: str = "dt") -> None:
-    """Warn if a step is not the one that was given; name: of it, in words."""
+    """Warn if the step dt differs from the given one; `name`: what the step is called in the message."""
     if dt != given:
         warn_user(
             f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {given:g} s ({t_end / given:.4g} of them). The run "
@@ -214,9 +222,9 @@ def check_fit(dt: float, t_end: float, n_steps: int, given: float, name: str = "
 
 
 def resumed_steps(t_end: float, stored: float) -> tuple[float, int]:
-    """As `steps_of`, of a run that is resumed: it keeps its step.
+    """Return the step and the number of steps to `t_end` for a resumed run, which keeps its stored step.
 
-    Raises ModelError where t_end is not a multiple of it.
+    Raises ModelError if t_end is not a multiple of that step.
     """
     if (steps := steps_of(t_end, stored))[0] == stored:
         return steps
@@ -233,7 +241,7 @@ def asked_steps(
     output_every: int | None,
     integrator: str,
 ) -> Asked:
-    """Of the arguments of `simulate`; ModelError where they do not fit each other."""
+    """Return the steps requested by the arguments of `simulate`; raise ModelError if the arguments contradict each other."""
     t_end = checks.number("simulate", "t_end", t_end, positive=True)
     if dt is None:
         raise ModelError(

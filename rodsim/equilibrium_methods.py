@@ -1,4 +1,4 @@
-"""Methods of `equilibrium`, and what belongs to each: `Newton` and `ArcLength`."""
+"""Define the methods of `equilibrium`, `Newton` and `ArcLength`, and convert names, scene settings and old arguments to them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["ArcLength", "Newton"]
 class Newton:
     """Find equilibria at load factors from 0 to 1, for ``equilibrium(model, method=Newton(...))``; "newton" is `Newton()`.
 
-    Values are checked where the equilibrium is asked for.
+    Values are checked when `equilibrium` is called.
 
     Parameters
     ----------
     factors : array_like, default (1.0,)
-        Load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is the end. One
-        call so goes through all angles that a joint is to be moved to.
+        Increasing load factors, above 0 and at most 1: an equilibrium is computed at each, the last one is the end. One call
+        can thus visit all angles that a joint is to be moved to.
     first_step : float, default 1.0
         Longest first step of the load factor.
     relaxation : bool, default True
-        If load steps come to an end before factor 1, whether to go to the equilibrium that a damped motion under the full load
-        creeps to; ``statics["relaxation"]`` says from which factor.
+        If load steps fail before factor 1, whether to go to the equilibrium to which a damped motion under the full load
+        creeps; ``statics["relaxation"]`` says from which factor.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ArcLength:
 
     For ``equilibrium(model, method=ArcLength(...))``; "arc-length" is `ArcLength()`. `t` of the result is the length of the
     path, its `load_factor` goes up and down, and its `events` are limits of the load, turning points of the monitors and
-    bifurcations. Values are checked where the equilibrium is asked for.
+    bifurcations. Values are checked when `equilibrium` is called.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ METHODS: dict[str, type[Newton] | type[ArcLength]] = {"newton": Newton, "arc-len
 
 
 def method_of(given: Any) -> Newton | ArcLength:
-    """Return the method that a name or a method stands for."""
+    """Return the method for a name or a method; raise ModelError for anything else."""
     if isinstance(given, Newton | ArcLength):
         return given
     if not isinstance(given, str) or given not in METHODS:
@@ -103,7 +103,7 @@ def method_of(given: Any) -> Newton | ArcLength:
 
 
 def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
-    """Return a method with one field changed, which was an argument of `equilibrium`."""
+    """Return a method with one field changed that was an argument of `equilibrium` before."""
     method = method_of("newton" if given is None else given)
     if field in {each.name for each in fields(method)}:
         return replace(method, **{field: value})
@@ -115,11 +115,11 @@ def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
         raise ModelError(
             "equilibrium: factors belong to method='newton'; where a path by arc-length ends is said by `stop`"
         )
-    return method  # it has no effect on this one
+    return method  # the field has no effect on this method
 
 
 def with_method(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of `equilibrium` for settings in the words of scenes, where fields of methods stand beside the method."""
+    """Return arguments of `equilibrium` for the settings of a scene, in which fields of methods are keys next to `method`."""
     found = {name: value for name, value in settings.items() if name not in _FIELDS}
     for name in _FIELDS:
         if name in settings:

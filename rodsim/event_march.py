@@ -1,4 +1,4 @@
-"""Take steps until an event holds."""
+"""March until an event holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim.results.events import Watch, many
 if TYPE_CHECKING:
     from rodsim.results.recorder import Recorder
 
-AT_ONCE = 64  # steps whose ends are looked at together
+AT_ONCE = 64  # steps whose end states are checked for events together
 
 
 def march_until(
@@ -27,10 +27,13 @@ def march_until(
     recorder: Recorder,
     line: object,
 ) -> None:
-    """Take steps until an event holds, at most to `n_steps`; a state in which one holds already is the end."""
+    """Take steps until an event holds, at most to `n_steps`; return at once if an event holds in the initial state.
+
+    The state after which an event holds and the one before are stored as outputs.
+    """
     if watch.first(many(state)) is not None:
         return
-    begun = step  # an output already
+    begun = step  # the initial state is an output already
     while step < n_steps:
         began, first = busy(), step
         count = min(line.chunk, n_steps - step, recorder.most, AT_ONCE)  # type: ignore[attr-defined]
@@ -41,7 +44,7 @@ def march_until(
             states, reports = many(one), [report]
         hit = watch.first(states)
         if hit == 0 and first != begun and first % every:
-            recorder.add_last(first, state)  # the one before
+            recorder.add_last(first, state)  # the state before the event
         for k in range(len(reports) if hit is None else hit + 1):
             recorder.took(reports[k])
             step = first + k + 1

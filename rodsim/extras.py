@@ -1,4 +1,4 @@
-"""Libraries that come with an extra: imported when they are used."""
+"""Import libraries of optional extras when they are first used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class MissingExtra(ModelError, ImportError):
 
 
 def extra(module: str, extra: str, owner: str) -> ModuleType:
-    """The module; MissingExtra, with the cure, where it cannot be imported."""
+    """Return the imported module; raise MissingExtra, which says how to install it, if it cannot be imported."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Small tables of HTML, for notebooks: everything that a user called is escaped, what is long is cut and said so."""
+"""Format small HTML tables for notebooks: names given by users are escaped, long tables are cut with a note."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEFT = "text-align:left;vertical-align:top"
 
 
 def text(value: Any) -> str:
-    """A value for reading: numbers to five digits, vectors in brackets."""
+    """Format a value for reading: numbers to five digits, vectors in brackets."""
     if isinstance(value, bool | np.bool_ | str) or value is None:
         return str(value)
     if isinstance(value, int | np.integer):
@@ -28,7 +28,10 @@ def text(value: Any) -> str:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[Any]], many: int | None = None, most: int = MOST_ROWS
 ) -> str:
-    """Rows under a header; of more than `most` the first ones. many: how many there are, where `rows` are cut already."""
+    """Return an HTML table of rows under a header, at most the first `most` rows.
+
+    `many`: total number of rows, if `rows` are cut already.
+    """
     listed = list(rows)
     count = len(listed) if many is None else many
     head = "".join(f'<th style="{_LEFT}">{html.escape(x)}</th>' for x in header)
@@ -42,16 +45,16 @@ def table(
 
 
 def page(title: str, *parts: str) -> str:
-    """Parts under a title."""
+    """Return HTML parts under a title."""
     return f"<div><b>{html.escape(title)}</b>{''.join(parts)}</div>"
 
 
 def some(names: Sequence[str]) -> str:
-    """The first of many names."""
+    """Return the first `MOST_ROWS` names in a line, and how many more there are."""
     more = f" and {len(names) - MOST_ROWS} more" if len(names) > MOST_ROWS else ""
     return ", ".join(names[:MOST_ROWS]) + more
 
 
 def line(words: str) -> str:
-    """A line of words."""
+    """Return a line of text as an HTML element."""
     return f"<div>{html.escape(words)}</div>"

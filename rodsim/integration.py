@@ -1,4 +1,4 @@
-"""`integrate` of `rodsim.mechanics`: that of `discretization.time.integrate`, which takes arguments by their old names too."""
+"""Provide `integrate` of `rodsim.mechanics`: `discretization.time.integrate`, which also accepts arguments by their old names."""
 
 from __future__ import annotations
 

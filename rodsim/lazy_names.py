@@ -1,7 +1,7 @@
 """Import the public names of a module when they are first used, so that importing the module itself stays quick.
 
-A module writes its names twice: as imports under `TYPE_CHECKING`, which type checkers read, and in the table that goes to
-`lazy_names`. tests/api/test_public_names.py compares the two.
+A module lists its names twice: as imports under `TYPE_CHECKING`, which type checkers read, and in the table that it passes
+to `lazy_names`. tests/api/test_public_names.py compares the two.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rodsim.old_names import old_attribute
 
-MODULE = ""  # in the table: the name is that of the whole module
+MODULE = ""  # attribute of a table entry whose name is the whole module
 
 
 def lazy_names(
@@ -27,7 +27,7 @@ def lazy_names(
     table : mapping of str to str
         Module to import -> its names, separated by spaces; "name =" stands for the module itself, under this name.
     hidden : sequence of str, optional
-        Names that are there and not in `__all__`.
+        Names that can be imported but are not in `__all__`.
     """
     places: dict[str, tuple[str, str]] = {}
     for place, written in table.items():

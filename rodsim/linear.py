@@ -1,4 +1,4 @@
-"""Linear models of small motions: inputs and outputs, state space, frequency response, shapes of modes."""
+"""Linear models of small motions: inputs and outputs, state space, frequency response, mode shapes."""
 
 from __future__ import annotations
 

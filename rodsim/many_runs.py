@@ -1,4 +1,4 @@
-"""`simulate_many`: a prepared model under many parameters, in threads of one process."""
+"""Simulate a prepared model for many sets of parameters in the threads of one process: `simulate_many`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from rodsim.prepared import Prepared
 from rodsim.results.result import Result
 from rodsim.simulation import MOST_THREADS, check_asked, check_output, simulate
 
-_LATER = ("start", "start_time", "events")  # settings that are looked at beside the model that was built
+_LATER = ("start", "start_time", "events")  # settings that are checked against the built model
 _OF_STEPS = (
     "dt",
     "integrator",
     "chart",
     "tolerance",
     "solver",
-)  # settings that choose what is compiled
+)  # settings that decide which kernels are compiled
 _OURS = {
     "output": "give outputs = a folder, for a file of each run",
     "resume": "leave it out: runs begin anew",
@@ -43,39 +43,39 @@ _OURS = {
 
 
 class FailedRun(NamedTuple):
-    """A run that did not come to its end."""
+    """A run that did not reach its end."""
 
-    run: int  # its number
-    changes: Mapping[str, Any]  # its parameters
+    run: int  # number of the run
+    changes: Mapping[str, Any]  # parameters of the run
     error: Exception
-    result: Result | None  # what was computed until then
+    result: Result | None  # outputs computed before the failure
 
     def __str__(self) -> str:
         return f"run {self.run} ({_shown(self.changes)}): {self.error}"
 
 
 class ManyResults(Sequence[Result]):
-    """Results of many runs by their numbers; those that failed are named separately.
+    """Results of many runs by run number; failed runs are listed separately.
 
-    ``many[3]`` is the result of run 3, or raises the error that it failed by. Iteration goes through all runs likewise.
+    ``many[3]`` is the result of run 3, or raises the error by which it failed. Iteration over all runs does the same.
 
     Parameters
     ----------
     parameters : sequence of mapping
-        Changes of each run.
+        Changed parameters of each run.
     results : mapping of int to Result
-        Number of a run -> its result, of those that came to their end.
+        Run number -> result, for the runs that reached their end.
     failures : mapping of int to FailedRun
-        The others by number.
+        Run number -> failure, for the other runs.
 
     Attributes
     ----------
     runs : ndarray (k,)
-        Numbers of the runs that came to their end.
+        Numbers of the runs that reached their end.
 
     See Also
     --------
-    simulate_many : Returns it.
+    simulate_many : Returns a `ManyResults`.
 
     Examples
     --------
@@ -113,12 +113,12 @@ class ManyResults(Sequence[Result]):
         return (self[run] for run in range(len(self)))
 
     def stack(self, read: Callable[[Result], Any]) -> np.ndarray:
-        """Stack one array of each run that came to its end.
+        """Stack one array of each run that reached its end.
 
         Parameters
         ----------
         read : callable
-            Takes what is wanted out of a result.
+            Function of a `Result` that returns the wanted array.
 
         Returns
         -------
@@ -164,32 +164,32 @@ def simulate_many(
 ) -> ManyResults:
     """Run a prepared model once for each entry of `parameters`; each run is bitwise `prepared.run(entry)`.
 
-    All runs are in one process and march at the same time in threads; they are set up and stored in turns. Runs of some
-    models march side by side, four to eight in one thread, which takes as long as two to four of them one by one: if gravity
-    and loads act on trees of bodies on ball joints, hinges, universal joints and welds, with loops that these close, too, or
-    on planar bodies on hinges, and "em" takes the steps (`rodsim.batches`). Runs of other models
-    march one in each thread, which pays if a march takes longer than its set-up, about a millisecond.
+    All runs are in one process and march at the same time in threads; they are set up and stored one after the other. Runs of
+    some models march side by side, four to eight in one thread, which takes as long as two to four of them one by one. These
+    are models solved by "em" in which gravity and loads act on trees of bodies with ball joints, hinges, universal joints and
+    welds, also with loops that these close, or on planar bodies with hinges (`rodsim.batches`). Other models march one run in
+    each thread, which pays if a march takes longer than its set-up, about a millisecond.
 
     Parameters
     ----------
     prepared : Prepared
-        What `Model.prepare` returns.
+        The model, as `Model.prepare` returns it.
     parameters : sequence of mapping
-        Changes of each run, path -> value, as of `Prepared.run`; ``{}`` changes nothing.
+        Changes of each run, path -> value, as in `Prepared.run`; ``{}`` changes nothing.
     threads : int, optional
-        How many runs march at the same time. Default: one for each core. Up to eight runs for each are in memory. No run
-        has more than one thread to itself, whatever `prepare` was told of threads.
+        Number of threads that march at the same time. Default: one for each core. Each keeps up to eight runs in memory. A
+        run uses one thread only; `threads` given to `prepare` is ignored.
     outputs : str or Path, optional
         Folder for a file of each run, run-0000.vtkhdf and so on. Default: keep results in memory.
     progress : bool, default False
         Whether to show a line on stderr.
     **settings
-        Settings of `simulate` for all runs, such as start, start_time; those of `prepare` hold if they are left out.
+        Settings of `simulate` for all runs, such as start, start_time. By default those given to `prepare`.
 
     Returns
     -------
     ManyResults
-        The results by number; a run that fails on its way raises nothing, see `ManyResults.failures`.
+        The results by run number. A run that fails raises nothing; see `ManyResults.failures`.
 
     Raises
     ------
@@ -227,10 +227,11 @@ def simulate_many(
     failed: dict[int, Exception] = {}
     turns = Turns(workers)
     first = _set_up(models[0], given, alone=len(models) < LEAST)
-    if first is not None:  # runs that go alone warn by themselves
+    if first is not None:  # runs that are simulated alone issue the warning themselves
         check_fit(first.stepper.h, float(given["t_end"]), first.n_steps, float(given["dt"]))
 
     def run(numbers: range) -> range:
+        """Simulate a group of runs in one thread, side by side if possible; store results and failures."""
         try:
             with turns.one():
                 if first is not None and len(numbers) >= LEAST:
@@ -256,7 +257,7 @@ def simulate_many(
             ):
                 for number in future.result():
                     done(number)
-        except BaseException:  # Ctrl-C: those that march end with what they are at
+        except BaseException:  # Ctrl-C: running marches end with their current parts
             turns.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -270,8 +271,10 @@ def simulate_many(
 
 
 def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None:
-    """What runs that go side by side have in common; else what they need is compiled before they ask for it in several threads,
-    by one step of one of them. Each tells its faults itself.
+    """Return the set-up that runs side by side share, None if they run one by one.
+
+    In the latter case one step of one run is taken, so that kernels are compiled before several threads request them. Errors
+    are suppressed here; each run reports its own.
     """
     step = {name: given[name] for name in _OF_STEPS if name in given}
     with warnings.catch_warnings(), contextlib.suppress(Exception):
@@ -285,7 +288,7 @@ def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None
 
 
 def _groups(count: int, first: Begun | None) -> list[range]:
-    """Numbers of runs that one thread takes: eight by eight, the last ones one by one if they are few."""
+    """Return the run numbers that one thread takes: groups of eight; the last runs one by one if they are few."""
     if first is None:
         return [range(number, number + 1) for number in range(count)]
     whole = count if count % WIDTH >= LEAST else count - count % WIDTH
@@ -295,6 +298,7 @@ def _groups(count: int, first: Begun | None) -> list[range]:
 
 @contextlib.contextmanager
 def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that counts finished runs, with a progress line if `show` is True."""
     if not show:
         yield lambda number: None
         return
@@ -309,6 +313,7 @@ def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of `simulate` for all runs; raise ModelError for settings of a single run."""
     given = {**prepared.settings(settings), "threads": 1}
     for name, cure in _OURS.items():
         if given.get(name):
@@ -317,13 +322,14 @@ def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[s
 
 
 def _check_values(model: Model, given: Mapping[str, Any]) -> None:
-    """Of the settings, which all runs have."""
+    """Check the values of the settings that all runs share."""
     bound = inspect.signature(simulate).bind(model, **given)
     bound.apply_defaults()
     check_asked(**{name: value for name, value in bound.arguments.items() if name not in _LATER})
 
 
 def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]]) -> list[Model]:
+    """Return the model of each run; raise ModelError with the run number if its changes are invalid."""
     if isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sequence):
         raise ModelError(
             f"simulate_many: parameters = {checks.shown(parameters)} is no sequence; give the changes of each run, such as "
@@ -341,6 +347,7 @@ def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]])
 
 
 def _checked_files(outputs: str | Path | None, count: int) -> list[Path | None]:
+    """Return the result file of each run, or None for results in memory; raise if one cannot be written."""
     if outputs is None:
         return [None] * count
     if not isinstance(outputs, str | Path) or "\0" in str(outputs) or not str(outputs):
@@ -357,4 +364,5 @@ def _checked_files(outputs: str | Path | None, count: int) -> list[Path | None]:
 
 
 def _shown(changes: Mapping[str, Any]) -> str:
+    """Return the changed parameters of a run in words, for messages."""
     return ", ".join(f"{path} = {checks.shown(value)}" for path, value in changes.items()) or "as prepared"

@@ -1,4 +1,4 @@
-"""Mechanical systems of one's own: equations of motion, symbolic or as functions, and `integrate`, which solves them."""
+"""Define mechanical systems by equations of motion, symbolic or as functions, and integrate them with `integrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`Model`: bodies, rods, joints, springs and loads by name, built into the arrays that integrators read."""
+"""Describe mechanical systems by bodies, rods, joints, springs and loads with names, and build arrays for integrators:
+`Model`.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     from rodsim.interactions.registering import OwnKind
     from rodsim.prepared import Prepared
 
-# In the order of scenes, in which they are made of one.
+# in the order in which parts are made from a scene
 register(
     JointEntry,
     SpringEntry,
@@ -76,11 +78,11 @@ register(SphereEntry, SolidEntry, PlaneEntry, MeshEntry, ContactEntry)
 
 @accept_old_methods
 class Model(Contents):
-    """Describe a mechanical system of bodies and rods, of what joins them and of what acts on them.
+    """Describe a mechanical system: bodies and rods, the joints and springs between them, and the loads on them.
 
-    All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg, s, N, rad). Every `add_...`
-    takes first the `name` by which results and messages know the thing. Names of parts are unique, and so are those of joints,
-    of springs, of loads and of drives among themselves. It returns the thing, to attach others to.
+    All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg, s, N, rad). The first argument
+    of every `add_...` method is the `name` by which results and messages refer to the object. Names of parts are unique, and
+    so are names of joints, springs, loads and drives within their kind. Each method returns the object, to attach others to it.
 
     Wherever a part or a point is expected, its name is accepted as well: "block" or "ground" for a whole part; "cord.start",
     "cord.end" or "cord@0.3" (fraction of the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes
@@ -96,11 +98,11 @@ class Model(Contents):
     Attributes
     ----------
     ground : Ground
-        The frame that does not move; `ground.at(point)` is a fixed point.
+        The fixed frame; `ground.at(point)` is a fixed point.
     bodies, rods, driven : dict
         Parts by name.
     joints, springs, torsions, loads, line_loads, drives, gears, contacts, others : dict
-        What joins and loads them, by name.
+        Connections, loads and contacts by name.
 
     Examples
     --------
@@ -127,17 +129,18 @@ class Model(Contents):
         Parameters
         ----------
         path : Path or str
-            The scene, YAML or JSON. Meshes are looked for in its folder.
+            The scene, YAML or JSON. Mesh files are searched in its folder.
 
         Returns
         -------
         Model
-            Of `run` and `equilibrium` in the file `rodsim run` and `rodsim equilibrium` make use; `save` writes them again.
+            The model. The keys `run` and `equilibrium` of the file are used by `rodsim run` and `rodsim equilibrium`; `save`
+            writes them again.
 
         Raises
         ------
         SceneError
-            For whatever is wrong with the file, with its line.
+            If the file is invalid; the message gives the line.
 
         Examples
         --------
@@ -149,12 +152,12 @@ class Model(Contents):
         return load(path).model
 
     def save(self, path: Path | str) -> Path:
-        """Write the model to a scene file, from which `load` makes the same model, bitwise.
+        """Write the model to a scene file, from which `load` restores the same model, bitwise.
 
         Parameters
         ----------
         path : Path or str
-            The file, .yaml; one that is there is replaced.
+            The file, .yaml; an existing file is replaced.
 
         Returns
         -------
@@ -164,9 +167,10 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            For what a scene cannot say, such as a Python function, with its name. The file is as it was then.
+            If the model contains something that a scene cannot express, such as a Python function; the message names it. The
+            file is not changed then.
         OSError
-            The file cannot be written.
+            If the file cannot be written.
 
         Examples
         --------
@@ -195,16 +199,16 @@ class Model(Contents):
         shape : MassProperties
             Mass, inertia and surface: `Box`, `Sphere`, `Cylinder`, `Capsule`, `Cone`, `Mesh`, `PointMass` or `MassProperties`.
         position : array_like, shape (3,), default (0, 0, 0)
-            Of the reference point of the shape, m.
+            Position of the reference point of the shape, m.
         orientation : array_like or scipy.spatial.transform.Rotation, default (1, 0, 0, 0)
-            Of the axes of the shape: unit quaternion (w, x, y, z), rotation matrix (3, 3) or `Rotation`. `rodsim.align` makes
-            one of two directions.
+            Orientation of the axes of the shape: unit quaternion (w, x, y, z), rotation matrix (3, 3) or `Rotation`.
+            `rodsim.align` computes one from two directions.
         velocity : array_like, shape (3,), optional
-            Of the reference point, inertial, m/s.
+            Velocity of the reference point, inertial, m/s.
         angular_velocity : array_like, shape (3,), optional
-            Inertial, rad/s. A given velocity has priority over one that is left out. A part without velocities rests if its
-            joints allow that, otherwise it moves as if it were fixed to the parts that move it. Given velocities that do not
-            fit the joints are changed to the nearest that do, with an `InitialVelocityWarning`.
+            Angular velocity, inertial, rad/s. A given velocity has priority over one that is left out. A part without given
+            velocities rests if its joints allow that, otherwise it moves as if it were fixed to the parts that move it. Given
+            velocities that do not fit the joints are changed to the nearest that do, with an `InitialVelocityWarning`.
 
         Returns
         -------
@@ -213,7 +217,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the name is taken, `shape` is no shape, or a number is not finite.
+            If the name is taken, `shape` is not a `MassProperties`, or a number is not finite.
 
         Examples
         --------
@@ -250,8 +254,8 @@ class Model(Contents):
     ) -> Rod:
         """Add a rod along a curve.
 
-        In all callables s is the fraction of the stress-free length, in [0, 1]. Only if both shapes are callables, their s is a
-        common label that need not measure length; the curve of a rod without `stress_free` fixes no stretch.
+        In all callables s is the fraction of the stress-free length, in [0, 1]. If both shapes are callables, their s is a common
+        parameter that need not be proportional to length. The curve of a rod without `stress_free` prescribes no stretch.
 
         Parameters
         ----------
@@ -264,31 +268,31 @@ class Model(Contents):
         n_elements : int, default 20
             Intervals between nodes, rounded up to a multiple of the order of the element.
         closed : bool, default False
-            Whether the last element joins the last node with the first.
+            True if the last element joins the last node with the first.
         up : array_like, shape (3,), or callable, optional
-            Direction of d3 at the start, from where it is carried along without twist; or a function s -> (3,) for every place.
+            Direction of d3 at the start, transported along the rod without twist; or a function s -> (3,) for every position.
             Default: z, or x if the rod is vertical.
         stress_free : array_like or callable, optional
-            Curve of the shape without stress. Default: the initial one.
+            Curve of the stress-free shape. Default: the initial curve.
         velocity, angular_velocity : array_like, shape (3,), or callable, optional
-            Of the cross-sections, inertial, m/s and rad/s; or functions s -> (3,). With `angular_velocity` alone the centre
-            line rotates with the sections; with `velocity` alone they do not rotate, except if joints rotate them; without both
-            the rod rests, or follows as a rigid body.
+            Velocities of the cross-sections, inertial, m/s and rad/s; or functions s -> (3,). With `angular_velocity` alone the
+            centre line rotates with the sections; with `velocity` alone they do not rotate, except if joints rotate them.
+            Without both the rod rests, or follows as a rigid body.
         mass : {"mean", "lumped", "consistent"}, default "mean"
             Translational mass: "lumped" at the nodes, best if a held rod falls or whips with large bends; "consistent"
             (velocities linear between nodes: a straight element has its exact rotary inertia), best if a rod tumbles freely; or
             the "mean" of both, best if a rod swings about a shape and never far from the best (docs/numerics.md).
         twist : float or callable, default 0.0
-            Angle, rad, by which the sections are rotated about the tangent at s = 1, evenly on the way; or a function s ->
-            angle. It is a number of whole turns on a closed rod.
+            Angle, rad, by which the sections are rotated about the tangent at s = 1, growing linearly from s = 0; or a function
+            s -> angle. On a closed rod it is a whole number of turns.
         stress_free_up, stress_free_twist, stress_free_closed : optional
-            `up`, `twist` and `closed` of the shape without stress. Default: those of the initial shape.
+            `up`, `twist` and `closed` of the stress-free shape. Default: those of the initial shape.
         element : str, default "se3"
             "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)", "cayley(2)", "cayley(4)" or "midpoint". The
             number is the order p of an element that spans p intervals between nodes.
         rest_strains : array_like, shape (6,), or callable, optional
-            Strains (Gamma, K) without stress besides those of the stress-free shape: stretch and shears (1), twist and
-            curvatures (1/m) that were put into the rod when it was made; or a function s -> (6,).
+            Strains (Gamma, K) without stress, added to those of the stress-free shape: stretch and shears (1), twist and
+            curvatures (1/m) built into the rod when it was made; or a function s -> (6,).
 
         Returns
         -------
@@ -297,8 +301,8 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the name is taken, a curve has no length or a shape does not fit `closed`; at `build` if a callable returns no
-            numbers.
+            If the name is taken, a curve has no length or a shape does not fit `closed`; at `build` if a callable does not
+            return numbers.
 
         Examples
         --------
@@ -348,20 +352,20 @@ class Model(Contents):
             points), "universal", "cylindrical", "planar", "point_on_line", "point_on_plane", "constant_velocity", "screw" or
             "generic". Synonyms: "hinge" (revolute), "ball" (spherical), "fixed" (weld; without `b` clamp).
         a, b : part, point or str
-            What is joined; a clamp has no `b`.
+            The joined parts or points; a clamp has no `b`.
         at : array_like, shape (3,), optional
             World point of the joint at t = 0, m. Default: the points `a` and `b`.
         axis : array_like, shape (3,), optional
             World direction at t = 0, fixed to `a`: of revolute, prismatic, cylindrical and screw joints; of the line of
             point_on_line; the normal of planar and point_on_plane; the first axis of universal and constant_velocity.
         length : float, optional
-            Of a distance joint at t = 0, as a check, m.
+            Length of a distance joint at t = 0, as a check, m.
         second_axis : array_like, shape (3,), optional
-            Fixed to `b`, of universal (perpendicular to the first) and constant_velocity joints.
+            Second axis, fixed to `b`, of universal (perpendicular to the first) and constant_velocity joints.
         pitch : float, optional
-            How far a screw moves along its axis in one turn, m.
+            Displacement of a screw along its axis in one turn, m.
         locked : sequence of str, optional
-            What a generic joint locks of "x", "y", "z", "rx", "ry", "rz", in the axes of `a`.
+            Coordinates that a generic joint locks: some of "x", "y", "z", "rx", "ry", "rz", in the axes of `a`.
 
         Returns
         -------
@@ -370,8 +374,8 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the kind is not known, needs another argument, or has an argument that it does not take, or if it joins a part to
-            itself; at `build` if the points do not meet at t = 0.
+            If the kind is not known, needs another argument, or has an argument that does not belong to it, or if it joins a part
+            to itself; at `build` if the points do not coincide at t = 0.
 
         Examples
         --------
@@ -400,36 +404,36 @@ class Model(Contents):
     ) -> SpringEntry | TorsionEntry | LawEntry:
         """Add a spring, a damper or both between two points or parts.
 
-        The force, or the moment, is `law(x) + damping dx/dt` against a coordinate x of `b` relative to `a`; without `law` it is
-        `stiffness (x - x0) + damping dx/dt`.
+        The force, or the moment, is `law(x) + damping dx/dt` and resists a coordinate x of `b` relative to `a`; without `law`
+        it is `stiffness (x - x0) + damping dx/dt`.
 
         Parameters
         ----------
         name : str
             Name of the spring.
         a, b : part, point or str
-            What it acts on: points, or for `along="rotation"` parts. A body alone stands for its reference point.
+            The connected points, or parts for `along="rotation"`. A body alone stands for its reference point.
         stiffness : float, optional
-            N/m, along a rotation N m/rad. Give it, `law` or a damping.
+            Stiffness, N/m; N m/rad for a rotation. Give it, `law` or a damping.
         length : float, optional
-            x0 without force, m. Default: the value at t = 0. Not along a rotation.
+            Value x0 without force, m. Default: the value at t = 0. Not for a rotation.
         damping : float or SpringLaw, default 0.0
-            N s/m, along a rotation N m s/rad; or a law of the rate dx/dt, which then needs `law` in place of `stiffness`.
+            Damping, N s/m; N m s/rad for a rotation. Or a law of the rate dx/dt, which then needs `law` in place of `stiffness`.
         law : SpringLaw, optional
             Force (N) or moment (N m) as a function of x, in place of `stiffness`.
         along : {"distance", "axis", "rotation"}, default "distance"
-            What x is: the distance of the points, m; the displacement of `b` from `a` along `axis`, m; or the angle by which
-            `b` has turned from `a` about `axis`, rad, zero at t = 0, for parts that a joint of this axis joins. Laws of an angle
-            reach half a turn to both sides of their middle.
+            The coordinate x: the distance of the points, m; the displacement of `b` from `a` along `axis`, m; or the rotation
+            of `b` relative to `a` about `axis`, rad, zero at t = 0, for parts that a joint with this axis joins. Laws of an
+            angle cover half a turn to both sides of their middle.
         axis : array_like, shape (3,), optional
             World direction at t = 0, fixed to `a`, for "axis" and "rotation".
         angle : float, optional
-            x0 along a rotation, rad. Default: 0, the pose at t = 0.
+            Value x0 for a rotation, rad. Default: 0, the pose at t = 0.
 
         Returns
         -------
         SpringEntry, TorsionEntry or LawEntry
-            For linear springs of a distance, linear springs of a rotation, and all others.
+            The object for a linear spring of a distance, a linear spring of a rotation, or any other spring, respectively.
 
         Raises
         ------
@@ -491,11 +495,11 @@ class Model(Contents):
         name : str
             Name of the load.
         on : point, body or str
-            Where it acts.
+            Point of application.
         value : array_like, VectorSignal or callable
-            N: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
+            Force, N: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
         following : bool, default False
-            Whether its components are those of the moving part (section axes of a rod) instead of inertial ones.
+            True if its components are in the axes of the moving part (section axes of a rod) instead of inertial ones.
 
         Returns
         -------
@@ -504,7 +508,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the point is on the ground or a driven frame, or `value` is no vector.
+            If the point is on the ground or a driven frame, or `value` is not a vector.
 
         Examples
         --------
@@ -527,11 +531,11 @@ class Model(Contents):
         name : str
             Name of the load.
         on : point, body or str
-            Where it acts.
+            Point of application.
         value : array_like, VectorSignal or callable
-            N m: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
+            Moment, N m: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
         following : bool, default False
-            Whether its components are those of the moving part (section axes of a rod) instead of inertial ones.
+            True if its components are in the axes of the moving part (section axes of a rod) instead of inertial ones.
 
         Returns
         -------
@@ -540,7 +544,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the point is on the ground or a driven frame, or `value` is no vector.
+            If the point is on the ground or a driven frame, or `value` is not a vector.
 
         Examples
         --------
@@ -575,14 +579,14 @@ class Model(Contents):
         on : Rod or str
             The rod.
         value : array_like, VectorSignal, callable or signals.Field
-            Force (N/m) or moment (N m/m) per length of the rod without stress: constant (3,), a signal `.along(direction)`, or
+            Force (N/m) or moment (N m/m) per stress-free length of the rod: constant (3,), a signal `.along(direction)`, or
             a function (s, t) -> (3,), s the fraction of the length. A `signals.Field` of a function that takes arrays is called
             once for the whole rod and many steps, and is integrated adaptively along each element, down to a width of about
-            1/30 of it; a function of one place is not, with a `DoubtfulModelWarning` if it is too narrow.
+            1/30 of it; a function that takes a single position is not, with a `DoubtfulModelWarning` if it is too narrow.
         kind : {"force", "moment"}, default "force"
-            What it is.
+            Kind of the load.
         following : bool, default False
-            Whether components are in the axes (d1, d2, d3) of the sections, with which they rotate: a pressure normal to a rod
+            True if components are in the axes (d1, d2, d3) of the sections, with which they rotate: a pressure normal to a rod
             that is not sheared is (0, -p, 0).
         between : array_like, shape (2,), default (0, 1)
             Fractions of the length at which it begins and ends; they get nodes.
@@ -594,7 +598,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If `on` is no rod of this model, or the fractions do not increase within [0, 1].
+            If `on` is not a rod of this model, or the fractions do not increase within [0, 1].
 
         Examples
         --------
@@ -619,31 +623,31 @@ class Model(Contents):
         axes: ArrayLike | None = None,
         rest: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     ) -> BushingEntry:
-        """Hold a part to another by a spring-damper in all six directions.
+        """Connect two parts by a spring-damper in all six directions.
 
         Rotations are components of the rotation vector (angle times axis), accurate up to nearly pi; displacements are those of
         the screw motion from marker a to marker b, which without a rotation is the distance of the markers
-        (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
+        (`discretization.space.bushing`). Both have the same sign and magnitude seen from a and from b.
 
         If `stiffness` resists no rotation about one direction, a free axis, that rotation is free through any number of turns:
         rotations are then the smallest rotation that takes the free axis of a to that of b, and displacements those of marker b
         from marker a, both in the axes of a, the housing of the bearing; `damping` may resist the rotation as well
-        (`discretization.space.free_bushing`). The same holds if nothing resists any rotation.
+        (`discretization.space.free_bushing`). This also holds if nothing resists any rotation.
 
         Parameters
         ----------
         name : str
             Name of the bushing.
         a, b : part, point or str
-            What it holds together.
+            The connected parts or points.
         stiffness : array_like
-            Of three displacements (N/m) and three rotations (N m/rad): one number, (6,), or symmetric (6, 6).
+            Stiffness of three displacements (N/m) and three rotations (N m/rad): one number, (6,), or symmetric (6, 6).
         damping : array_like, default 0.0
-            The same of the rates, N s/m and N m s/rad.
+            Damping of the rates of these, N s/m and N m s/rad, in the same forms.
         at : array_like, shape (3,), optional
             World point of both markers at t = 0, m. Default: each marker is at its point.
         axes : array_like, shape (3, 3), optional
-            World directions of the displacements and rotations as columns, right-handed. Default: those of the world.
+            World directions of the displacements and rotations as columns, right-handed. Default: the world axes.
         rest : array_like, shape (6,), default 0
             Coordinates without force, m and rad, counted from markers that coincide.
 
@@ -654,7 +658,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
+            If a matrix is not symmetric or not positive semidefinite, or `axes` is not a rotation.
 
         Examples
         --------
@@ -679,7 +683,7 @@ class Model(Contents):
         of: LimitedCoordinate = "angle",
         axis: ArrayLike | None = None,
     ) -> LimitEntry:
-        """Stop an angle, a displacement or a length by a spring that acts only beyond a limit.
+        """Limit an angle, a displacement or a length by a spring that acts only beyond the limit.
 
         The force begins smoothly, as stiffness gap^2/(2 width), and is linear if the gap is above `width`.
 
@@ -690,13 +694,14 @@ class Model(Contents):
         a, b : part, point or str
             As in `add_spring`.
         stiffness : float
-            Beyond the limit, N/m or N m/rad.
+            Stiffness beyond the limit, N/m or N m/rad.
         width : float
             Gap over which the force begins, m or rad.
         lower, upper : float, optional
             Limits, m or rad; one may be left out.
         of : {"angle", "displacement", "length"}, default "angle"
-            What is limited: the angle of `b` from `a` about `axis`, its displacement along `axis`, or the distance of the points.
+            The limited coordinate: the angle of `b` relative to `a` about `axis`, its displacement along `axis`, or the distance
+            of the points.
         axis : array_like, shape (3,), optional
             World direction at t = 0, fixed to `a`, of an angle or a displacement.
 
@@ -734,30 +739,30 @@ class Model(Contents):
 
         Joints, springs and rods attach to it as to the ground. To prescribe the motion of one point of a part, join it to the
         frame with a spherical joint. Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of
-        a function is found by differences over 3e-4 s to both sides, also before t = 0.
+        a function is computed by differences over 3e-4 s to both sides, also before t = 0.
 
         Parameters
         ----------
         name : str
             Name of the frame.
         position : array_like, shape (3,), default (0, 0, 0)
-            From which it starts, m.
+            Position before the displacement, m.
         orientation : array_like or scipy.spatial.transform.Rotation, default (1, 0, 0, 0)
-            From which it starts, as in `add_body`.
+            Orientation before the rotation, as in `add_body`.
         displacement : optional
-            m: a smooth signal `.along(direction)`, a list of them that is added up, a function t -> (3,), or a pair of a
-            function and its rate.
+            Displacement, m: a smooth signal `.along(direction)`, a list of signals, whose sum is taken, a function
+            t -> (3,), or a pair of a function and its rate.
         turn : optional
-            Angle, rad, about `axis`: a smooth signal, a function t -> angle, or a pair of a function and its rate.
+            Rotation angle, rad, about `axis`: a smooth signal, a function t -> angle, or a pair of a function and its rate.
         axis : array_like, shape (3,), optional
-            World direction of the turn, through the frame.
+            World direction of the rotation axis, through the frame.
         attitude : callable, optional
             In place of `turn`: a function t -> orientation, in the forms of `add_body`.
 
         Returns
         -------
         Driven
-            Its pose at t = 0 is what these functions say there.
+            The frame; its pose at t = 0 is given by these functions at t = 0.
 
         Raises
         ------
@@ -790,8 +795,8 @@ class Model(Contents):
         value : Signal, callable or pair of callables
             Angle, rad, or displacement, m: a smooth signal, a function t -> number, or a pair of a function and its rate.
         of : {"angle", "displacement"}, optional
-            Which coordinate, of a joint that has both. The angle is that by which `b` has rotated from `a` about the axis of
-            the joint, the displacement that of `b` along it.
+            The coordinate, for a joint that has both. The angle is the rotation of `b` relative to `a` about the axis of the
+            joint, the displacement that of `b` along it.
 
         Returns
         -------
@@ -820,21 +825,22 @@ class Model(Contents):
         ratios: Sequence[float],
         of: Sequence[JointCoordinate | None] | None = None,
     ) -> GearEntry:
-        """Couple the coordinates q of joints: ratios[0] q_0 + ratios[1] q_1 + ... stays what it is at t = 0.
+        """Couple the coordinates q of joints: ratios[0] q_0 + ratios[1] q_1 + ... keeps its value at t = 0.
 
-        Angles (rad, of `b` from `a` about the axis of the joint) are counted through turns, displacements are in m.
+        Angles (rad, of `b` relative to `a` about the axis of the joint) are counted over whole turns, displacements are in m.
 
         Parameters
         ----------
         name : str
-            Name of the gear; `result.joint(name)` has what it does to each joint.
+            Name of the gear; `result.joint(name)` has the force or moment that it exerts in each joint.
         joints : sequence of JointEntry or str
-            Two or more.
+            Two or more joints.
         ratios : sequence of float
-            One for each joint. Wheels of 20 and 30 teeth on parallel axes: (20, 30); one inside the other: (20, -30); a rack on
-            a pinion of radius r: (1, -r) of displacement and angle; a differential: (1, 1, -2) of both shafts and the cage.
+            One ratio for each joint. Wheels of 20 and 30 teeth on parallel axes: (20, 30); one inside the other: (20, -30); a
+            rack on a pinion of radius r: (1, -r) for displacement and angle; a differential: (1, 1, -2) for both shafts and
+            the cage.
         of : sequence of {"angle", "displacement", None}, optional
-            Which coordinate of each joint, None if it has only one.
+            The coordinate of each joint, None if it has only one.
 
         Returns
         -------
@@ -844,7 +850,7 @@ class Model(Contents):
         ------
         ModelError
             If a joint has no such coordinate, a ratio is zero or lost in rounding compared with the others, or another gear
-            couples the same.
+            couples the same coordinates.
 
         Examples
         --------
@@ -860,13 +866,13 @@ class Model(Contents):
 
     @accept_old_arguments
     def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> PressureEntry:
-        """Press on a rod from one side in a plane: a force per current length, pressure x (normal x tangent).
+        """Apply a pressure to one side of a rod in a plane: a force per current length, pressure x (normal x tangent).
 
-        The force stays across the rod as it moves and grows as it is stretched. A closed rod that runs counter-clockwise about
-        the normal is pressed from outside if the pressure is positive: that is hydrostatic, and the work is pressure times the
-        change of the area. Between nodes the rod is taken as its chords; of a rod that leaves the plane its projection counts.
-        In an equilibrium it acts in full from load factor 0 on. Its work is part of `work`. Integrators em, em-ggl and their
-        compositions.
+        The force stays perpendicular to the rod as it moves and grows as it is stretched. A closed rod that runs
+        counter-clockwise about the normal is pressed from outside if the pressure is positive: this is a hydrostatic pressure,
+        whose work is pressure times the change of the area. Between nodes the rod is replaced by its chords; if a rod leaves
+        the plane, its projection counts. In an equilibrium the pressure acts in full from load factor 0 on. Its work is part
+        of `work`. Supported by em, em-ggl and their compositions.
 
         Parameters
         ----------
@@ -886,7 +892,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If `on` is no rod of this model, or `normal` has no direction.
+            If `on` is not a rod of this model, or `normal` is zero.
 
         Examples
         --------
@@ -918,11 +924,11 @@ class Model(Contents):
         name : str
             Name of the damping.
         on : Body, Rod or str
-            What is damped.
+            The damped body or rod.
         rate : float
-            1/s.
+            Damping rate of the translation, 1/s.
         rotation : float, optional
-            1/s. Default: the same as `rate`.
+            Damping rate of the rotation, 1/s. Default: `rate`.
         ambient : array_like, VectorSignal or callable, optional
             Velocity of the surroundings, m/s: constant (3,), a signal `.along(direction)` or a function t -> (3,). The force is
             then -rate m (v - ambient): rate m ambient counts as a load, whose work is part of `work`, and -rate m v as
@@ -960,9 +966,10 @@ class Model(Contents):
         joint : JointEntry or str
             The joint.
         turning : float, default 0.0
-            N m s: a moment -turning (omega_b - omega_a), of revolute, spherical, cylindrical and universal joints.
+            Rotational damping, N m s: a moment -turning (omega_b - omega_a), for revolute, spherical, cylindrical and universal
+            joints.
         sliding : float, default 0.0
-            N s/m: a force -sliding ds/dt along the axis, of prismatic and cylindrical joints.
+            Translational damping, N s/m: a force -sliding ds/dt along the axis, for prismatic and cylindrical joints.
 
         Returns
         -------
@@ -985,16 +992,16 @@ class Model(Contents):
         return add(self, JointDampingEntry, name, joint=joint, turning=turning, sliding=sliding)
 
     def add_sphere(self, name: str, on: PointLike, radius: float) -> SphereEntry:
-        """Put a sphere where it can touch others (`add_contact`); it has no mass of its own.
+        """Add a spherical contact surface for `add_contact`; it has no mass.
 
         Parameters
         ----------
         name : str
             Name of the sphere.
         on : point, body, driven frame or str
-            Its centre; of a body alone its reference point.
+            Its centre; for a body alone its reference point.
         radius : float
-            m; 0: a point.
+            Radius, m; 0 for a point.
 
         Returns
         -------
@@ -1003,7 +1010,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If `on` is no point of this model or the radius is negative.
+            If `on` is not a point of this model or the radius is negative.
 
         Examples
         --------
@@ -1018,26 +1025,26 @@ class Model(Contents):
     def add_solid(
         self, name: str, on: PointLike, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
-        """Let the shape of a body, or the convex hull of points, touch others (`add_contact`); it has no mass of its own.
+        """Add the shape of a body, or the convex hull of points, as a contact surface for `add_contact`; it has no mass.
 
         It touches planes, spheres, rods, meshes and other solids. The stiffness of a contact is that of a whole flat face, or
-        of a cylinder or capsule that lies. It is divided among the vertices of the face: of a face of n vertices each has 1/n,
-        of a rim the lowest and the highest point have half of it each. Boxes, hulls, cylinders and cones touch others than
-        planes with their rounding, and come no deeper. With boxes, capsules, hulls, meshes and each other, cylinders and cones
-        have 32 points on each rim, of half of the stiffness each.
+        of a lying cylinder or capsule. It is divided among the vertices of the face: each of n vertices has 1/n; on a rim the
+        lowest and the highest point have half of it each. Boxes, hulls, cylinders and cones touch surfaces other than planes
+        with their rounding, and come no deeper. In contact with boxes, capsules, hulls, meshes and each other, cylinders and
+        cones have 32 points on each rim, each with half of the stiffness.
 
         Parameters
         ----------
         name : str
             Name of the solid.
         on : body, point or str
-            A body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or, with `vertices`, the
-            point from which they count.
+            A body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh (whose convex hull is used); or, with `vertices`, their
+            origin.
         vertices : array_like, shape (n, 3), optional
             Points in the axes of the part, m.
         radius : float, default 0.0
-            Of rounded edges, m: a shape keeps its size, vertices are the centres of balls, so that one makes a sphere and two a
-            capsule.
+            Radius of rounded edges, m. A shape keeps its size; vertices are the centres of balls, so that one vertex makes a
+            sphere and two a capsule.
 
         Returns
         -------
@@ -1046,7 +1053,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If `on` is no point of this model, the body has no shape, or the radius is negative or too large.
+            If `on` is not a point of this model, the body has no shape, or the radius is negative or too large.
 
         Examples
         --------
@@ -1059,7 +1066,7 @@ class Model(Contents):
         return add(self, SolidEntry, name, on=on, vertices=vertices, radius=radius)
 
     def add_plane(self, name: str, on: PointLike, normal: ArrayLike) -> PlaneEntry:
-        """Make a plane with all behind it an obstacle (`add_contact`).
+        """Add a half-space, bounded by a plane, as a contact surface for `add_contact`.
 
         Parameters
         ----------
@@ -1069,7 +1076,7 @@ class Model(Contents):
             A point of the plane, on the ground, a body or a driven frame, with which it moves: a conveyor belt is a plane on a
             driven frame that moves along it.
         normal : array_like, shape (3,)
-            World direction at t = 0, out of the half-space.
+            World direction at t = 0, pointing out of the half-space.
 
         Returns
         -------
@@ -1078,7 +1085,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If `on` is no point of this model or the normal has no direction.
+            If `on` is not a point of this model or the normal is zero.
 
         Examples
         --------
@@ -1099,11 +1106,10 @@ class Model(Contents):
         radius: float = 0.0,
         side: MeshSide = "both",
     ) -> MeshEntry:
-        """Make a rigid surface of triangles an obstacle on both of its sides (`add_contact`).
+        """Add a rigid surface of triangles as a contact surface for `add_contact`; it can be touched on both sides.
 
-        Spheres, solids and rods touch it from whichever side they come. A part that is pressed through it by more than its
-        radius and theirs, or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per
-        length.
+        Spheres, solids and rods touch it from either side. A run ends if a part is pressed through it by more than its radius and
+        theirs, or is touched all around. The stiffness is that of one flat face; with rods it is per length.
 
         Parameters
         ----------
@@ -1114,15 +1120,15 @@ class Model(Contents):
         file : str or path, optional
             A file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals).
         vertices : array_like, shape (v, 3), optional
-            In place of a file, m.
+            Vertices in place of a file, m.
         triangles : array_like of int, shape (t, 3), optional
             Vertex numbers, with `vertices`.
         scale : float, default 1.0
-            Multiplies the coordinates.
+            Factor of the coordinates.
         radius : float, default 0.0
-            m, by which it is thicker than its triangles.
+            Distance by which the surface is offset from its triangles, m.
         side : {"both", "inside", "outside"}, default "both"
-            Of a closed surface, the side on which all that touches it has to begin.
+            For a closed surface, the side on which all touching parts must begin.
 
         Returns
         -------
@@ -1131,7 +1137,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a side is given of a
+            If the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a side is given for a
             surface with holes or with triangles that are not oriented alike.
 
         Examples
@@ -1163,12 +1169,12 @@ class Model(Contents):
         itself: bool = False,
         ignore: Sequence[tuple[SurfaceLike, SurfaceLike]] | None = None,
     ) -> ContactEntry:
-        """Let surfaces resist each other where they meet.
+        """Add contact between surfaces.
 
-        Spheres of the same part never meet. Of several pairs those are left out whose parts a joint joins, two spheres or a
-        sphere and a plane; a single pair is meant as it is given. Of rods that are joined at a node, to each other, to a body
-        with the sphere or to the part of a plane behind which they are there, what is nearer to it along the rod than pi times
-        the radius is left out. The normal force never pulls.
+        Spheres of the same part never touch each other. If there are several pairs, pairs of two spheres, or of a sphere and a
+        plane, are left out if a joint joins their parts; a single pair is always used. If a rod is joined at a node to another
+        rod, to the body of the sphere, or to the part of a plane behind which the node is, its points within an arc length of
+        pi times the radius from this node are left out. The normal force never pulls.
 
         Parameters
         ----------
@@ -1177,37 +1183,38 @@ class Model(Contents):
         a : surface, rod, str or sequence of them
             Spheres, solids, planes, meshes (`add_sphere`, `add_solid`, `add_plane`, `add_mesh`) or rods.
         b : surface, rod, str or sequence of them, optional
-            Each of `a` meets each of `b`. Default: all of `a` meet each other; one rod alone meets itself.
+            Each of `a` is paired with each of `b`. Default: all of `a` with each other; one rod alone with itself.
         stiffness : float, optional
-            k of the law, N/m^n; of solids that of a flat face; of rods among themselves, on planes and on meshes per length,
-            N/m^(n+1). Default, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the materials of both, planes and meshes being rigid.
+            Coefficient k of the law, N/m^n. For solids it is that of a flat face; for rods among themselves, on planes and on
+            meshes it is per length, N/m^(n+1). Default for rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of both materials, planes and
+            meshes being rigid.
         law : str, default "power"
-            "power": force k depth^n. "barrier": V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach`, which lets nothing
-            through. Or the force as a polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a
+            "power": force k depth^n. "barrier": V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach`, which cannot be
+            penetrated. Or the force as a non-decreasing polynomial of the depth, "1e4*depth + 2e6*depth**3", without a
             stiffness.
         exponent : float, default 1.0
-            n of a power: 1 linear, 1.5 Hertz.
+            Exponent n of a power law: 1 linear, 1.5 Hertz.
         reach : float, optional
             Gap at which a barrier begins, m.
         restitution : float, default 1.0
-            Speed after an impact over that before it, in (0, 1], whatever the mass and the speed.
+            Speed after an impact over that before it, in (0, 1], for any mass and speed.
         damping : float, default 0.0
-            s/m: c of a force c times rate of depth times normal force (Hunt and Crossley).
+            Coefficient c of a force c times rate of depth times normal force, s/m (Hunt and Crossley).
         rest_speed : float, default 0.01
-            m/s. Impacts that are much slower lose nothing by restitution.
+            Impact speed, m/s, far below which impacts lose nothing by restitution.
         friction : float, pair of float or Friction, default 0.0
-            Coefficient of Coulomb's friction, a pair (static, kinetic), or a `Friction`, which has the stiffness of what
-            sticks, moments against rolling and drilling, and anisotropy.
+            Coefficient of Coulomb's friction, a pair (static, kinetic), or a `Friction`, which has the tangential stiffness of
+            sticking, moments against rolling and drilling, and anisotropy.
         radius : float, optional
-            Of the rods, m. Default: that of their sections; of a rectangle that of the circle of the same area.
+            Radius of the rods, m. Default: that of their sections; for a rectangle that of the circle of the same area.
         stations : int, optional
-            Intervals into which an element of a rod is divided, at whose ends contact is evaluated. Default: from the depth
-            that weight and speed at t = 0 lead to: a tenth of the width of the contact of two rods that cross, at most 32, for
-            planes as long as the diameter, at most 8.
+            Number of intervals into which an element of a rod is divided; contact is evaluated at their ends. Default: from the
+            depth to which weight and speed at t = 0 lead. Intervals are a tenth of the contact width of two crossing rods, at
+            most 32; for planes as long as the diameter, at most 8.
         itself : bool, default False
-            Whether the rods meet themselves as well, arc lengths below pi times the radius left out.
+            Whether the rods touch themselves as well; arc lengths below pi times the radius are left out.
         ignore : sequence of pairs, optional
-            Pairs of surfaces that do not meet.
+            Pairs of surfaces without contact.
 
         Returns
         -------
@@ -1216,8 +1223,8 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If two surfaces can never meet, one meets nothing, a number is outside of its bounds or no stiffness is known; at
-            `build` if surfaces are inside each other at t = 0.
+            If two surfaces can never touch, a surface has no partner, a number is outside of its bounds or no stiffness is known;
+            at `build` if surfaces are inside each other at t = 0.
 
         Examples
         --------
@@ -1238,7 +1245,7 @@ class Model(Contents):
     def add_interaction(
         self, name: str, kind: OwnKind | str, *on: PointLike, **numbers: ArrayLike
     ) -> OwnEntry:
-        """Add an interaction of a kind of your own (`rodsim.interaction`).
+        """Add an interaction of a user-defined kind (`rodsim.interaction`).
 
         Parameters
         ----------
@@ -1247,10 +1254,10 @@ class Model(Contents):
         kind : OwnKind or str
             The kind, or its name.
         *on : point, body or str
-            One for each frame of the kind.
+            One point for each frame of the kind.
         **numbers : array_like
-            Those of the kind by name, each a number or a list as it says. Vectors among them are in the axes of the part, of a
-            rod in those of the section.
+            Parameters of the kind by name, each a number or a list as the kind declares. Vectors are in the axes of the part;
+            for a rod in those of the section.
 
         Returns
         -------
@@ -1275,18 +1282,19 @@ class Model(Contents):
     ) -> EnergyEntry:
         """Add an energy as a function of up to six named measures.
 
-        Its forces are exact discrete derivatives. A file keeps the text, and opens, is audited and resumed anywhere.
+        Its forces are exact discrete derivatives. A result file stores the text, so that it can be opened, audited and resumed
+        anywhere.
 
         Parameters
         ----------
         name : str
             Name of the energy.
         energy : str or sympy expression
-            Of the measures, and of parameters by any other name, J; as in `Section.with_energy`.
+            Energy, J, as a function of the measures and of parameters with other names; as in `Section.with_energy`.
         measures : mapping of str to Measure
-            Each a `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`.
+            Measures by name, each a `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`.
         **parameters : float
-            Numbers of all other names in it.
+            Values of all other names in the energy.
 
         Returns
         -------
@@ -1315,13 +1323,13 @@ class Model(Contents):
         return f"<Model '{self.name}': {'; '.join(parts) or 'nothing in it yet'}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is in it."""
+        """Return an overview of the model as HTML, for notebooks."""
         from rodsim.parts.model_html import model_html
 
         return model_html(self)
 
     def build(self) -> Built:
-        """Make the arrays of the model, its initial state and its layout.
+        """Build the arrays of the model, its initial state and its layout.
 
         Returns
         -------
@@ -1353,12 +1361,12 @@ class Model(Contents):
         Returns
         -------
         Prepared
-            Of the model as it is now.
+            The prepared model, as it is now.
 
         Raises
         ------
         ModelError
-            As `build`, and for a setting that is none.
+            As `build` does, and if a setting is not an argument of `simulate`.
 
         Examples
         --------
@@ -1373,11 +1381,11 @@ class Model(Contents):
         return Prepared(self, settings)
 
     def rigidified(self, *rods: str) -> Model:
-        """Return the rigid twin: each rod a rigid body with the mass, centre and inertia of its discretisation.
+        """Return the rigid twin: each rod becomes a rigid body with the mass, centre and inertia of its discretisation.
 
-        All that joins and loads the parts is attached at the same points; places on a rod keep their names (`compare`).
-        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the twin lists
-        it. Energy and momenta at t = 0 are those of the model except for what is listed there.
+        Joints, springs and loads are attached at the same points; points of a rod keep their names (`compare`). Strains, section
+        laws, viscosity and all else that a rigid body cannot have are left out; the attribute `left_out` of the twin lists them.
+        Energy and momenta at t = 0 are those of the model except for what is listed there.
 
         Parameters
         ----------
@@ -1391,7 +1399,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            If the model has no rod, or none of that name.
+            If the model has no rod, or no rod of that name.
 
         Examples
         --------
@@ -1419,15 +1427,15 @@ class Model(Contents):
     ) -> MechanicalSystem:
         """Return the model as a mechanical system for `rodsim.mechanics.integrate`.
 
-        It has coordinates, mass matrix, potential and constraints. Dampers and viscous rods belong to it; a variational scheme
-        refuses them in `integrate`.
+        The system has coordinates, mass matrix, potential and constraints. It includes dampers and viscous rods, which
+        `integrate` rejects with a variational scheme.
 
         Parameters
         ----------
         chart : {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}, default "quaternion"
             Coordinates of rotations.
         parameter : float, optional
-            alpha or gamma of the chart, kg m^2.
+            Parameter alpha or gamma of the chart, kg m^2.
 
         Returns
         -------
@@ -1436,7 +1444,7 @@ class Model(Contents):
         Raises
         ------
         ModelError
-            For rods without mass, and if the chart is not known.
+            If a rod has no mass, or the chart is not known.
 
         Examples
         --------
@@ -1445,7 +1453,7 @@ class Model(Contents):
         >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
         >>> system = model.mechanical_system(chart="director")
         """
-        # imported where needed: its kernels take half a second to load
+        # imported only here: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
         from rodsim.building.massless_rods import check_mass
 

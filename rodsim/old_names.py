@@ -31,14 +31,14 @@ class OldName(NamedTuple):
     old : str
         Argument, method, attribute, key or option.
     new : str
-        What stands for it now; of attributes of a module "module.name".
+        The new name; for attributes of a module "module.name".
     convert : callable or None
-        Makes the value of the new argument from that of the old one.
+        Converts the value of the old argument to that of the new one.
     merge : callable or None
-        Of an old argument that is a part of the new one: makes the new value from the old value and that of the new argument,
-        None where that is not given. Both may be given then.
+        Used if the old argument is a part of the new one: returns the new value from the old value and the value of the new
+        argument (None if not given). Both may then be given.
     owner : str
-        Of an old argument that is a part of the new one: the class that has it.
+        Used if the old argument is a part of the new one: the class that has it as a field.
     """
 
     where: str
@@ -50,7 +50,7 @@ class OldName(NamedTuple):
 
 
 def _as_part_of_friction(field: str) -> Callable[[Any, Any], Any]:
-    """Return what puts an old argument of `Model.add_contact` into its friction."""
+    """Return a function that merges an old argument of `Model.add_contact` into its friction."""
 
     def merge(value: Any, friction: Any) -> Any:
         from rodsim.parts.friction import merged_friction
@@ -61,7 +61,7 @@ def _as_part_of_friction(field: str) -> Callable[[Any, Any], Any]:
 
 
 def _as_part_of_steps(field: str) -> Callable[[Any, Any], Any]:
-    """Return what puts an old argument of `simulate` into its steps."""
+    """Return a function that merges an old argument of `simulate` into its steps `dt`."""
 
     def merge(value: Any, dt: Any) -> Any:
         from rodsim.chosen_steps import merged_adaptive
@@ -72,7 +72,7 @@ def _as_part_of_steps(field: str) -> Callable[[Any, Any], Any]:
 
 
 def _as_part_of_method(field: str) -> Callable[[Any, Any], Any]:
-    """Return what puts an old argument of `equilibrium` into its method."""
+    """Return a function that merges an old argument of `equilibrium` into its method."""
 
     def merge(value: Any, method: Any) -> Any:
         from rodsim.equilibrium_methods import merged_method
@@ -82,7 +82,7 @@ def _as_part_of_method(field: str) -> Callable[[Any, Any], Any]:
     return merge
 
 
-# module -> its names that were those of `rodsim`
+# module -> names that moved there from `rodsim`
 _MOVED = {
     "rodsim.linear": "Probe Push Reaction frequency_response mode_shapes state_space",
     "rodsim.mechanics": (
@@ -98,17 +98,19 @@ _MOVED = {
 
 
 def _solver_of_shortcut(shortcut: Any) -> Any:
+    """Convert the old argument `shortcut` of `simulate` to `solver`."""
     return (
         {True: "auto", False: "general"}.get(shortcut, shortcut) if isinstance(shortcut, bool) else shortcut
     )
 
 
 def _events_of_until(until: Any) -> Any:
+    """Convert the old argument `until` of `simulate` to `events`."""
     return None if until is None else [until]
 
 
 def _events_of_scene(until: Any) -> Any:
-    """Of the key `until` of `run`: {touch: [...]} or {nearer: [a, b], than: distance}."""
+    """Convert the old key `until` of `run`, {touch: [...]} or {nearer: [a, b], than: distance}, to `events`."""
     if not isinstance(until, Mapping):
         return [] if until is None else [until]
     words = {"touch": "contact_begins", "nearer": "distance_below", "than": "distance"}
@@ -189,7 +191,7 @@ OLD_NAMES: list[OldName] = [
 
 
 class OldNameWarning(DeprecationWarning):
-    """A name that goes with 1.0."""
+    """Warn of a name that will be removed in 1.0."""
 
 
 def warn_of_old_name(old: str, new: str) -> None:
@@ -218,9 +220,7 @@ def accept_old_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def accepting(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not rows.keys().isdisjoint(
-            kwargs
-        ):  # what an old argument is merged into may be given by its place
+        if not rows.keys().isdisjoint(kwargs):  # the new argument may be given by position
             given = {name: value for name, value in zip(names, args, strict=False) if name in merged}
             kwargs = new_arguments(where, {**given, **kwargs})  # type: ignore[assignment]
             places = {name: kwargs.pop(name) for name in given}
@@ -254,13 +254,14 @@ def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def accept_old_methods(kind: C) -> C:
     """Give a class its old methods and properties, which call the new ones."""
     for row in _renamed(kind.__name__).values():
-        if row.old in vars(kind):  # written there, because its arguments differ
+        if row.old in vars(kind):  # defined in the class, because its arguments differ
             continue
         setattr(kind, row.old, _old_member(row, vars(kind)[row.new]))
     return kind
 
 
 def _old_member(row: OldName, member: Any) -> Any:
+    """Return a method or property that warns and calls the new one."""
     if isinstance(member, classmethod):
         return classmethod(_old_class_method(row))
 
@@ -274,6 +275,8 @@ def _old_member(row: OldName, member: Any) -> Any:
 
 
 def _old_class_method(row: OldName) -> Callable[..., Any]:
+    """Return the function of a class method that warns and calls the new one."""
+
     def old(kind: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_old_name(f"{row.where}.{row.old}", row.new)
         return getattr(kind, row.new)(*args, **kwargs)
@@ -283,7 +286,7 @@ def _old_class_method(row: OldName) -> Callable[..., Any]:
 
 
 def old_attribute(module: str, name: str) -> Any:
-    """Return the object that a module had under this name; AttributeError if there was none."""
+    """Return the object that a module had under an old name; raise AttributeError if there was none."""
     row = _renamed(module).get(name)
     if row is None:
         raise AttributeError(f"module '{module}' has no attribute '{name}'")

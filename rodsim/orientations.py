@@ -1,4 +1,4 @@
-"""Orientations of parts: what may state one, and rotations between directions."""
+"""Convert orientations of parts from all accepted forms to unit quaternions, and compute rotations between directions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OrientationLike: TypeAlias = "ArrayLike | Rotation"
 
 __all__ = ["align", "quaternion_of"]
 
-ORTHOGONAL = 1e-6  # how far R^T R of a rotation matrix may be from the unit matrix
+ORTHOGONAL = 1e-6  # largest deviation of R^T R of a rotation matrix from the unit matrix
 
 
 def align(axis: ArrayLike, direction: ArrayLike) -> Floats:
@@ -33,8 +33,8 @@ def align(axis: ArrayLike, direction: ArrayLike) -> Floats:
     axis : array_like, shape (3,)
         Direction before the rotation, of any length: for instance an axis of a shape.
     direction : array_like, shape (3,)
-        Direction after it, of any length. If it is opposite to `axis`, the rotation is half a turn about a direction across
-        both.
+        Direction after the rotation, of any length. If it is opposite to `axis`, the rotation is half a turn about a direction
+        perpendicular to both.
 
     Returns
     -------
@@ -70,11 +70,12 @@ def align(axis: ArrayLike, direction: ArrayLike) -> Floats:
 
 
 def _direction(what: str, value: ArrayLike) -> Floats:
+    """Return a checked unit vector (3,) for `align`."""
     return direction("align", what, value)
 
 
 def quaternion_of(owner: str, what: str, value: OrientationLike) -> Floats:
-    """Return an orientation as a unit quaternion.
+    """Convert an orientation to a unit quaternion.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def quaternion_of(owner: str, what: str, value: OrientationLike) -> Floats:
     Raises
     ------
     ModelError
-        If it is none of these.
+        If `value` is none of these.
     """
     if _is_rotation(value):
         rotation = cast("Rotation", value)
@@ -112,7 +113,7 @@ def quaternion_of(owner: str, what: str, value: OrientationLike) -> Floats:
 
 
 def quaternions_of(owner: str, attitude: Callable[[float], Any]) -> Callable[[float], Any]:
-    """Return a function of time whose values are quaternions, of one whose values are orientations of any form."""
+    """Return a function of time with quaternions as values, from a function with orientations of any accepted form as values."""
     if np.shape(_plain(attitude(0.0))) == (4,):
         return attitude
 
@@ -124,10 +125,11 @@ def quaternions_of(owner: str, attitude: Callable[[float], Any]) -> Callable[[fl
 
 
 def _plain(value: Any) -> Any:
+    """Return the value, or None if it is scipy's `Rotation`."""
     return None if _is_rotation(value) else value
 
 
 def _is_rotation(value: object) -> bool:
-    """Whether it is scipy's `Rotation`; its module is not imported for that."""
+    """Return whether `value` is scipy's `Rotation`, without importing its module."""
     module = sys.modules.get("scipy.spatial.transform")
     return module is not None and isinstance(value, module.Rotation)

@@ -1,4 +1,4 @@
-"""A model that is built once and run many times with other numbers: `Model.prepare`."""
+"""Build a model once and run it many times with other numbers: `Model.prepare`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Changed(Model):
-    """A prepared model with other numbers: another model to whoever asks, but its arrays are those that are there."""
+    """A prepared model with changed numbers: a separate model whose arrays reuse those of the prepared one."""
 
-    told_by_contents = False  # what was prepared is there already
+    told_by_contents = False  # never cached: the prepared arrays are reused already
     _kept: Kept
     _paths: tuple[str, ...]
 
@@ -35,8 +35,8 @@ class Changed(Model):
 class Prepared:
     """A model that is built and checked once, to be run many times with other numbers.
 
-    `Model.prepare` makes it. A run is bitwise that of `simulate`, or of `equilibrium`, with a model that was made with
-    these numbers. Parts that are added to the model later do not belong to it.
+    `Model.prepare` returns it. A run is bitwise that of `simulate`, or of `equilibrium`, with a model that was made with
+    these numbers. Parts that are added to the model later are not included.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Prepared:
 
     See Also
     --------
-    rodsim.simulate_many : Run it once for each of many sets of numbers.
+    rodsim.simulate_many : Run a prepared model once for each of many sets of numbers.
 
     Examples
     --------
@@ -91,28 +91,29 @@ class Prepared:
 
     @functools.cached_property
     def _known(self) -> frozenset[str]:
-        """As `changeable`: its parts stay as they are."""
+        """Return `changeable` as a set; cached, because the parts do not change."""
         return frozenset(self.changeable)
 
     def model(self, changes: Mapping[str, Any] | None = None) -> Model:
-        """Return the model with other numbers, whose `build` takes what was prepared.
+        """Return the model with other numbers; its `build` reuses the prepared arrays.
 
         Parameters
         ----------
         changes : mapping, optional
             Path -> value: "gravity" (3,), "loads.push.value", "springs.coil.stiffness", "bodies.arm.velocity",
-            "bodies.arm.shape" (mass and inertia, the same centre), "rods.cord.section" (a `Section`), numbers that it was made
-            of ("rods.cord.section.radius", "rods.cord.section.material.E") and all else that `changeable` lists.
+            "bodies.arm.shape" (mass and inertia, with the same centre), "rods.cord.section" (a `Section`), the numbers from which
+            a section was made ("rods.cord.section.radius", "rods.cord.section.material.E"), and all other paths in
+            `changeable`.
 
         Returns
         -------
         Model
-            A model of its own.
+            A separate model.
 
         Raises
         ------
         ModelError
-            If there is no such path, or a value cannot be used, as where the part is made.
+            If there is no such path, or a value is invalid, as when the part is made.
 
         Examples
         --------
@@ -125,13 +126,13 @@ class Prepared:
         checks.by_name("prepared", "changes", changes, "{'springs.coil.stiffness': 20.0}")
         paths = tuple(changes or ())
         if not self._known.issuperset(paths):
-            check_paths(f"prepared model '{self._model.name}'", self._model, paths)  # says which
+            check_paths(f"prepared model '{self._model.name}'", self._model, paths)  # raises
         made: Changed = _own(self._model, Changed)
         made._kept, made._paths = self._kept, paths
         return change(made, changes or {})
 
     def settings(self, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the settings of `simulate` for a run: those of `prepare`, and others in their place.
+        """Return the settings of `simulate` for a run: those given to `prepare`, overridden by `others`.
 
         Parameters
         ----------
@@ -171,19 +172,19 @@ class Prepared:
         Parameters
         ----------
         changes : mapping, optional
-            Path -> value, as of `model`. Default: the numbers of the model.
+            Path -> value, as in `model`. Default: the numbers of the model.
         **settings
-            Settings of `simulate`, such as t_end, dt, start, start_time; those of `prepare` hold if they are left out.
+            Settings of `simulate`, such as t_end, dt, start, start_time. By default those given to `prepare`.
 
         Returns
         -------
         Result
-            As of `simulate`, bitwise.
+            Bitwise the result of `simulate`.
 
         Raises
         ------
         ModelError
-            If there is no such path or setting; else as `simulate`.
+            If there is no such path or setting, and as `simulate` does.
 
         Examples
         --------
@@ -202,19 +203,19 @@ class Prepared:
         Parameters
         ----------
         changes : mapping, optional
-            Path -> value, as of `model`. Default: the numbers of the model.
+            Path -> value, as in `model`. Default: the numbers of the model.
         **settings
-            Settings of `equilibrium`, such as start, method; those of `prepare` are of `simulate` and not used.
+            Settings of `equilibrium`, such as start, method. Those given to `prepare` belong to `simulate` and are not used.
 
         Returns
         -------
         Equilibrium
-            As of `equilibrium`, bitwise.
+            Bitwise the result of `equilibrium`.
 
         Raises
         ------
         ModelError
-            If there is no such path or setting; else as `equilibrium`.
+            If there is no such path or setting, and as `equilibrium` does.
 
         Examples
         --------
@@ -233,7 +234,7 @@ class Prepared:
 
 
 def _own(model: Model, kind: type[Any]) -> Any:
-    """The same parts in tables of its own."""
+    """Return a model of class `kind` with the same parts in copied tables."""
     made: Any = object.__new__(kind)
     vars(made).update({name: dict(x) if isinstance(x, dict) else x for name, x in vars(model).items()})
     made.gravity = model.gravity.copy()
@@ -242,10 +243,12 @@ def _own(model: Model, kind: type[Any]) -> Any:
 
 @functools.cache
 def _settings_of(function: Any) -> tuple[str, ...]:
+    """Return the names of a function's arguments after the first."""
     return tuple(inspect.signature(function).parameters)[1:]
 
 
 def _check_settings(owner: str, function: Any, settings: Mapping[str, Any]) -> None:
+    """Raise ModelError if `settings` has a name that is not an argument of `function`."""
     known = _settings_of(function)
     for name in settings:
         if name not in known:

@@ -1,4 +1,4 @@
-"""What made a result: versions of what computed it, and the scene it was computed from."""
+"""Record the provenance of a result: versions of the software, and the scene."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 
 def versions() -> dict[str, str]:
-    """Of this program and of what its numbers depend on."""
+    """Return the versions of rodsim and of the software on which its numbers depend."""
     return dict(_versions())
 
 
 @functools.cache
 def _versions() -> dict[str, str]:
+    """Return the versions of `versions`, cached."""
     import numba
     import numpy
 
@@ -29,5 +30,5 @@ def _versions() -> dict[str, str]:
 
 
 def provenance(scene: str | None) -> dict[str, Any]:
-    """For the description of a result; scene: the text of the scene file, if there was one."""
+    """Return the provenance for the description of a result; `scene`: text of the scene file, None if there was none."""
     return {"versions": versions(), **({} if scene is None else {"scene": scene})}

@@ -1,7 +1,8 @@
-"""Steps of compositions that turn the lengthwise vibration of a rod by whole turns: told before a run.
+"""Detect before a run whether the steps of a composition resonate with the lengthwise vibration of a rod.
 
-A rod that is stretched at once, or by turning, rings lengthwise: omega = pi c/(2 L) with one end held, pi c/L with both or
-none, c = sqrt(EA/rho A). Where omega h is one of `waves.resonances`, what a step of em4, em6 or em8 does wrong to it adds up.
+A rod that is stretched suddenly, or by rotation, vibrates lengthwise: omega = pi c/(2 L) with one end held, pi c/L with both
+or none, c = sqrt(EA/rho A). If omega h is one of `waves.resonances`, a step of em4, em6 or em8 advances the phase of this
+vibration by whole turns, so that its errors add up.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.waves import resonances
 
-NEAR = 0.05  # of the step: how far off it still shows
+NEAR = 0.05  # relative distance of the step from a resonance within which errors still add up
 
 
 def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
-    """A line for each rod whose lengthwise vibration is near a resonance of steps `dt` (s) of this integrator."""
+    """Return a message for each rod whose lengthwise vibration is near a resonance of steps `dt` (s) of this integrator."""
     try:
         turns = resonances(integrator, joined=any(map(_moves, model.joints.values())))
-    except ModelError:  # no composition of `em`
+    except ModelError:  # the integrator is not a composition of `em`
         return []
     told = []
     for rod in model.rods.values():
@@ -37,13 +38,13 @@ def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
 
 
 def _moves(joint: JointEntry) -> bool:
-    """Whether it joins what moves; a clamp to the ground does not."""
+    """Return whether the joint connects moving parts; a clamp to the ground does not."""
     parts = [end.part if isinstance(end, Anchor) else end for end in (joint.a, joint.b)]
     return not holds_all(joint.kind) or not any(isinstance(part, Ground) for part in parts)
 
 
 def _lengthwise(model: Model, rod: Rod) -> float:
-    """The lowest frequency, rad/s; 0 of what has no mass."""
+    """Return the lowest lengthwise frequency of a rod, rad/s; 0 for a rod without mass."""
     section = rod.section(0.5) if callable(rod.section) else rod.section
     if section.mass_per_length == 0.0:
         return 0.0
@@ -54,5 +55,5 @@ def _lengthwise(model: Model, rod: Rod) -> float:
         for anchor in (joint.a, joint.b)
         if isinstance(anchor, Anchor) and anchor.part is rod and anchor.s in (0.0, 1.0)
     }
-    waves = 1.0 if rod.closed else (0.25 if len(held) == 1 else 0.5)  # in the length
+    waves = 1.0 if rod.closed else (0.25 if len(held) == 1 else 0.5)  # wavelengths in the length of the rod
     return float(2.0 * np.pi * waves * speed / rod.stress_free.length)

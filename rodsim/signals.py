@@ -1,4 +1,4 @@
-"""Functions of time for loads, drives and other quantities that change: constants, tables and a few named shapes."""
+"""Functions of time for loads, drives and other varying quantities: constants, tables and a few named shapes."""
 
 from rigid.signals import (
     Constant,

@@ -1,5 +1,6 @@
-"""`simulate`: from a model to a result, output by output, with a progress line; stopped runs can be
-resumed.
+"""Simulate a model in time and store its outputs: `simulate`.
+
+A run writes its result output by output and shows a progress line; stopped runs can be resumed.
 """
 
 from __future__ import annotations
@@ -66,12 +67,12 @@ if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
 
 Solver = Literal["auto", "general"]
-USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
-MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
+USUAL_OUTPUTS = 500  # approximate number of outputs unless `output_every` is given
+MOST_OUTPUTS = 2**29 - 1  # limit of a file: HDF5 stores the output times in one chunk
 LARGEST_TOLERANCE = 1e-3
 MOST_THREADS = 1024
-_PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
-_LEAP = 64  # by which a march grows that takes no longer than that part of it
+_PATIENCE = 0.25  # longest compiled march, s: Ctrl-C is handled and the progress line moves between marches
+_LEAP = 64  # growth factor of marches that take less than _PATIENCE / (2 _LEAP)
 
 
 @accept_old_arguments
@@ -96,19 +97,19 @@ def simulate(
 ) -> Result:
     """Simulate a model from t = 0 to `t_end`.
 
-    A step that contains a corner of a load, as signals declare them, is split there; outputs stay at multiples of `dt`. A
-    function of Python declares its corners as an attribute, ``push.corners = (0.5, 0.52)``. One that does not is read once in
-    each step, with `Adaptive` steps at ten times in each. Loads that last for less may be missed; a StepWarning names those that
-    were zero whenever they were read.
+    A step that contains a corner of a load is split there; outputs stay at multiples of `dt`. Signals declare their corners; a
+    Python function declares them as an attribute, ``push.corners = (0.5, 0.52)``. A function without corners is evaluated once
+    in each step, with `Adaptive` steps at ten times in each. Shorter loads may be missed; a StepWarning names those that were
+    zero whenever they were evaluated.
 
     Parameters
     ----------
     model : Model
         The system to simulate; it is not changed.
     t_end : float
-        End time, s. If it is not a multiple of `dt` to 1e-6, `dt` is shortened, with a StepWarning.
+        End time, s. If it is not a multiple of `dt` to a relative 1e-6, `dt` is shortened, with a StepWarning.
     dt : float or Adaptive
-        Step, s, or the error by which steps are chosen.
+        Step, s, or an error by which steps are chosen.
     integrator : str, default "em"
         "em" (order 2), "em4", "em6", "em8" (its compositions, for conservative models); "em-ggl", "em4-ggl", "em6-ggl",
         "em8-ggl" (velocities satisfy the joints to round-off); "em-d(rho)" with rho from 0 to 1 (dissipates what a step does not
@@ -118,11 +119,11 @@ def simulate(
         Result file, .vtkhdf, which ParaView opens. An output survives a killed process 0.5 s after it was computed. By
         default the result stays in memory.
     output_every : int, optional
-        Steps between outputs; the first and the last state are always stored. By default as many as give about 500 outputs,
-        and those of the file if a run is resumed.
+        Steps between outputs; the first and the last state are always stored. By default about 500 outputs are stored; a
+        resumed run keeps the value of its file.
     resume : bool, default False
-        Continue where `output` stops, bitwise as if the run had not stopped. The file must come from the same model, `dt` and
-        `output_every`.
+        Continue from the last output of `output`, bitwise as if the run had not stopped. The file must come from the same
+        model, `dt` and `output_every`.
     progress : bool, optional
         Show a progress line on stderr; by default if that is a terminal.
     chart : {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}, optional
@@ -132,28 +133,28 @@ def simulate(
         Replace an existing file.
     tolerance : float, default 0.0
         Relative tolerance of the equations of a step, for "em" and its variants. With 1e-8 a step takes fewer iterations and
-        keeps energy and momenta to that part. 0 solves to round-off.
+        conserves energy and momenta to that relative accuracy. 0 solves to round-off.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        Initial state; by default that of the model. The parts must be the same, loads and parameters may differ: the
-        description of the result says under "start" what changed. Time begins at 0. A drive starts from the current
-        coordinate of its joint; if its rate differs, velocities change to fit, which the description says as well.
+        Initial state; by default that of the model. The parts must be the same, loads and parameters may differ; the
+        description of the result records under "start" what changed. Time begins at 0. A drive starts from the current
+        coordinate of its joint. If its rate differs, the velocities are changed to fit, which is recorded as well.
     start_time : float, optional
         Time of the state in `start`, s; by default the last.
     events : sequence of ContactBegins and DistanceBelow, optional
         End the run with the first step after which one of them holds. That state and the one before are stored, and
-        `Result.ended_by` says which events held. With `Adaptive` steps they are looked for at outputs.
+        `Result.ended_by` says which events held. With `Adaptive` steps they are detected at outputs only.
 
     Other Parameters
     ----------------
     solver : {"auto", "general"}, default "auto"
-        "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns per
-        frame for models that are symmetric about a plane and move in it, one that eliminates joints for bodies and rods.
-        Results agree to round-off. The description says under "run", "solver" which one was taken. A run that is resumed
-        continues with the solver that it began with.
+        "auto" selects, for "em" and its compositions, the fastest solver for the structure of the model: one with three unknowns
+        per frame for models that are symmetric about a plane and move in it, one that eliminates joints for bodies and rods.
+        Results agree to round-off. The description records under "run", "solver" which one was used. A resumed run continues
+        with the solver with which it began.
     threads : int, default 1
-        Threads that work on each step of "em" and its variants on nets and frames of rods by the general solver. The result is
-        bitwise the same for any number. It pays from some thousand elements on, if there are as many idle cores; a tree takes
-        one thread, and about as long as the general solver with two.
+        Threads that work on each step of "em" and its variants if the general solver solves nets and frames of rods. The result
+        is bitwise the same for any number. Threads pay from some thousand elements on, if as many cores are idle; a tree
+        uses one thread, and takes about as long as the general solver with two.
 
     Returns
     -------
@@ -163,18 +164,21 @@ def simulate(
     Raises
     ------
     ModelError
-        If the model or an argument cannot be used. No file has been written then.
+        If the model or an argument is invalid. No file has been written then.
     OSError
-        If the file cannot be written, exists, or another process writes it. What was stored before stays.
+        If the file cannot be written, exists, or is being written by another process. Outputs stored before are kept.
     ConvergenceError
-        If a step failed even after it was halved. `error.result` holds what was computed, the file keeps it.
+        If a step failed even after it was halved. `error.result` holds the outputs computed so far; the file keeps them.
 
     Warns
     -----
     InitialVelocityWarning
         If given initial velocities do not fit the joints and were changed.
     StepWarning
-        If steps may pass over a load, `dt` was shortened, or a body rotates by more than 0.3 rad in a step.
+        If steps may miss a load, or `dt` was shortened.
+    DoubtfulModelWarning
+        If a body rotates by more than 0.3 rad in a step of "em", "em-ggl" or "em-d", or a rod with self-contact is bent tighter
+        than its radius.
 
     Examples
     --------
@@ -230,7 +234,7 @@ def simulate(
     if own is not None:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
-        spared = list(built.idle)  # they can take no torque
+        spared = list(built.idle)  # axes without inertia, which cannot take a torque
         if spared and own.rho is not None:
             built.layout.description["without_inertia"] = spared
         of_kin: Callable[..., Stepper] = em_stepper
@@ -255,12 +259,13 @@ def simulate(
             **own.steps,
         )
     else:
-        # imported where needed: its kernels take half a second to load
+        # imported only here: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         initial, values = state, (loads, built.drive_values)
 
         def make(system: System) -> MechanicalStepper:
+            """Return a stepper of an integrator for mechanical systems, for `built.system` or a variant of it."""
             begun = initial if system is built.system else without_lists(system, built.system, initial)
             return MechanicalStepper(model.name, system, begun, dt, integrator, chart, *values)
 
@@ -311,7 +316,7 @@ def simulate(
         built.layout.lam_start = start_of(built.system, state, built.load_values, built.drive_values, dt)
     built.layout.description["run"] = settings
     built.layout.description["provenance"] = provenance(model.scene)
-    # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts
+    # distance of the nearest velocities that the joints allow from those given (m/s or rad/s), and the parts concerned
     built.layout.description["velocity_projection"] = change
     built.layout.description["initial_velocity_change"] = {k: list(v) for k, v in changed_parts.items()}
     writer: ResultWriter | MemoryWriter
@@ -340,7 +345,7 @@ def simulate(
                 failed.result = finish_at(failed, recorder, output)
                 raise
             except OSError:
-                with contextlib.suppress(OSError):  # of a full disk, once more
+                with contextlib.suppress(OSError):  # a full disk may fail again
                     recorder.flush()
                 raise
             except BaseException:
@@ -369,7 +374,10 @@ def check_asked(
     solver: Solver,
     threads: int,
 ) -> tuple[Asked, float]:
-    """Steps and tolerance of a call of `simulate`; ModelError for what no run can have."""
+    """Check the arguments of `simulate`; return the requested steps and the tolerance.
+
+    Raises ModelError for invalid arguments.
+    """
     if dt is not None and not isinstance(dt, Adaptive):
         steps_of(t_end, dt, output_every)
     _check_options(model, output, resume, progress, chart, overwrite)
@@ -389,7 +397,10 @@ def march(
     recorder: Recorder,
     line: Progress,
 ) -> State:
-    """The state after all steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
+    """Take all steps from `step` on and return the final state.
+
+    Each march takes several output intervals, or some of the steps to the next output.
+    """
     line.chunk = max(line.chunk, stepper.first_march)
     while step < n_steps:
         began = busy()
@@ -418,7 +429,7 @@ _instead: ContextVar[March] = ContextVar("instead", default=march)
 
 @contextlib.contextmanager
 def marching_by(other: March) -> Iterator[None]:
-    """Calls of `simulate` inside set up all that a run needs, and call `other` for its steps."""
+    """Within this context, `simulate` sets up all that a run needs and calls `other` to take its steps."""
     token = _instead.set(other)
     try:
         yield
@@ -427,7 +438,7 @@ def marching_by(other: March) -> Iterator[None]:
 
 
 def check_output(output: Path, resume: bool = False, overwrite: bool = False) -> None:
-    """Raise unless a run may write `output`: no other file, device or link is lost, and no result unasked."""
+    """Raise unless a run may write `output`: other files, devices and links are never replaced, results only if requested."""
     if resume and overwrite:
         raise ModelError(
             f"'{output}': a run cannot both go on with a file and overwrite it; give one of the two"
@@ -439,12 +450,12 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
 
 
 def _outputs_after(last: int, n_steps: int, every: int) -> int:
-    """How many of the outputs 0, every, 2 every ... and n_steps come after step `last`."""
+    """Return how many of the outputs 0, every, 2 every ... and n_steps come after step `last`."""
     return -(-n_steps // every) - last // every if last < n_steps else 0
 
 
 def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int) -> int:
-    """Steps between outputs."""
+    """Return the steps between outputs: the given value, that of the resumed run, or one for about USUAL_OUTPUTS outputs."""
     if given is None:
         kept = stored.get("output_every")
         return kept if isinstance(kept, int) else max(1, round(n_steps / USUAL_OUTPUTS))
@@ -452,7 +463,7 @@ def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int)
 
 
 def check_integrator(integrator: str) -> None:
-    """Raise ModelError for a name that is no integrator."""
+    """Raise ModelError if `integrator` is not the name of an integrator."""
     if not isinstance(integrator, str):
         raise ModelError(f"integrator = {checks.shown(integrator)}; give a name such as 'em' or 'GGL-EM'")
     if em_integrator(integrator) is None:
@@ -467,6 +478,7 @@ def check_integrator(integrator: str) -> None:
 
 
 def _check_tolerance(tolerance: float, integrator: str) -> float:
+    """Return the tolerance as a number; raise ModelError if it is too large or the integrator does not support it."""
     tolerance = checks.number("simulate", "tolerance", tolerance, at_least=0.0)
     if tolerance > LARGEST_TOLERANCE:
         raise ModelError(
@@ -481,6 +493,7 @@ def _check_tolerance(tolerance: float, integrator: str) -> float:
 
 
 def _check_threads(threads: int, integrator: str) -> None:
+    """Raise ModelError if the number of threads is invalid or the integrator uses one thread only."""
     checks.count("simulate", "threads", threads, at_most=MOST_THREADS)
     if threads > 1 and em_integrator(integrator) is None:
         raise ModelError(
@@ -492,6 +505,7 @@ def _check_threads(threads: int, integrator: str) -> None:
 def _check_options(
     model: object, output: object, resume: object, progress: object, chart: object, overwrite: object
 ) -> None:
+    """Raise ModelError if the model or an option of `simulate` has a wrong type."""
     if not isinstance(model, Model):
         raise no_model("simulate", model)
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
@@ -507,7 +521,7 @@ def _check_options(
 
 
 def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
-    """The result of what was written; warns of what may be wrong in it."""
+    """Close the writer and return its result; warn of tight bends and of large rotations per step."""
     writer.close()
     if isinstance(writer, MemoryWriter):
         result = writer.result()
@@ -524,7 +538,7 @@ def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Re
 
 
 def finish_at(failed: ConvergenceError, recorder: Recorder, output: str | Path | None) -> Result:
-    """The result of a run that failed, with the last state that it reached."""
+    """Return the result of a failed run, including the last state that it reached."""
     if failed.reached is not None and failed.reached.step > recorder.last:
         recorder.took(failed.report)
         recorder.add_last(failed.reached.step, failed.reached.state)
@@ -533,9 +547,10 @@ def finish_at(failed: ConvergenceError, recorder: Recorder, output: str | Path |
 
 
 class Progress:
-    """The progress line, and the number of steps that a march takes between looks at the clock."""
+    """The progress line, and the number of steps in a march (`chunk`), adapted so that the line moves often enough."""
 
     def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None, memory: Memory):
+        """Prepare the line: `step` of `n_steps` steps done, `every` steps stored; `show` None: if stderr is a terminal."""
         self.chunk = 1
         self._memory = memory
         self._dt = dt
@@ -549,7 +564,7 @@ class Progress:
 
     @property
     def shown(self) -> bool:
-        """Whether somebody sees it."""
+        """Whether the progress line is visible."""
         return self._bar is not None
 
     def __enter__(self) -> Progress:
@@ -560,9 +575,9 @@ class Progress:
             self._bar.close()
 
     def moved(self, step: int, seconds: float, count: int) -> None:
-        """Learn from the last march and move the bar."""
+        """Adapt `chunk` to the duration of the last march (s, `count` steps) and move the bar to `step`."""
         if seconds < _PATIENCE / 2:
-            # sooner where it takes next to no time; by fixed factors, so that runs side by side march as far
+            # more if a march takes almost no time; by fixed factors, so that runs side by side march equally far
             further = _LEAP if seconds < _PATIENCE / (2 * _LEAP) else 2
             self.chunk = max(self.chunk, further * count)
         elif seconds > _PATIENCE:
@@ -588,4 +603,5 @@ class Progress:
 
 
 def _balance(audit: Mapping[str, float]) -> float:
+    """Return the conserved energy balance: total energy - work + dissipation, J."""
     return audit["total"] - audit["work"] + audit["dissipation"]

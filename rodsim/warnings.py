@@ -1,4 +1,4 @@
-"""All warnings of the package. Each derives from `ModelWarning`; `warnings.filterwarnings` takes them one by one."""
+"""Export all warnings of the package. Each derives from `ModelWarning`; `warnings.filterwarnings` can select them singly."""
 
 from rigid.errors import (
     DamagedFileWarning,

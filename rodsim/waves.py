@@ -1,18 +1,18 @@
-"""Waves along a straight, uniform rod: the frequencies that elements, masses and integrators give them, and the exact ones.
+"""Compute frequencies of waves along a straight, uniform rod: exact, with given elements and masses, and with integrators.
 
-A wave x(S, t) = x exp(i (k S - omega t)) of a rod along e1, x = (u, theta), strains small:
+A wave x(S, t) = x exp(i (k S - omega t)) in a rod along e1, x = (u, theta), with small strains, satisfies
 
     Gamma = u' + e1 x theta,  K = theta':    (B^H C B - omega^2 diag(rho_A, J_rho)) x = 0,   B = [[i k, hat(e1)], [0, i k]]   (1)
 
-six branches; for a diagonal C along the rod, twist, and Timoshenko's lower (bending) and upper (shear) branch in both
-planes. On elements of length L between p + 1 nodes Bloch's theorem gives the last node exp(i k L) times the motion of the
-first: with element matrices K_e, M_e and P (p + 1 nodes from p)
+with six branches: for a diagonal C longitudinal and torsional waves, and Timoshenko's lower (bending) and upper (shear) branch
+in both planes. In elements of length L with p + 1 nodes Bloch's theorem gives the last node exp(i k L) times the motion of the
+first. With element matrices K_e, M_e and P (p + 1 nodes from p)
 
     (P^H K_e P - omega^2 P^H M_e P) x = 0                                                                                    (2)
 
-which has p frequencies a branch, of k and of k + 2 pi j/L. A single branch has them in the order of |k + 2 pi j/L|; those of
-bending and shear go to the waves that their motions are most like. In time `em` is
-the midpoint rule of what is linear, its compositions sums of it,
+which has p frequencies per branch, those of k and of k + 2 pi j/L. A single branch has them in the order of |k + 2 pi j/L|;
+frequencies of bending and shear are assigned to the waves whose motions they resemble most. In time, `em` is the midpoint rule
+for linear systems, and its compositions are sums of it,
 
     omega_h = sum_i (2/h) atan(omega c_i h/2),   c the fractions of the substeps                                             (3)
 """
@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike
 
 from discretization.linearised import mass_matrix, stiffness_matrix
@@ -40,21 +40,21 @@ from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.parts.sections import Section
 
 LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional", "bending", "shear")
-# of (u, theta): what moves; bending is in the plane of d1 and d2. Which of the frequencies, from the lowest
+# branch -> moving components of (u, theta), and index of the frequency from the lowest; bending is in the plane of d1 and d2
 _MOVES = {LONGITUDINAL: ((0,), 0), TORSIONAL: ((3,), 0), BENDING: ((1, 5), 0), SHEAR: ((1, 5), 1)}
-MOST_NODES = 400.0  # a wave length
+MOST_NODES = 400.0  # nodes per wavelength
 _HAT_E1 = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
 class Wave(NamedTuple):
-    """An angular frequency, and what moves at S = 0, normalised by the mass."""
+    """An angular frequency and the complex motion at S = 0, normalised by the mass."""
 
     omega: float  # rad/s
-    motion: Floats  # complex
+    motion: Floats  # (m,) complex amplitudes of the moving components
 
 
 def exact_wave(section: Section, k: float, branch: str) -> Wave:
-    """(1) of a rod of this section; k in rad/m, negative of a wave that runs back."""
+    """Return the exact wave (1) of a rod of this section; k: wave number, rad/m, negative for a wave that travels backwards."""
     places, which = _branch(section, branch)
     B = np.zeros((6, 6), complex)
     B[:3, :3] = B[3:, 3:] = 1j * number("wave", "k", k) * np.eye(3)
@@ -69,7 +69,7 @@ def exact_wave(section: Section, k: float, branch: str) -> Wave:
 class Cell:
     """One element of a straight rod: its matrices, and the waves of a rod made of such elements.
 
-    element, mass: as for `Model.add_rod`; length: m, of the element.
+    element, mass: as in `Model.add_rod`; length: length of the element, m.
     """
 
     def __init__(self, section: Section, element: ElementName, mass: RodMass, length: float) -> None:
@@ -77,16 +77,19 @@ class Cell:
         self.p = order_of(element)
         model = Model("cell")
         model.add_rod("rod", [(0, 0, 0), (self.length, 0, 0)], section, self.p, mass=mass, element=element)
-        with warnings.catch_warnings():  # a cell may be shorter than it is thick
+        with warnings.catch_warnings():  # a cell may be shorter than its thickness
             warnings.simplefilter("ignore", DoubtfulModelWarning)
             built = model.build()
-        of_rod = slice(6, None)  # behind the ground
+        of_rod = slice(6, None)  # rows after those of the ground
         self.K = stiffness_matrix(built.system, built.state).toarray()[of_rod, of_rod]
         self.M = mass_matrix(built.system, built.state).toarray()[of_rod, of_rod]
         self.S = built.layout.rods[0].arclength
 
     def wave(self, k: float, branch: str) -> Wave:
-        """(2) of the wave number k, rad/m, at most pi p/L: what shorter waves look like at the nodes is a longer one."""
+        """Return the discrete wave (2) of the wave number k, rad/m, at most pi p/L.
+
+        Shorter waves alias to longer ones at the nodes.
+        """
         places, _ = _branch(self.section, branch)
         most = np.pi * self.p / self.length
         if not 0 < k <= most * (1 + 1e-12):
@@ -102,11 +105,14 @@ class Cell:
         return Wave(float(np.sqrt(max(square[best], 0.0))), motions[:, best])
 
     def _like(self, k: float, branch: str, momenta: Floats) -> int:
-        """Which of the motions is the wave of k, of those with the same exp(i k L)."""
+        """Return which motion is the wave of k, among those with the same exp(i k L).
+
+        `momenta`: M times the motions, as columns.
+        """
         zone = 2 * np.pi / self.length
         folded = k + zone * np.arange(-self.p, self.p + 1)
         half = 0.5 * zone * self.p
-        # waves of all numbers that nodes can show, as many as motions
+        # all wave numbers that the nodes can represent, as many as motions
         every = folded[(folded > -half * (1 - 1e-9)) & (folded < half * (1 + 1e-9))]
         if branch in (LONGITUDINAL, TORSIONAL):
             return int(np.sum(np.abs(every) < abs(k) * (1 - 1e-9)))  # a chain's bands never cross
@@ -117,11 +123,12 @@ class Cell:
         return int(of_motion[np.flatnonzero(np.array(mine)[of_wave])[0]])
 
     def _sampled(self, k: float, branch: str) -> Floats:
-        """The exact wave of k at the nodes."""
+        """Return the exact wave of k, sampled at the nodes."""
         return np.kron(np.exp(1j * k * self.S[: self.p]), exact_wave(self.section, k, branch).motion)
 
 
 def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
+    """Return the moving components and the frequency index of a branch; raise ModelError if the stiffness is not diagonal."""
     word("wave", "branch", branch, BRANCHES)
     if np.abs(section.stiffness - np.diag(np.diag(section.stiffness))).max() > 0:
         raise ModelError(
@@ -131,33 +138,42 @@ def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
 
 
 def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Floats:
-    """(3): what a step h of `em`, or of substeps of `em` as those of `em4`, `em6`, `em8`, makes of an angular frequency."""
+    """Return the angular frequency (3) that steps h of an integrator give a vibration of frequency omega, rad/s.
+
+    `integrator`: `em`, or a composition of it, such as `em4`, `em6`, `em8`.
+    """
     fractions = _substeps("wave", integrator, joined=False)
     x = np.multiply.outer(np.asarray(omega, float), fractions) * (0.5 * h)
     return np.asarray(2.0 / h * np.arctan(x).sum(axis=-1))
 
 
 def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
-    """Fractions of a step whose substeps are those of `em`; joined: with joints, for which `em` halves them."""
+    """Return the fractions of a step that are the substeps of an integrator made of `em`.
+
+    `joined`: True if the model has joints, for which `em` halves the substeps.
+    """
     own = em_integrator(integrator)
     if own is None or not own.of_substeps:
-        # those with parameters have equations of their own
+        # integrators with parameters have different equations
         known = [name for name in KIN if "(" not in name and (it := em_integrator(name)) and it.of_substeps]
         raise ModelError(f"{owner}: integrator '{integrator}'; give {', '.join(known)}")
     return np.array(own.fractions) if own.fractions else fractions_of(own.order, joined and not own.hidden)
 
 
 def resonances(integrator: str, joined: bool = True) -> Floats:
-    """omega h, ascending, at which a step of em4, em6, em8 or their -ggl turns a vibration by m whole turns: (3) is 2 pi m/h.
+    """Return omega h, ascending, at which a step of an integrator advances a vibration by m whole turns: (3) is 2 pi m/h.
 
-    What a step does wrong to such a vibration it does again in the next one, in phase. None of `em`, whose step turns by less
-    than pi. joined: there are joints, for which em4, em6 and em8 halve their substeps.
+    The integrator is em4, em6, em8 or their -ggl. The error that a step makes in such a vibration repeats in phase in the next
+    one. `em` has no resonance, as its step advances the phase by less than pi.
+
+    `joined`: True if the model has joints, for which em4, em6 and em8 halve their substeps.
 
     Raises ModelError for other integrators.
     """
     fractions = _substeps("resonances", integrator, joined)
 
     def turns(x: ArrayLike) -> Floats:
+        """Return the number of turns by which a step advances a vibration with omega h = x."""
         return np.asarray(np.arctan(np.multiply.outer(x, 0.5 * fractions)).sum(axis=-1) / np.pi)
 
     tried = np.geomspace(1.0, 1e3, 4000)
@@ -170,7 +186,7 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
 
 
 def frequency_error(section: Section, element: str, mass: str, branch: str, k: float, nodes: float) -> float:
-    """omega of (2) over that of (1), less 1, with so many nodes a wave length."""
+    """Return the relative frequency error: omega of (2) over omega of (1), minus 1, with `nodes` nodes per wavelength."""
     length = order_of(element) * 2 * np.pi / (k * nodes)
     return (
         _cell(section, element, mass, length).wave(k, branch).omega / exact_wave(section, k, branch).omega - 1
@@ -181,12 +197,16 @@ _cell = lru_cache(maxsize=256)(Cell)
 
 
 def nodes_needed(section: Section, element: str, mass: str, branch: str, k: float, error: float) -> float:
-    """Nodes a wave length from which on, up to MOST_NODES, the frequency errs by less than `error`, relative; at least 2."""
+    """Return the least number of nodes per wavelength, at least 2, for a relative frequency error below `error`.
+
+    The error stays below from there up to MOST_NODES.
+    """
 
     def excess(nodes: float) -> float:
+        """Return by how much the frequency error exceeds `error`."""
         return abs(frequency_error(section, element, mass, branch, k, nodes)) - error
 
-    # from many nodes to few: errors may pass zero on the way
+    # from many nodes to few, because the error may change sign in between
     tried = np.geomspace(2.0, MOST_NODES, 40)[::-1]
     enough = tried[0]
     for few in tried[1:]:
@@ -197,9 +217,10 @@ def nodes_needed(section: Section, element: str, mass: str, branch: str, k: floa
 
 
 def steps_needed(error: float, integrator: str = "em") -> float:
-    """Steps a period from which on the frequency errs by less than `error`, relative."""
+    """Return the least number of steps per period from which on the relative frequency error stays below `error`."""
 
     def excess(steps: float) -> float:
+        """Return by how much the frequency error exceeds `error`."""
         return abs(float(frequency_in_time(2 * np.pi, 1 / steps, integrator)) / (2 * np.pi) - 1) - error
 
     tried = np.geomspace(1.0, 1e5, 400)[::-1]

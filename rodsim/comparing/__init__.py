@@ -1,1 +1,1 @@
-"""Two results beside each other: what moves alike in both, how far apart it is, and a picture of it."""
+"""Compare two results: points, energies and joint forces that both have, their differences, and a picture."""

@@ -1,4 +1,4 @@
-"""`compare`: how far two results are apart, point by point, energy by energy, joint by joint."""
+"""Compare two results point by point, energy by energy and joint by joint: `compare`."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ if TYPE_CHECKING:
     from rodsim.model import Model
 
 FARTHEST = "the farthest that a point goes in A"
-SHOWN = 60  # rows of the table in text
-ROUNDING_TOLD = 1e-9  # of the scale: what interpolation adds below this is not worth a line
-LONGEST_NAME = 80  # characters of a result's name in one line
+SHOWN = 60  # largest number of rows of the table in text
+ROUNDING_TOLD = 1e-9  # relative to the scale: smaller interpolation errors are not reported
+LONGEST_NAME = 80  # largest number of characters of a result's name in one line
 
 
 class Row(NamedTuple):
-    """How far one quantity is apart: norms of differences of vectors over the common times."""
+    """Difference of one quantity: norms of differences of vectors over the common times."""
 
     kind: str  # "point", "turn", "energy", "part energy", "joint force"
     quantity: str
     unit: str
-    scale: float  # what relative errors are relative to
-    of_scale: str  # what the scale is
-    largest: float
-    at: float  # s, when it is largest
-    final: float
-    rms: float
-    interpolation: float  # what interpolation in time may have added
+    scale: float  # reference value of relative differences
+    of_scale: str  # description of the scale
+    largest: float  # largest difference
+    at: float  # time of the largest difference, s
+    final: float  # difference at the last common time
+    rms: float  # root mean square over time
+    interpolation: float  # estimated error of interpolation in time
 
     @property
     def relative(self) -> float:
-        """largest/scale; 0 where both are zero."""
+        """Relative difference largest/scale; 0 if both are zero."""
         return self.largest / self.scale if self.scale > 0.0 else (np.inf if self.largest > 0.0 else 0.0)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the differences of two results, which `compare` returns; `a` is the reference.
+    """Differences of two results, as `compare` returns them; `a` is the reference.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class Comparison:
         Names of the results.
     rows : list of Row
         One for each quantity, with the fields `kind` ("point", "turn", "energy", "part energy", "joint force"), `quantity`,
-        `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`, `of_scale`, `interpolation` (what
-        interpolation in time may have added) and `relative` (largest/scale).
+        `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`, `of_scale`, `interpolation`
+        (estimated error of interpolation in time) and `relative` (largest/scale).
     points : list of Pair
         Paths of the points in both results at common times, m.
     energies : list of Pair
@@ -75,7 +75,7 @@ class Comparison:
     forces : list of Pair
         Forces of joints in both results.
     notes : list of str, optional
-        Remarks, such as the names of parts that are not in both. By default none.
+        Remarks, such as the names of parts that only one result has. By default none.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Comparison:
         Returns
         -------
         float
-            Largest difference over its scale; of kind "turn" in rad. 0 if there is no such row.
+            Largest difference over its scale; for kind "turn" in rad. 0 if there is no such row.
         """
         return max((row.relative for row in self.rows if row.kind == kind), default=0.0)
 
@@ -122,7 +122,7 @@ class Comparison:
         Parameters
         ----------
         tolerance : float
-            Positive. For points relative to the farthest that a point goes in A, for rotations in rad.
+            Positive. For points relative to the largest displacement of a point in A, for rotations in rad.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class Comparison:
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same."""
+        """Return the table and the notes as HTML, for notebooks."""
         header = ("|A - B| of", "largest", "at t (s)", "final", "rms", "relative", "to")
         rows = [
             (
@@ -183,7 +183,7 @@ class Comparison:
         Returns
         -------
         str
-            A line for each row: its fields and "relative".
+            One line for each row: its fields and "relative".
         """
         to = io.StringIO()
         writer = csv.writer(to, lineterminator="\n")
@@ -261,19 +261,19 @@ def compare(
     points: Sequence[str] | None = None,
     names: tuple[str, str] | None = None,
 ) -> Comparison:
-    """Compare two results: of the same mechanism with other stiffness, integrator, step or mesh.
+    """Compare two results, for instance of one mechanism with different stiffness, integrator, step or mesh.
 
     Parameters
     ----------
     a, b : Result, Model, Path or str
-        Results, paths of result files, or of scenes, which are run; `a` is what the other is measured against. One of them may be
-        a `Model`: it is run in memory as the other was, with its end, step, integrator, chart, tolerance and outputs.
+        Results, paths of result files, or paths of scenes, which are run; `a` is the reference. One of them may be a `Model`: it
+        is run in memory with the end time, step, integrator, chart, tolerance and outputs of the other.
     points : sequence of str, optional
-        Material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length); where they have other
-        names in both, "bar 10@0.1,0,0=cord@1". By default reference points of all bodies, and start, middle and end of all rods
-        that both have.
+        Material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length); if the names differ,
+        "bar 10@0.1,0,0=cord@1". By default reference points of all bodies, and start, middle and end of all rods that both
+        results have.
     names : pair of str, optional
-        What to call them. By default their files.
+        Names of the results. By default their files.
 
     Returns
     -------
@@ -283,9 +283,10 @@ def compare(
     Raises
     ------
     ResultError
-        If no part has the same name in both, a point is not there, there is no common time, or nothing says how to run a model.
+        If no part has the same name in both, a point does not exist, there is no common time, or nothing defines how to run a
+        model.
     ModelError, SceneError, ConvergenceError
-        Those of what is run.
+        If a scene or model that is run raises them.
 
     Examples
     --------
@@ -293,7 +294,7 @@ def compare(
     >>> compare("run.vtkhdf", result).worst()
     0.0
     """
-    from rodsim.comparing.operands import results_of  # imported where needed: it loads what runs models
+    from rodsim.comparing.operands import results_of  # loads the modules that run models
 
     opened = results_of(a, b)
     for result in opened:
@@ -324,10 +325,12 @@ def compare(
 
 
 def _short(name: str) -> str:
+    """Return a name cut to at most LONGEST_NAME characters."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
 def _name_of(result: Result, otherwise: str) -> str:
+    """Return the name of a result: its file or model, with integrator and step."""
     run = result.description.get("run", {})
     how = ", ".join(
         f"{key} = {run[key]}" for key in ("integrator", "error" if "error" in run else "dt") if key in run
@@ -340,7 +343,7 @@ def _name_of(result: Result, otherwise: str) -> str:
 def _chosen(
     a: Result, b: Result, files: tuple[str, str], points: Sequence[str] | None, notes: list[str]
 ) -> list[tuple[str, str]]:
-    """Pairs of points by their names in each."""
+    """Return the pairs of points to compare, by their names in each result; add a note about parts that only one has."""
     if points is not None:
         if isinstance(points, str) or not all(isinstance(text, str) for text in points):
             raise ResultError(f"compare: points = {shown(points)}; give a list of names")
@@ -358,7 +361,7 @@ def _chosen(
 
 
 def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
-    """Names on both sides of "=", where no part has it in its name."""
+    """Return the names on both sides of "=", unless a part has "=" in its name."""
     part, _, where = text.rpartition("@")
     known = {*parts_of(a), *parts_of(b)}
     if "=" not in text or text in known or (part in known and "=" not in where):
@@ -375,6 +378,7 @@ def _points(
     rows: list[Row],
     notes: list[str],
 ) -> list[Pair]:
+    """Compare positions and rotations of points: add rows and notes, and return the paths of the points."""
     pairs, between, turned = [], [], set()
     ways: list[float] = []
     for texts in chosen:
@@ -389,12 +393,12 @@ def _points(
         ways.append(float(np.linalg.norm(same.a - same.a[0], axis=1).max()))
         rows.append(_row("point", label, "m", 0.0, FARTHEST, same.t, same.a, same.b, same.rounding))
         pairs.append(Pair(label, same.t, same.a, same.b))
-        # a body turns as one: the turn of each is told once; the start is no turn, whatever the axes
+        # a rigid body has one rotation, reported once for each body; rotations count from the start, whatever the axes
         both = of_a.part in a.bodies and of_b.part in b.bodies
         if not both or (of_a.part, of_b.part) not in turned:
             turned.add((of_a.part, of_b.part))
             rows.append(_turn(a, b, files, label, of_a.quat, of_b.quat))
-    # one scale for all: of a point that stays nearly where it is every difference would be a large part of its way
+    # one scale for all points: for a point that hardly moves every difference would be large relative to its path
     rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in rows]
     if between:
         notes.append(f"between nodes, by the curve of constant strain through both: {', '.join(between)}")
@@ -402,7 +406,7 @@ def _points(
 
 
 def _turn(a: Result, b: Result, files: tuple[str, str], label: str, qa: Floats, qb: Floats) -> Row:
-    """Angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T, what each has turned since its start."""
+    """Compare rotations since the start; return the row of the angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T."""
     since = []
     for quat in (qa, qb):
         turned = quaternions.multiply(quat, quaternions.conjugate(quat[0]))
@@ -426,6 +430,7 @@ def _row(
     b: Floats,
     rounding: float,
 ) -> Row:
+    """Return the row of the difference of two aligned histories."""
     gap = np.abs(a - b) if a.ndim == 1 else np.linalg.norm(a - b, axis=1)
     k = int(np.argmax(gap))
     rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
@@ -435,7 +440,7 @@ def _row(
 
 
 def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
-    """Columns of the table, then those of the parts that both have."""
+    """Compare the energies of the models, then those of the parts that both have: add rows, and return the histories."""
     pairs = []
     columns = [*ENERGIES, "work", "dissipation", ALGORITHMIC]
     histories = {name: (a.audit_column(name), b.audit_column(name)) for name in columns}
@@ -471,9 +476,9 @@ def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> 
 
 
 def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
-    """Joint forces and moments."""
+    """Compare joint forces and moments: add rows, and return the histories of the forces."""
     pairs = []
-    size = extent(a.state(0).r)  # frames in one place have levers all the same: those of their bodies
+    size = extent(a.state(0).r)  # frames at one position still have lever arms: those of their bodies
     times = [r.t for r in (a, b)]
     if min(map(len, times)) < 2 or a.layout.constraints is None or b.layout.constraints is None:
         return []
@@ -486,7 +491,7 @@ def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> li
             in_a, in_b = carried_a[what], carried_b[what]
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
             if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
-                continue  # a joint that holds no moment leaves the rounding of one
+                continue  # a joint that transmits no moment has one of round-off size
             same = aligned(Series(times[0], in_a), Series(times[1], in_b), files)
             scale = float(np.linalg.norm(same.a, axis=1).max())
             quantity, unit = f"joint {name}, {what}", "N" if what.startswith("force") else "N m"
@@ -500,7 +505,7 @@ def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> li
 
 
 def _carried(joint: JointHistory) -> dict[str, Floats]:
-    """Force and moment of a joint, of a gear what it does to each of the joints that it couples: (T, 3) or (T, 1)."""
+    """Return force and moment of a joint (T, 3); for a gear what it exerts in each coupled joint (T, 1)."""
     if isinstance(joint, GearHistory):
         return {name.replace("_", " ", 2): values[:, None] for name, values in joint.table().items()}
     return {"force": joint.force, "moment": joint.moment}

@@ -1,4 +1,4 @@
-"""What a comparison is of: a result file as it is, a scene or a model by running it."""
+"""Provide the two results of a comparison: open result files, run scenes and models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rodsim.simulation import simulate
 
 
 def is_scene(path: str | Path) -> bool:
-    """Whether the name is that of a scene."""
+    """Return whether a path has the suffix of a scene file."""
     return Path(path).suffix.lower() in (".yaml", ".yml")
 
 
@@ -26,10 +26,10 @@ def result_of(
     rigid: bool = False,
     progress: bool | None = None,
 ) -> Result:
-    """Open a result file, or run a scene in memory with its own settings or those given here.
+    """Open a result file, or run a scene in memory with its settings or those given here.
 
-    rigid: the rigid twin of the scene instead, see `Model.rigidified`. Where dt is another than the scene's, outputs stay
-    as far apart as it fits. Raises ModelError where one is given for a result, which is run already.
+    `rigid`: run the rigid twin of the scene, see `Model.rigidified`. If `dt` differs from that of the scene, the time between
+    outputs is kept as nearly as possible. Raises ModelError if one of these is given for a result, which has been run already.
     """
     if not is_scene(path):
         if rigid or integrator is not None or dt is not None:
@@ -51,7 +51,7 @@ def result_of(
             with_adaptive({name: getattr(scene, name) for name in OF_STEPS}).get("dt") if dt is None else dt,
             scene.integrator if integrator is None else integrator,
             output_every=every,
-            chart=scene.chart if integrator is None else None,  # it belongs to the integrator of the scene
+            chart=scene.chart if integrator is None else None,  # belongs to the scene's integrator
             tolerance=scene.tolerance if integrator is None else 0.0,
             progress=progress,
             solver=scene.solver,
@@ -64,9 +64,9 @@ Comparable = Result | Model | Path | str
 
 
 def results_of(a: Comparable, b: Comparable) -> tuple[Result, Result]:
-    """What `compare` compares: results as they are, files opened, scenes run, a model run in memory as the other was.
+    """Return the two results that `compare` compares: open files, run scenes, and run a model in memory as the other was.
 
-    Raises ResultError where neither says how to run a model, or what is given is nothing of these.
+    Raises ResultError if neither defines how to run a model, or an argument is none of these.
     """
     first, second = (_opened(x) if not isinstance(x, Model) else x for x in (a, b))
     if isinstance(first, Model):
@@ -79,6 +79,7 @@ def results_of(a: Comparable, b: Comparable) -> tuple[Result, Result]:
 
 
 def _opened(given: object) -> Result:
+    """Return the result of a path or a result; raise ResultError for anything else."""
     if isinstance(given, str | Path):
         return result_of(given, progress=False) if is_scene(given) else Result.load(given)
     if not isinstance(given, Result):
@@ -90,7 +91,7 @@ def _opened(given: object) -> Result:
 
 
 def _run_as(result: Result, model: Model) -> Result:
-    """The model under the settings of the run of a result."""
+    """Run the model with the settings of the run of a result."""
     run = result.description.get("run", {})
     missing = [name for name in ("t_end", "dt", "integrator") if name not in run]
     why = "it is no run in time" if missing or "statics" in result.description else ""
@@ -99,7 +100,7 @@ def _run_as(result: Result, model: Model) -> Result:
         raise ResultError(
             f"compare: {result!r} says not how to run model '{model.name}', {why}; give a result of that model too"
         )
-    chosen = "error" in run  # dt is then the time between outputs
+    chosen = "error" in run  # adaptive steps: dt is the time between outputs
     return simulate(
         model,
         run["t_end"],

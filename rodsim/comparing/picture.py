@@ -1,4 +1,4 @@
-"""The picture of a comparison: A drawn full, B dashed."""
+"""Draw the picture of a comparison: A as full lines, B as dashed lines."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rodsim.results.whole_file import whole_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 6  # curves of a kind in one panel
+MOST = 6  # largest number of curves of a kind in one panel
 
 
 def draw(title: str, points: list[Pair], energies: list[Pair], forces: list[Pair], path: Path) -> Path:
-    """Write the picture (.png, .pdf, .svg)."""
+    """Write the picture of a comparison to a file (.png, .pdf, .svg)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -39,7 +39,7 @@ def draw(title: str, points: list[Pair], energies: list[Pair], forces: list[Pair
 
 
 def _paths(ax: Axes, points: list[Pair]) -> None:
-    """The coordinates that move most of the points that move most."""
+    """Plot the largest-moving coordinates of the points that move most."""
     moving = sorted(points, key=lambda pair: -np.ptp(pair.a, axis=0).max())[: MOST // 2]
     curves = []
     for pair in moving:
@@ -53,6 +53,7 @@ def _paths(ax: Axes, points: list[Pair]) -> None:
 
 
 def _distances(ax: Axes, points: list[Pair]) -> None:
+    """Plot the distances between A and B of the points, on a logarithmic axis."""
     for k, pair in enumerate(points[: 2 * MOST]):
         gap = np.maximum(np.linalg.norm(pair.a - pair.b, axis=1), SMALLEST)
         ax.semilogy(pair.t, gap, color=COLORS[k % len(COLORS)], linewidth=1.2, label=pair.label)
@@ -60,6 +61,7 @@ def _distances(ax: Axes, points: list[Pair]) -> None:
 
 
 def _both(ax: Axes, pairs: list[Pair], what: str) -> None:
+    """Plot values, or norms of vectors, in both results."""
     for k, pair in enumerate(pairs[:MOST]):
         sizes = [x if x.ndim == 1 else np.linalg.norm(x, axis=1) for x in (pair.a, pair.b)]
         ax.plot(pair.t, sizes[0], color=COLORS[k % len(COLORS)], linewidth=1.3, label=pair.label)
@@ -70,6 +72,7 @@ def _both(ax: Axes, pairs: list[Pair], what: str) -> None:
 
 
 def _finish(ax: Axes, ylabel: str) -> None:
+    """Label the axes, and add grid and legend."""
     ax.set(xlabel="t (s)", ylabel=ylabel)
     ax.grid(True, color="#dddddd", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)

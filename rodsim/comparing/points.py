@@ -1,11 +1,11 @@
-"""Material points of a result by name: "block", "block@0.1,0,0", "cord@0.5"; where they are at all outputs.
+"""Compute motions of material points of a result by name: "block", "block@0.1,0,0", "cord@0.5".
 
 Between two nodes of a rod a point lies on the curve of constant strain through both sections,
 
     r(x) = r_a + R_a V(x theta) x u,   theta = log(R_a^T R_b),   u = V(theta)^-1 R_a^T (r_b - r_a)          (1)
     V(theta) = I + (1 - cos phi)/phi^2 hat(theta) + (phi - sin phi)/phi^3 hat(theta)^2,  phi = |theta|      (2)
 
-which is the shape of an element "se3" itself, and of third order in its length for the others.
+which is the exact shape of an element "se3", and of third order in the element length for the others.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from rigid.system import Floats
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.result import Result
 
-SAME_PLACE = 1e-9  # of a rod's length: closer to a node than this is at it
-SERIES = 1e-2  # rad below which (2) is taken by its series, exact there to round-off
+SAME_PLACE = 1e-9  # relative to a rod's length: points closer to a node are at the node
+SERIES = 1e-2  # rad below which (2) is evaluated by its series, which is exact to round-off there
 
 
 class Motion(NamedTuple):
-    """A material point and the turn of the section or body it belongs to, at all outputs."""
+    """Position of a material point and orientation of its section or body at all outputs."""
 
     label: str
     part: str
-    r: Floats  # (T, 3) m
-    quat: Floats  # (T, 4), part to inertial axes
+    r: Floats  # (T, 3) positions, m
+    quat: Floats  # (T, 4) quaternions, part to inertial axes
     between_nodes: bool  # whether (1) was used
 
 
 def motion(result: Result, file: str, text: str) -> Motion:
-    """The motion of the point `text` names: a body or a rod, and behind an @ where on it.
+    """Return the motion of the point that `text` names: a body or rod, followed by @ and a position on it.
 
-    Of a body that is X, Y, Z in m from its reference point in its own axes; of a rod the fraction of its stress-free
-    length; a body that stands for a rod takes both. Without an @: the reference point, the middle of a rod.
+    For a body the position is X, Y, Z in m from its reference point in body axes; for a rod the fraction of its stress-free
+    length; for a body that replaces a rod either. Without @: the reference point, or the middle of a rod.
     """
     part, where = _split(result, file, text)
     place = _numbers(file, text, where)
@@ -60,7 +60,7 @@ def motion(result: Result, file: str, text: str) -> Motion:
 
 
 def usual_points(a: Result, b: Result) -> list[str]:
-    """Points that both results have by the same name: reference points of bodies, start, middle and end of rods."""
+    """Return the points that both results have under the same name: reference points of bodies; start, middle and end of rods."""
     found = []
     for name in parts_of(a):
         of_both = [has_fractions(result, name) for result in (a, b)]
@@ -71,22 +71,23 @@ def usual_points(a: Result, b: Result) -> list[str]:
 
 
 def parts_of(result: Result) -> list[str]:
-    """Names of rods and bodies."""
+    """Return the names of rods and bodies."""
     return [*result.rods, *result.bodies]
 
 
 def has_fractions(result: Result, name: str) -> bool:
-    """Whether places on the part are fractions of a length: a rod, or a body that stands for one."""
+    """Return whether positions on the part are fractions of a length: for rods, and bodies that replace a rod."""
     return name in result.rods or _stands_for_rod(result, name) is not None
 
 
 def _stands_for_rod(result: Result, name: str) -> dict[str, Any] | None:
+    """Return the node data of the rod that a body replaces; None if it replaces none."""
     described: dict[str, Any] | None = result.description.get("bodies", {}).get(name, {}).get("rod")
     return described
 
 
 def _split(result: Result, file: str, text: str) -> tuple[str, str]:
-    """Name of the part and what stands behind the last @; a name may contain one."""
+    """Return the name of the part and the text after the last @; a name may contain @."""
     if text in parts_of(result):
         return text, ""
     part, _, where = text.rpartition("@")
@@ -98,7 +99,7 @@ def _split(result: Result, file: str, text: str) -> tuple[str, str]:
 
 
 def listed_parts(result: Result) -> str:
-    """The parts of a result in words."""
+    """Return the parts of a result in words."""
     kinds = (("rod", "rods", result.rods), ("body", "bodies", result.bodies))
     told = []
     for one, many, names in kinds:
@@ -109,6 +110,7 @@ def listed_parts(result: Result) -> str:
 
 
 def _numbers(file: str, text: str, where: str) -> list[float]:
+    """Return the numbers of a position text; raise ResultError if it is not made of finite numbers."""
     try:
         place = [float(x) for x in where.split(",")] if where else []
     except ValueError:
@@ -119,15 +121,17 @@ def _numbers(file: str, text: str, where: str) -> list[float]:
 
 
 def _fraction(text: str, s: float) -> float:
+    """Return s; raise ResultError if it is outside [0, 1]."""
     if not 0.0 <= s <= 1.0:
         raise ResultError(f"compare: '{text}': {s:g} is outside [0, 1]; give the fraction of the length")
     return s
 
 
 def _on_rod(result: Result, text: str, name: str, s: float) -> Motion:
+    """Return the motion of the point of a rod at the fraction s of its length."""
     rod = result.rod(name)
     r, quat, at = rod.r, rod.quat, rod.arclength
-    if rod.layout.closed:  # once round to the first node
+    if rod.layout.closed:  # append the first node as the end of the loop
         length = result.description.get("rods", {}).get(name, {}).get("length", at[-1] + at[1])
         r, quat = (np.concatenate([values, values[:, :1]], axis=1) for values in (r, quat))
         at = np.append(at, float(length))
@@ -135,6 +139,7 @@ def _on_rod(result: Result, text: str, name: str, s: float) -> Motion:
 
 
 def _on_twin(result: Result, text: str, name: str, nodes: dict[str, Any], s: float) -> Motion:
+    """Return the motion of the point at the fraction s of the rod that a body replaces."""
     body = result.body(name)
     places, turns = (np.array(nodes[what])[None] for what in ("r", "quat"))
     X, _, inside = along(np.array(nodes["s"]), places, turns, _fraction(text, s))
@@ -142,8 +147,10 @@ def _on_twin(result: Result, text: str, name: str, nodes: dict[str, Any], s: flo
 
 
 def along(fractions: Floats, r: Floats, quat: Floats, s: float) -> tuple[Floats, Floats, bool]:
-    """(1): position (T, 3) and quaternion (T, 4) at s; r (T, n, 3), quat (T, n, 4) at fractions (n,). And whether between
-    nodes."""
+    """Evaluate (1) at s; return positions (T, 3), quaternions (T, 4), and whether s is between nodes.
+
+    r (T, n, 3) and quat (T, n, 4) are those of the nodes at `fractions` (n,).
+    """
     nearest = int(np.argmin(np.abs(fractions - s)))
     if abs(fractions[nearest] - s) <= SAME_PLACE:
         return r[:, nearest], quat[:, nearest], False
@@ -153,6 +160,7 @@ def along(fractions: Floats, r: Floats, quat: Floats, s: float) -> tuple[Floats,
 
 
 def _between(ra: Floats, qa: Floats, rb: Floats, qb: Floats, x: float) -> tuple[Floats, Floats]:
+    """Evaluate (1) between two nodes at the fraction x of the element."""
     theta = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(qa), qb))
     d = quaternions.rotate(quaternions.conjugate(qa), rb - ra)
     phi = np.linalg.norm(theta, axis=-1, keepdims=True)
@@ -167,7 +175,7 @@ def _between(ra: Floats, qa: Floats, rb: Floats, qb: Floats, x: float) -> tuple[
 
 
 def _displaced(theta: Floats, u: Floats) -> Floats:
-    """(2): V(theta) u."""
+    """Return V(theta) u by (2)."""
     phi = np.linalg.norm(theta, axis=-1, keepdims=True)
     small = phi < SERIES
     safe = np.where(small, 1.0, phi)

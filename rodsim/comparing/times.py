@@ -1,7 +1,7 @@
-"""Two histories at common times: outputs of both where they agree, else the finer one by a cubic spline.
+"""Align two histories at common times: at outputs of both if these agree, else by a cubic spline through the finer one.
 
-How well a spline does is seen from the file itself: one through every second output misses the outputs between by
-16 times what the spline through all of them misses (order 4).
+The error of a spline is estimated from the file itself: the error of a spline through every second output at the outputs
+between is 16 times that of the spline through all of them (order 4).
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from rigid.system import Floats, Ints
 from rodsim.results.errors import ResultError
 
-SAME_TIME = 1e-9  # of the longer span
+SAME_TIME = 1e-9  # tolerance of times relative to the longer time span
 
 
 class Common(NamedTuple):
-    """Times that two series share, and where they are in each; None: between outputs."""
+    """Common times of two series, and their indices in each; None if they lie between outputs."""
 
     t: Floats
     in_a: Ints | None
@@ -26,14 +26,14 @@ class Common(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Values (T, ...) at times (T,)."""
+    """A history: values (T, ...) at times (T,), s."""
 
     t: Floats
     values: Floats
 
 
 class Pair(NamedTuple):
-    """A history of both, (T, 3) or (T,), at common times."""
+    """Histories of one quantity in both results, (T, 3) or (T,), at common times."""
 
     label: str
     t: Floats
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """Both at the same times; `rounding`: what interpolation may have added."""
+    """Values of both results at the same times; `rounding`: estimated interpolation error."""
 
     t: Floats
     a: Floats
@@ -51,7 +51,7 @@ class Aligned(NamedTuple):
 
 
 def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> Common:
-    """The outputs, of the file that has fewer, in the time both cover."""
+    """Return the output times of the series that has fewer, in the time span that both cover."""
     start, end = max(a[0], b[0]), min(a[-1], b[-1])
     tolerance = SAME_TIME * max(np.ptp(a), np.ptp(b))
     within = [np.flatnonzero((t >= start - tolerance) & (t <= end + tolerance)) for t in (a, b)]
@@ -69,7 +69,7 @@ def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> Common:
 
 
 def aligned(a: Series, b: Series, names: tuple[str, str]) -> Aligned:
-    """Values of both at common times."""
+    """Return the values of both series at common times."""
     common = common_times(a.t, b.t, names)
     found, rounding = [], 0.0
     for series, at in ((a, common.in_a), (b, common.in_b)):
@@ -86,10 +86,10 @@ def aligned(a: Series, b: Series, names: tuple[str, str]) -> Aligned:
 
 
 def spline_error(series: Series) -> float:
-    """Greatest error of the spline through all outputs, from that through every second one."""
+    """Return the estimated largest error of the spline through all outputs, from the spline through every second one."""
     t, values = series
     if len(t) < 5:
         return float(np.ptp(values, axis=0).max(initial=0.0))
-    last = len(t) - (len(t) + 1) % 2  # an odd number of outputs: the half ends where all do
+    last = len(t) - (len(t) + 1) % 2  # an odd number of outputs, so that every second one includes the last
     half = scipy.interpolate.CubicSpline(t[:last:2], values[:last:2], axis=0)(t[1:last:2])
     return float(np.abs(half - values[1:last:2]).max(initial=0.0)) / 16.0

@@ -198,7 +198,7 @@ DRILLING = Sort("drilling", _drilling)
 
 @entry
 class ContactEntry(Entry):
-    """What surfaces do to each other where they meet."""
+    """Contact between surfaces: the law that acts when they touch."""
 
     key, word, many, table = "contacts", "contact", "surfaces that resist each other", "contacts"
     a: tuple[Surface, ...] = stated(

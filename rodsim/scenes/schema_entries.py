@@ -26,7 +26,7 @@ from rodsim.scenes.schema_types import (
 
 
 class MeasureScene(Part):
-    """What an energy is a function of: of two points or parts, directions as they are at t = 0."""
+    """Measure of which an energy is a function: of two points or parts, with directions given at t = 0."""
 
     of: Literal["distance", "strain", "displacement", "coordinate", "cosine", "angle"]
     """which measure"""

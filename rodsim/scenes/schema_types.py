@@ -213,7 +213,7 @@ PartAnchor = Annotated[
 
 
 class PlaceScene(Part):
-    """Where a point of another part is at t = 0, wherever that part has been put."""
+    """Position of a point of another part at t = 0, wherever that part has been put."""
 
     at: PartAnchor
     """the point; its part may stand later in the scene"""

@@ -2,13 +2,13 @@
 
     A x + G^T y + B^T z = b,   G x = c,   B x = d,   A symmetric, G sparse, B (k, n) full, k small                  (1)
 
-SuperLU may choose full rows as pivots, and then fills in everything. So one unknown for each row is held instead, E x = s:
+SuperLU may choose full rows as pivots, which causes complete fill-in. Instead, one unknown is held for each row, E x = s:
 
     A x + G^T y + E^T e = b - B^T z,   G x = c,   E x = s                                                           (2)
 
-is sparse; z and s follow from the 2 k equations e = 0, B x = d. (1) may have a singular A, as at a critical point, if B holds
-the motions along which it is. (2) is then regular, too: the unknowns that are held are those in which the motions are large and
-independent, by a QR decomposition with column pivoting.
+is sparse; z and s follow from the 2 k equations e = 0, B x = d. A may be singular, as at a critical point, if B holds the
+motions in its null space. (2) is then regular as well: a QR decomposition with column pivoting selects held unknowns in which
+these motions are large and independent.
 
 Source: Govaerts, Numerical Methods for Bifurcations of Dynamical Equilibria (2000), chapter 3, for bordered matrices.
 """
@@ -16,7 +16,7 @@ Source: Govaerts, Numerical Methods for Bifurcations of Dynamical Equilibria (20
 from __future__ import annotations
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
 from discretization.linear.one_thread import one_thread
@@ -26,14 +26,14 @@ from rigid.system import Floats
 
 
 class Bordered:
-    """Factors of (1).
+    """Factorised matrix of (1).
 
     Parameters
     ----------
     A : sparse matrix (n, n), symmetric
     G : sparse matrix (m, n)
     B : (k, n) full rows; k may be 0
-    motions : (k, n) independent motions that these rows hold: B motions^T is regular
+    motions : (k, n) independent motions that the rows of B hold: B motions^T is regular
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Bordered:
             held = scipy.linalg.qr(motions, mode="r", pivoting=True)[1][:k]
         E = scipy.sparse.csr_matrix((np.ones(k), (range(k), held)), shape=(k, n))
         self._saddle = Saddle(A, scipy.sparse.vstack([G, E], format="csr"))
-        # columns of (2): of z, then of s
+        # right-hand sides of (2): columns for z, then for s
         right, below = np.zeros((n, 2 * k)), np.zeros((m + k, 2 * k))
         right[:, :k], below[m:, k:] = -B.T, np.eye(k)
         self._x, self._y = self._saddle.reactions(right, below)
-        # e in units of s, so that entries are alike
+        # e in units of s, so that entries have similar magnitude
         self._stiffness = float(np.abs(self._y[m:, k:]).max()) or 1.0
         small = np.vstack([self._y[m:] / self._stiffness, B @ self._x])
         small[:k, :k] *= self._stiffness
@@ -64,16 +64,16 @@ class Bordered:
             raise ModelError("linear equations: the matrix is singular; shift it") from None
 
     def reactions(self, b: NDArray, below: NDArray | None = None) -> tuple[NDArray, NDArray]:
-        """Solve (1).
+        """Solve (1) for x and the reactions.
 
         Parameters
         ----------
         b : (n,) or (n, columns)
-        below : (m + k, ...) c, and d behind it; default: zero
+        below : (m + k, ...) right-hand sides c, followed by d; default: zero
 
         Returns
         -------
-        x (n, ...) and the reactions y, and z behind them, (m + k, ...)
+        x (n, ...), and the reactions y, followed by z (m + k, ...)
         """
         k, m = self._k, self._m
         if not k:
@@ -87,7 +87,7 @@ class Bordered:
         return x, y
 
     def refined(self, b: NDArray, below: NDArray) -> tuple[NDArray, NDArray]:
-        """Solve as `reactions`, and once more for what is left."""
+        """Solve (1) as `reactions` does, with one step of iterative refinement."""
         x, y = self.reactions(b, below)
         m = self._m
         left = b - self._A @ x - self._G.T @ y[:m] - self._B.T @ y[m:]
@@ -95,5 +95,5 @@ class Bordered:
         return x + more[0], y + more[1]
 
     def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
-        """The x of `reactions` alone."""
+        """Solve (1) and return x (n, ...) only."""
         return self.reactions(b, below)[0]

@@ -1,4 +1,4 @@
-"""What a model may do that costs no energy, or sets some free: told where an equilibrium is not found, or is unstable."""
+"""Describe motions that cost no energy or release some, for messages about missing or unstable equilibria."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from rigid.system import Floats
 from rodsim.building.build import Built
 from rodsim.small_motions.linear_equations import frame_names
 
-MOST = 6  # motions that are looked for
+MOST = 6  # largest number of motions computed
 
 Names = Callable[[int], str]
 
 
 def at_rest(built: Built, rest: Rest) -> Linearised:
-    """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
+    """Return the linear equations at the state and under the loads of `rest`.
+
+    Frames without mass get a measure of their motions as mass matrix.
+    """
     names = frame_names(built.layout)
     system = rest.of_model._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
     state = resting_state(built.system, system, rest.state)
@@ -32,7 +35,7 @@ def at_rest(built: Built, rest: Rest) -> Linearised:
 
 
 def free_motions(built: Built, rest: Rest) -> str:
-    """In words: motions that neither joints nor stiffness hold at the state of `rest`; or ""."""
+    """Return a message about motions that neither joints nor stiffness hold at the state of `rest`; "" if there are none."""
     try:
         return loose(at_rest(built, rest), rest.length, frame_names(built.layout))
     except ModelError:
@@ -40,7 +43,10 @@ def free_motions(built: Built, rest: Rest) -> str:
 
 
 def loose(lin: Linearised, length: float, names: Names) -> str:
-    """The same of linear equations; length: of the model, m."""
+    """Return a message about motions that neither joints nor stiffness hold, from linear equations; "" if there are none.
+
+    `length`: size of the model, m; `names`: frame number -> name.
+    """
     lin = lin.changed(K=lin.symmetric_stiffness, unsymmetric=(), states=None)
     free = lin.free
     if free <= 0:
@@ -59,7 +65,7 @@ def loose(lin: Linearised, length: float, names: Names) -> str:
 
 
 def worded(shape: Floats, length: float, names: Names) -> tuple[int, str]:
-    """The frame that moves most, and how: (n, 6) displacements and turns."""
+    """Return the frame that moves most in a shape (n, 6), displacements and rotations, and its motion in words."""
     move, turn = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
     frame = int(np.argmax(np.maximum(move, turn)))
     turns = 2.0 * turn[frame] > move[frame]

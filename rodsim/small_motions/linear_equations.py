@@ -1,4 +1,4 @@
-"""`linearise`: the linear equations of a model's small motions about a state, an equilibrium or a steady rotation."""
+"""Linearise a model about a state, an equilibrium or a steady rotation: `linearise`."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def linearise(
     They are M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0, where x are displacements and rotations of the
     frames, dlam changes of the multipliers of the joints, and u changes of the loads.
 
-    The velocities of the state may be those of a steady rotation: of rotors in their places, or of everything about one
+    The velocities of the state may be those of a steady rotation: of rotors about fixed axes, or of the whole model about one
     axis. The multipliers of the joints are computed from the state.
 
     Parameters
     ----------
     model : Model or Built
-        The model, or what `Model.build` returns.
+        The model, or the return value of `Model.build`.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        State to linearise about: the last state of a result or of a result file (its path), or a State. Default: the initial
         state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
     spin : array_like (3,), optional
-        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+        Angular velocity of rotating axes, in which fixed parts rotate too, rad/s. Default: inertial axes.
     about : array_like (3,), default (0, 0, 0)
         A point of the axis of `spin`, m.
     load_time : float, default 0.0
@@ -62,7 +62,7 @@ def linearise(
     Returns
     -------
     Linearised
-        The matrices M, C, K, G and B, the state, and the forces that are not balanced there.
+        The matrices M, C, K, G and B, the state, and the unbalanced forces in this state.
 
     Other Parameters
     ----------------
@@ -77,8 +77,8 @@ def linearise(
 
     See Also
     --------
-    modes : Frequencies and shapes of these equations.
-    rodsim.linear.state_space : The same as matrices for control.
+    modes : Computes frequencies and shapes of these equations.
+    rodsim.linear.state_space : Returns matrices of these equations for control.
 
     Examples
     --------
@@ -103,7 +103,10 @@ def linear_about(
     loads: Mapping[str, ArrayLike] | None,
     start_time: float | None,
 ) -> tuple[Built, Linearised]:
-    """`linearise` for a function of that name, and the model with ground points of joints as `start` has them."""
+    """Linearise for the function `owner`; return the model and its linear equations.
+
+    Ground points of joints in the model are those of `start`.
+    """
     built = built_from(owner, model)
     checks.by_name(owner, "loads", loads, "{name of a load: (3,)}")
     check_start_time(owner, start, start_time)
@@ -129,7 +132,7 @@ def linear_about(
 
 
 def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> Linearised:
-    """About a state of a model, in a steady motion, under loads of these values (l, 3)."""
+    """Return the linear equations about a state in a steady motion, under loads (l, 3)."""
     names = frame_names(built.layout)
     return _with_names(
         equations.linearise(built.system, state, values, motion, names, built.idle), built.layout
@@ -137,7 +140,7 @@ def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> L
 
 
 def frame_names(layout: Layout) -> Callable[[int], str]:
-    """Frame number -> body or node, in words."""
+    """Return a function that gives the body or node of a frame number in words."""
 
     def name(frame: int) -> str:
         for body in layout.bodies:
@@ -153,7 +156,7 @@ def frame_names(layout: Layout) -> Callable[[int], str]:
 
 
 def _with_names(found: Linearised, layout: Layout) -> Linearised:
-    """Reasons with the names of loads."""
+    """Return the linear equations with load numbers in the reasons of asymmetry replaced by names."""
     if not found.unsymmetric:
         return found
     names = list(layout.description["loads"])
@@ -161,7 +164,7 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
     def worded(reason: str) -> str:
         if not reason.startswith("load "):
             return reason
-        number = int(reason.split()[1])  # behind those at points there are those of nodes
+        number = int(reason.split()[1])  # loads at points come first, then those at nodes
         return f"load '{names[number]}'" if number < len(names) else "a distributed load"
 
     words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))

@@ -1,14 +1,15 @@
-"""Linear models for control and for measurements: state-space matrices and frequency responses of small motions.
+"""Compute linear models for control and measurement: state-space matrices and frequency responses of small motions.
 
-From M x'' + D x' + K x + G^T y = B u, G x = 0 (`linear_equations`) the joints are eliminated by motions Z that satisfy
-them, x = Z q: all of them, or the lowest modes,
+From M x'' + D x' + K x + G^T y = B u, G x = 0 (`linear_equations`) the joints are eliminated by motions Z that satisfy them, x
+= Z q: all such motions, or the lowest modes,
 
     q'' = (Z^T M Z)^-1 (Z^T B u - Z^T D Z q' - Z^T K Z q)                                                    (1)
 
-States of interactions and branches that relax (`discretization.linearisation.evolving` (2)) are states here, behind q and q'.
+Internal states of interactions and relaxing viscoelastic branches (`discretization.linearisation.evolving` (2)) are states
+here, after q and q'.
 
-A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved as it stands. What joints carry
-(`rodsim.small_motions.linear_reactions`) follows from the same equations.
+A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved directly. Joint forces
+(`rodsim.small_motions.linear_reactions`) follow from the same equations.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike, NDArray
 
 from discretization.linearisation import eigen
@@ -38,7 +39,7 @@ from rodsim.parts.part_names import point_named
 from rodsim.small_motions.linear_equations import linear_about
 from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
 
-MOST_FREEDOMS = 2000  # of a model of which all motions are kept
+MOST_FREEDOMS = 2000  # largest number of degrees of freedom with all motions kept
 WHAT = ("position", "velocity", "turn", "angular velocity")
 
 
@@ -56,7 +57,7 @@ class Push:
     direction : array_like, shape (3,)
         World direction; its length does not matter.
     moment : bool, default False
-        Whether the input is a moment (N m) in place of a force (N).
+        True if the input is a moment (N m) instead of a force (N).
 
     Examples
     --------
@@ -77,7 +78,7 @@ class Push:
 
 @dataclass(frozen=True, init=False)
 class Probe:
-    """An output of a linear model: what a point does along a direction.
+    """An output of a linear model: the motion of a point along a direction.
 
     Parameters
     ----------
@@ -122,25 +123,25 @@ def state_space(
     """Return the small motions of a model as matrices x' = A x + B u, y = C x + D u.
 
     The joints are eliminated, so that the states are those of an ordinary differential equation: coordinates q of all
-    motions that the joints allow, or of the lowest modes, their rates, and the states of interactions and of branches that
-    relax.
+    motions that the joints allow, or of the lowest modes, their rates, and the internal states of interactions and of
+    relaxing branches.
 
     Parameters
     ----------
     model : Model
-        The model; every part that moves has mass.
+        The model; every moving part must have mass.
     inputs : sequence of Push
         Forces (N) and moments (N m) at points.
     outputs : sequence of Probe and Reaction
-        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of what joints carry
-        (N, N m).
+        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
+        joints (N, N m).
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
-        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+        State to linearise about: the last state of a result or of a result file (its path), or a State. Default: the
+        initial state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
     n_modes : int, optional
-        Keep only these lowest undamped modes, which models with more than 2000 freedoms need. Default: all motions.
+        Number of lowest undamped modes to keep; required above 2000 degrees of freedom. Default: all motions.
     spin : array_like (3,), optional
-        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+        Angular velocity of rotating axes, in which fixed parts rotate too, rad/s. Default: inertial axes.
     about : array_like (3,), default (0, 0, 0)
         A point of the axis of `spin`, m.
     load_time : float, default 0.0
@@ -161,11 +162,11 @@ def state_space(
     Raises
     ------
     ModelError
-        If a point does not move, the model has too many freedoms for full matrices, or as `linearise`.
+        If a point does not move, the model has too many degrees of freedom for full matrices, or as `linearise` does.
 
     See Also
     --------
-    frequency_response : Amplitudes at given frequencies, without full matrices.
+    frequency_response : Computes amplitudes at given frequencies, without full matrices.
 
     Examples
     --------
@@ -228,24 +229,24 @@ def frequency_response(
 ) -> NDArray:
     """Compute the complex amplitudes of outputs of a model under inputs cos(omega t).
 
-    At each frequency the sparse equations (-w^2 M + i w D + K) x + G^T y = B u, G x = 0 are solved as they are.
+    At each frequency the sparse equations (-w^2 M + i w D + K) x + G^T y = B u, G x = 0 are solved directly.
 
     Parameters
     ----------
     model : Model
-        The model; rods may be without mass.
+        The model; rods without mass are allowed.
     inputs : sequence of Push
         Forces (N) and moments (N m) at points.
     outputs : sequence of Probe and Reaction
-        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of what joints carry
-        (N, N m).
+        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
+        joints (N, N m).
     omega : array_like (w,)
         Angular frequencies, rad/s.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
-        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+        State to linearise about: the last state of a result or of a result file (its path), or a State. Default: the
+        initial state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
     spin : array_like (3,), optional
-        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+        Angular velocity of rotating axes, in which fixed parts rotate too, rad/s. Default: inertial axes.
     about : array_like (3,), default (0, 0, 0)
         A point of the axis of `spin`, m.
     load_time : float, default 0.0
@@ -266,11 +267,11 @@ def frequency_response(
     Raises
     ------
     ModelError
-        If a point does not move, a direction is zero, nothing resists at a frequency, or as `linearise`.
+        If a point does not move, a direction is zero, nothing resists a motion at a frequency, or as `linearise` does.
 
     See Also
     --------
-    state_space : The same motions as matrices.
+    state_space : Returns the small motions as matrices.
 
     Examples
     --------
@@ -308,7 +309,7 @@ def frequency_response(
 
 
 def _motions(lin: Linearised, n_modes: int | None) -> Floats:
-    """Z (size, k)."""
+    """Return the motions Z (size, k) that satisfy the joints: all, or the `n_modes` lowest undamped modes."""
     free = lin.free
     if n_modes is None:
         if free > MOST_FREEDOMS:
@@ -324,7 +325,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
 def _columns(
     model: Model, lin: Linearised, inputs: Sequence[Push], outputs: Sequence[Probe | Reaction]
 ) -> tuple[Floats, Floats, NDArray[np.bool_], dict[int, ReactionRow]]:
-    """B (size, inputs), C^T (size, outputs), which outputs are rates, and which are of joints."""
+    """Return B (size, inputs), C^T (size, outputs), whether outputs are rates (outputs,), and the rows of joint reactions."""
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
@@ -349,6 +350,7 @@ def _columns(
 def _placed(
     placement: Placement, lin: Linearised, owner: str, anchor: Any, direction: ArrayLike
 ) -> tuple[Placed, Floats]:
+    """Return the placed point and the unit direction of an input or output; raise ModelError if the point does not move."""
     if not isinstance(anchor, Anchor):
         raise ModelError(f"{owner}: {checks.shown(anchor)} is not a point; use body.at(...) or rod.at(s)")
     at = placement.place(anchor)
@@ -358,7 +360,10 @@ def _placed(
 
 
 def _put(lin: Linearised, at: Placed, direction: Floats, turns: bool, column: Floats) -> None:
-    """A unit force along the direction, or moment about it, as work-conjugate of (dr, turn); what it moves, likewise."""
+    """Add a unit force along a direction, or a moment about it (`turns`), at a point to a column of B.
+
+    The column is work-conjugate to displacements and rotations (dr, turn); it also gives the output of the point.
+    """
     own = column[lin.rows(at.frame)]
     if turns:
         own[3:] = direction

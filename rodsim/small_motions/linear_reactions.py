@@ -1,11 +1,11 @@
-"""What joints carry in small motions: changes of their forces, linear in those of the multipliers and of the places.
+"""Compute changes of joint forces in small motions, linear in the changes of the multipliers and of the displacements.
 
-What a joint does to b is -(G^T lam)_b. About a state with multipliers lam, by -G_b^T dlam and by what turns and moves of
-G_b while lam stays:
+A joint exerts -(G^T lam)_b on b. About a state with multipliers lam this changes by -G_b^T dlam, and by the rotation and motion
+of G_b at constant lam:
 
     dF = -G_b^T dlam - d(G_b^T lam)/dx x,   dM = d tau - dx_b x F - x_b x dF                                 (1)
 
-x_b from the frame's origin to the joint's point on b. Where b does not move it is the opposite of what acts on a. With
+with x_b from the frame's origin to the joint's point on b. If b does not move, it is the opposite of the force on a. With
 M x'' + D x' + K x + G^T dlam = B u, G x'' = 0 (`rodsim.small_motions.linear_equations`) dlam follows from x, x' and u alone:
 
     dlam = L (B u - D x' - K x),   [M G^T; G 0] [x''; dlam] = [B u - D x' - K x; 0]                          (2)
@@ -34,7 +34,7 @@ JOINT = "joint"
 
 
 class Reaction(NamedTuple):
-    """An output of a linear model: what a joint exerts on its part b along a direction.
+    """An output of a linear model: the force or moment that a joint exerts on its part b along a direction.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Reaction(NamedTuple):
     direction : array_like, shape (3,)
         World direction; its length does not matter.
     moment : bool, default False
-        Whether the output is the moment (N m) about the point of the joint on b, in place of the force (N).
+        True if the output is the moment (N m) about the point of the joint on b, instead of the force (N).
 
     Examples
     --------
@@ -58,14 +58,17 @@ class Reaction(NamedTuple):
 
 
 class ReactionRow(NamedTuple):
-    """(1) along a direction: `of_lam` . dlam + `of_x` . x."""
+    """Coefficients of (1) along a direction: `of_lam` . dlam + `of_x` . x."""
 
-    of_lam: Floats  # (m,)
-    of_x: Floats  # (size,)
+    of_lam: Floats  # (m,) coefficients of the multipliers
+    of_x: Floats  # (size,) coefficients of the displacements
 
 
 def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) -> ReactionRow:
-    """Of a joint of the model; ModelError where there is none, or the equations do not determine what it carries."""
+    """Return the coefficients of the force or moment of a joint along a direction.
+
+    Raises ModelError if there is no such joint, or the equations do not determine its force.
+    """
     name = reaction.joint.name if isinstance(reaction.joint, JointEntry) else reaction.joint
     names = [own for _, own in model.constraint_names]
     if name not in model.joints:
@@ -110,9 +113,9 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     moved = np.cross(wrench[:3], pick)
     row = pick @ of_x[3:] - about @ of_x[:3]
     own_columns = np.zeros(6)
-    if moves:  # d arm = turn x arm
+    if moves:  # d arm = rotation x arm
         own_columns[3:] = -np.cross(arm, moved)
-    else:  # the point stands, the frame moves away
+    else:  # the point is fixed, the frame moves away from it
         own_columns[:3] = moved
     row[at] += own_columns
     return ReactionRow(pick @ of_lam[3:] - about @ of_lam[:3], row)

@@ -1,4 +1,4 @@
-"""`modes`: frequencies, damping and shapes of small motions, the n that are nearest to rest."""
+"""Compute frequencies, damping and shapes of the n small motions with eigenvalues nearest to zero: `modes`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike, NDArray
 
 from discretization.extent import extent
@@ -28,14 +28,14 @@ from rodsim.small_motions.free_motions import worded
 from rodsim.small_motions.linear_equations import frame_names, linear_about
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
-AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
-ALIKE = 1e-9  # relative: motions that are as large
-NOISE = 50.0  # times the round-off of the positions, in forces along a shape
+AWAY = 1e-5  # largest distance from equilibrium relative to the model's size
+ALIKE = 1e-9  # relative difference below which motions count as equally large
+NOISE = 50.0  # factor of the round-off of positions in forces along a shape
 
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Motions exp(lambda t) phi, one of each pair of conjugates or signs; k of them.
+    """The k motions exp(lambda t) phi, one of each pair of conjugate or opposite eigenvalues.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Modes:
 
     See Also
     --------
-    rodsim.modes : Computes them.
+    rodsim.modes : Computes modes.
     """
 
     values: NDArray
@@ -63,33 +63,35 @@ class Modes:
 
     @property
     def omega(self) -> Floats:
-        """Angular frequencies (k,), rad/s, of the damped motion."""
+        """Angular frequencies of the damped motions (k,), rad/s."""
         return np.abs(self.values.imag)
 
     @property
     def frequency(self) -> Floats:
-        """Hz."""
+        """Frequencies of the damped motions (k,), Hz."""
         return self.omega / (2 * np.pi)
 
     @property
     def growth(self) -> Floats:
-        """Rates (k,), 1/s: positive where the motion grows."""
+        """Growth rates (k,), 1/s: positive if the motion grows."""
         return np.asarray(self.values.real)
 
     @property
     def damping(self) -> Floats:
-        """Damping ratios -Re/|lambda| (k,); zero of rigid modes."""
+        """Damping ratios -Re/|lambda| (k,); zero for rigid modes."""
         size = np.abs(self.values)
         return np.where(size > 0, -self.values.real / np.where(size > 0, size, 1.0), 0.0) + 0.0  # no -0
 
     @property
     def stable(self) -> bool:
-        """Whether none of them grows."""
+        """Whether no mode grows."""
         return GROWS not in self.kinds
 
     def most(self, k: int) -> str:
-        """The body or the rod's node that mode k moves most, or turns most where nothing moves; the first of those that move as
-        much, but for rounding.
+        """Return the body, or node of a rod, that mode k moves most.
+
+        A rotation counts as a displacement of 0.1 times the model's size per rad. Of frames with equal motion up to round-off,
+        the first is returned.
         """
         move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
         size = model_size(self.linear.state)
@@ -97,14 +99,14 @@ class Modes:
         return frame_names(self.built.layout)(int(np.argmax(moves >= (1.0 - ALIKE) * moves.max())))
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same as a table."""
+        """Return the table of modes as HTML, for notebooks."""
         header = ("mode", "Hz", "rad/s", "damping", "growth 1/s", "kind", "moves most")
         columns = (self.frequency, self.omega, self.damping, self.growth, self.kinds)
         rows = [(k + 1, *row, self.most(k)) for k, row in enumerate(zip(*columns, strict=True))]
         return page(f"Modes of '{self.built.layout.name}'", table(header, rows, most=len(rows)))
 
     def text(self) -> str:
-        """A table."""
+        """Return the modes as a table in text."""
         lines = [
             f"{'mode':>4}  {'Hz':>13}  {'rad/s':>13}  {'damping':>10}  {'growth 1/s':>12}  kind        moves most"
         ]
@@ -135,21 +137,21 @@ def modes(
     """Compute the `n` modes of a model whose eigenvalues are nearest to zero.
 
     Modes are small motions exp(lambda t) phi about the state `start`. Rigid motions of free models and motions of
-    mechanisms come first, with frequency zero. If there is damping, spin or a follower load, the general (quadratic)
-    eigenvalue problem is solved. An unstable state has modes that grow. Parts without mass follow the others and add no
+    mechanisms come first, with frequency zero. With damping, spin or a follower load, the general (quadratic) eigenvalue
+    problem is solved. An unstable state has modes that grow. Parts without mass follow the others quasi-statically and add no
     modes.
 
     Parameters
     ----------
     model : Model or Built
-        The model, or what `Model.build` returns.
+        The model, or the return value of `Model.build`.
     n : int, default 10
         Number of modes; fewer are returned if the model has fewer.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        State to linearise about: the last state of a result or of a result file (its path), or a State. Default: the initial
         state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
     spin : array_like (3,), optional
-        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+        Angular velocity of rotating axes, in which fixed parts rotate too, rad/s. Default: inertial axes.
     about : array_like (3,), default (0, 0, 0)
         A point of the axis of `spin`, m.
     load_time : float, default 0.0
@@ -167,7 +169,7 @@ def modes(
     Other Parameters
     ----------------
     anyway : bool, default False
-        Whether to accept a state that is no equilibrium. The stiffness is then the Hessian along the rotations of the
+        Whether to accept a state that is not an equilibrium. The stiffness is then the Hessian along the rotations of the
         frames.
     start_time : float, optional
         Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
@@ -175,12 +177,12 @@ def modes(
     Raises
     ------
     ModelError
-        If the state is no equilibrium (the message says what would start to move), nothing can move, or as `linearise`.
+        If the state is not an equilibrium (the message says what would start to move), nothing can move, or as `linearise` does.
 
     See Also
     --------
-    rodsim.linear.mode_shapes : Write the shapes as a result, for pictures.
-    buckling : Load factors at which the lowest frequency becomes zero.
+    rodsim.linear.mode_shapes : Writes the shapes as a result, for pictures.
+    buckling : Computes load factors at which the lowest frequency becomes zero.
 
     Examples
     --------
@@ -209,11 +211,11 @@ def modes(
             n = min(n, free)
             mu, phi, zero = eigen.conservative(lin, n)
             values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
-            noise: Floats = np.zeros(len(mu))  # of a sign that is known
+            noise: Floats = np.zeros(len(mu))  # the signs are exact
         else:
             values, phi, zero, noise = eigen.general(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
-            phi = phi / np.sqrt(np.where(norms > 0.0, norms, 1.0))[:, None]  # of a state alone: nothing moves
+            phi = phi / np.sqrt(np.where(norms > 0.0, norms, 1.0))[:, None]  # zero norm: internal states only
     except eigen.Floppy as floppy:
         raise ModelError(
             f"model '{built.layout.name}': {frame_names(built.layout)(floppy.frame)} has no mass, and no joint and no "
@@ -227,43 +229,44 @@ def modes(
 
 
 def model_size(state: State) -> float:
-    """m."""
+    """Return the size of the model, m."""
     return extent(state.r)
 
 
 def _kind(value: complex, zero: bool, noise: float) -> str:
-    """noise: of |value|^2, 1/s^2."""
+    """Return the kind of a mode; noise: round-off of |value|^2, 1/s^2."""
     if zero:
         return RIGID
-    # double eigenvalues are found to the root of round-off
+    # double eigenvalues are accurate to the square root of round-off
     if value.real > max(1e-6 * abs(value), noise / abs(value)):
         return GROWS
     return OSCILLATES if abs(value.imag) > 0 else DECAYS
 
 
 def rounding(lin: Linearised, shapes: NDArray) -> Floats:
-    """(k,) of the work of the forces in the shapes (k, size): of positions, times K."""
+    """Return the round-off (k,) of the work of forces in shapes (k, size): round-off of positions times K."""
     size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
     each = eigen.stiffness_squares(lin) @ np.ones(lin.size)
     return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
 
 
 def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) -> None:
-    """Raise where the forces that are left, beyond their rounding, would move a frame further than AWAY, along the modes that
-    were found.
+    """Raise ModelError if unbalanced forces would move a frame further than AWAY along the computed modes.
+
+    Forces below their round-off are ignored.
     """
     if not np.any(lin.force):
         return
     values, phi, zero, _ = spectrum
     squares = np.abs(values) ** 2
     some = squares[squares > 0]
-    # what a rigid mode is pushed by moves it without end: as far as the softest other mode would go
+    # a force on a rigid mode would move it without bound: assume the stiffness of the softest other mode
     squares = np.where(squares > 0, squares, some.min() if len(some) else 1.0)
     push = phi.conj() @ lin.force
     push = push * np.maximum(1.0 - rounding(lin, phi) / np.maximum(np.abs(push), 1e-300), 0.0)
     shift = np.abs(lin.of_frames(phi * (push / squares)[:, None]))
     light = eigen.massless(lin)
-    if len(light):  # moves where its own stiffness lets it
+    if len(light):  # frames without mass move as far as their stiffness allows
         own = np.zeros((1, lin.size))
         held = lin.G[:, light]
         held = scipy.sparse.csr_matrix(held[np.diff(held.indptr) > 0])
@@ -291,7 +294,7 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
 
 
 def _pushed(lin: Linearised, built: Built, worst: int) -> str:
-    """What of the part whose frame is worst is not balanced, and by what it is pushed, in words."""
+    """Return in words the unbalanced force or moment on the part of frame `worst`, and the loads that act."""
     part = part_at(built.layout, worst)
     mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
     left = lin.force.reshape(-1, 6)[mine]
@@ -305,6 +308,7 @@ def _pushed(lin: Linearised, built: Built, worst: int) -> str:
 
 
 def _how_far(far: float, size: float) -> str:
+    """Return the distance of the motion in words."""
     return (
         f"move by about {far:.3g} m" if far < size else f"move further than the model is large ({size:.3g} m)"
     )

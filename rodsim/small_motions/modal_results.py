@@ -1,6 +1,6 @@
-"""Mode shapes as results: a file that ParaView and `rodsim render` show, one mode after the other.
+"""Present mode shapes as results, which ParaView and `rodsim render` show one mode after the other.
 
-The time of an output is the number of the mode plus the phase in [0, 1) of its motion.
+The time of an output is the number of the mode plus the phase of its motion in [0, 1).
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def mode_shapes(
 ) -> Result:
     """Return the motions of modes as a result, in a file or in memory, for pictures and movies.
 
-    Mode k moves once through its phases at times k to k + 1.
+    Mode k passes once through its phases at times k to k + 1.
 
     Parameters
     ----------
     modes : Modes
-        What `rodsim.modes` returns.
+        The modes, as `rodsim.modes` returns them.
     output : str or Path, optional
         File to write (`.vtkhdf`). Default: keep the result in memory.
     amplitude : float, default 0.1
-        Largest displacement, as a part of the size of the model.
+        Largest displacement, relative to the size of the model.
     phases : int, default 24
-        Outputs of each mode.
+        Number of outputs of each mode.
     overwrite : bool, default False
         Whether to replace a file that exists.
 
@@ -92,7 +92,7 @@ def mode_shapes(
 
 
 def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
-    """The state of mode k at a phase in [0, 1): real parts of the shape, turned by exp(2 pi i phase)."""
+    """Return the state displaced by mode k at a phase in [0, 1): by the real part of the shape times exp(2 pi i phase)."""
     state, shape = modes.linear.state, modes.shapes[k]
     size = model_size(state)
     largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())

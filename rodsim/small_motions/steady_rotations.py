@@ -1,15 +1,15 @@
-"""`steady_rotation`: the shape that a model takes where everything turns about one axis, as a state.
+"""Compute the shape of a model that rotates steadily about one axis, as a state: `steady_rotation`.
 
-Newton's method on the balance in axes that turn (`discretization.linearisation.inertia`), with the linear equations' own
-matrices. The square of the spin grows, evenly, under all loads and weights; where that is not found from the initial shape,
-loads and weights grow with it. Parts of the way that Newton's method does not go are halved.
+Newton's method solves the balance of forces in rotating axes (`discretization.linearisation.inertia`), with the matrices of the
+linear equations. The square of the spin grows linearly under all loads and weights; if no shape is found from the initial shape
+in this way, loads and weights grow with it. Steps in which Newton's method fails are halved.
 
-A model that joints and forces let turn about the axis, or slide along it, has the same shape wherever it is on that way:
-these motions are held,
+If joints and forces allow a model to rotate about the axis, or to slide along it, its shape is the same at all such positions.
+These motions are held,
 
     K x + G^T y + B m = -r,   G x = -g,   B^T x = 0,   B = M (axis x (r - c), axis), M (axis, 0)               (1)
 
-else round-off would decide how far a correction goes along them.
+since otherwise round-off would decide how far a correction goes along them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike
 
 from discretization.linearisation import eigen
@@ -43,35 +43,33 @@ from rodsim.results.steady_rotation import SteadyRotation
 from rodsim.small_motions.linear_equations import frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
-ITERATIONS = 25
-WORSE = 5  # corrections that are no smaller than one before them, after which the way is halved
-CONVERGED = 1e-11  # of the model's size: last correction
-STALLED = 1e-9  # of the model's size: below, corrections that fall no further are round-off
-FREE = (
-    1e-12  # of the highest frequency's square: what is taken for the stiffness of motions that cost nothing
-)
-LARGEST = 0.5  # rad, or part of the model's size: of one correction
-SHORTEST = 1e-4  # of the way: where no shorter part will do
-LOOSE = 0.1  # of the longest part: where it is not worth trying where nothing holds the model
-AWAY = 0.4  # rad, and of the model's size: from where forces are looked at again
-ROUNDING = 1e3  # times eps of the stiffness times the size: forces that are none
+ITERATIONS = 25  # largest number of Newton iterations
+WORSE = 5  # consecutive corrections no smaller than the smallest, after which the step is halved
+CONVERGED = 1e-11  # last correction relative to the model's size
+STALLED = 1e-9  # relative to the model's size: smaller corrections that do not halve are round-off
+FREE = 1e-12  # relative to the square of the highest frequency: stiffness assigned to motions that cost no energy
+LARGEST = 0.5  # largest correction, rad or relative to the model's size
+SHORTEST = 1e-4  # shortest step, relative to the whole way
+LOOSE = 0.1  # shortest step relative to the longest one if nothing holds the model
+AWAY = 0.4  # rad, and relative to the model's size: displacement at which forces are evaluated again
+ROUNDING = 1e3  # times eps times stiffness times size: smaller forces count as zero
 
 
 class Unheld(ModelError):
-    """A motion in the axes that nothing holds."""
+    """Report a motion in the rotating axes that nothing holds."""
 
 
 class Turning(NamedTuple):
-    """A model, and what it is to turn with."""
+    """A model with the loads and the spin that it is to have at the end of the way."""
 
     built: Built
-    loads: Floats  # (l, 3) in full
-    spin: Floats  # (3,) rad/s, in full
-    about: Floats  # (3,) m
+    loads: Floats  # (l, 3) full loads, N or N m
+    spin: Floats  # (3,) full spin, rad/s
+    about: Floats  # (3,) point of the axis, m
     grows: bool  # whether loads and weights grow with the spin
 
     def linear(self, state: State, part: float) -> Linearised:
-        """About a state, at this part of the way."""
+        """Return the linear equations about a state, at the fraction `part` of the way."""
         system, share = self.built.system, part if self.grows else 1.0
         built = self.built._replace(system=system._replace(gravity=share * system.gravity))
         names = frame_names(built.layout)
@@ -91,28 +89,28 @@ def steady_rotation(
 ) -> SteadyRotation:
     """Find the shape of a model that rotates steadily about an axis.
 
-    Everything rotates, fixed parts too: a blade that is clamped to the ground rotates with it. Newton's method finds the
-    balance of all forces in axes that rotate. The square of the spin grows in `steps` equal parts under all loads and
-    weights; if no shape is found that way from the initial state, loads and weights grow with it.
+    The whole model rotates, including fixed parts: a blade that is clamped to the ground rotates with it. Newton's method
+    solves the balance of all forces in rotating axes. The square of the spin grows in `steps` equal parts under all loads and
+    weights; if no shape is found in this way from the initial state, loads and weights grow with it.
 
     Parameters
     ----------
     model : Model or Built
-        The model, or what `Model.build` returns.
+        The model, or the return value of `Model.build`.
     spin : array_like (3,)
         Angular velocity, rad/s.
     about : array_like (3,), default (0, 0, 0)
         A point of the axis of rotation, m.
     steps : int, default 4
-        Number of parts of the way before any is halved.
+        Number of equal steps, which are halved as needed.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        Where to begin: an equilibrium, or a rotation with another spin. Default: the initial state.
+        Initial state: an equilibrium, or a rotation with another spin. Default: that of the model.
 
     Returns
     -------
     SteadyRotation
-        The state, whose velocities are zero as they are those in the axes, with `spin` and `about`. Give it as `start` to
-        `modes`, `linearise`, `simulate` and the others.
+        The state with `spin` and `about`; its velocities, relative to the rotating axes, are zero. Pass it as `start` to `modes`,
+        `linearise`, `simulate` and other functions.
 
     Other Parameters
     ----------------
@@ -122,10 +120,9 @@ def steady_rotation(
     Raises
     ------
     ConvergenceError
-        If no such shape is found; its `t` is the part of the way that was reached.
+        If no such shape is found; its `t` is the fraction of the way that was reached.
     ModelError
-        If nothing holds the model in the axes, loads push it along a motion that is free, or `start` does not fit the
-        model.
+        If nothing holds the model in the rotating axes, loads push it along a free motion, or `start` does not fit the model.
 
     Examples
     --------
@@ -152,6 +149,7 @@ def steady_rotation(
     moving, built = built, at_rest(built)
 
     def of_motion(found: State) -> SteadyRotation:
+        """Return the steady rotation for a resting state in the rotating axes."""
         state = moving_state(moving.system, built.system, given, found)
         return SteadyRotation(built.layout.name, state, full, center, ground)
 
@@ -162,7 +160,7 @@ def steady_rotation(
     turning = Turning(built, values, full, center, grows=False)
     held = _free_along(turning, here)
     if start is None:
-        # what hangs by its weight alone has no shape without it; what is soft is not found under all of its loads at once
+        # full weight first: a model held by its weight alone has no shape without it; soft models need growing loads instead
         with suppress(ConvergenceError, Unheld):
             return of_motion(_turned(turning, here, held, steps, 1.0 / steps, ITERATIONS))
         turning = turning._replace(grows=True)
@@ -172,7 +170,10 @@ def steady_rotation(
 def _turned(
     turning: Turning, state: State, held: tuple[bool, bool], steps: int, shortest: float, patience: int
 ) -> State:
-    """All of the way from a state, in parts no shorter than `shortest`; patience: corrections that need not shrink."""
+    """Return the state at the end of the way, in steps no shorter than `shortest`.
+
+    `held`: whether rotation about and displacement along the axis are held; `patience`: number of corrections that may grow.
+    """
     done, longest = 0.0, 1.0 / steps
     part = longest
     while done < 1.0:
@@ -189,7 +190,7 @@ def _turned(
 
 
 def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool], patience: int) -> State:
-    """The shape at a part of the way, by Newton's method from a state."""
+    """Return the shape at the fraction `part` of the way, by Newton's method from a state."""
     size, change, smallest, worse = model_size(state), np.inf, np.inf, 0
     for _ in range(ITERATIONS):
         before, (state, change) = change, _newton(turning, state, part, held)
@@ -213,13 +214,13 @@ def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool
 
 
 def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]) -> tuple[State, float]:
-    """One correction, and how large it was, m."""
+    """Apply one Newton correction; return the state and the size of the correction, m."""
     built = turning.built
     lin = turning.linear(state, part)
     B = [row for row, holds in zip(_along(turning, lin), held, strict=True) if holds]
     rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(np.array(B))], format="csr") if B else lin.G
     below = np.append(lin.below(constraint_residual(built.system, state)), np.zeros(len(B)))
-    # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
+    # K is singular if a motion costs no energy and no force acts along it, such as the rotation of a bar about its axis
     shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
     try:
         x = Saddle(scipy.sparse.csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
@@ -235,11 +236,12 @@ def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]
 
 
 def _axis(turning: Turning) -> Floats:
+    """Return the unit vector of the spin (3,); zero without spin."""
     return turning.spin / (np.linalg.norm(turning.spin) or 1.0)
 
 
 def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
-    """Rows B^T of (1): of a turn about the axis, and of a shift along it."""
+    """Return the rows B^T of (1), normalised: rotation about the axis, and displacement along it."""
     axis, arms = _axis(turning), lin.state.r[lin.frames] - turning.about
     axes = np.tile(axis, (len(arms), 1))
     rows = [
@@ -251,8 +253,10 @@ def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
 
 
 def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
-    """Whether the model may turn about the axis, and slide along it, at no cost: elsewhere on that way, joints that hold here do,
-    and the forces are those that are here, turned along.
+    """Return whether the model may rotate about the axis, and slide along it, at no cost.
+
+    This is so if joints that hold here also hold at another position on that way, and the forces there are those here,
+    rotated.
     """
     axis, size, system = _axis(turning), model_size(state), turning.built.system
     if not np.any(axis) or not np.any(system.frames.fixed == 0):
@@ -273,7 +277,7 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
         force, rounding = here.force.reshape(-1, 2, 3), ROUNDING * eigen.EPS * float(abs(here.K).max()) * size
         off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
         free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
-        # what internal forces and joints do to each other is no work
+        # internal forces and joints do no work in this motion
         axes = _along(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
         push = float(np.abs(axes[bool(shift)] @ here.force))
         if free and push > rounding * len(force):

@@ -1,7 +1,7 @@
-"""Warn of buckling factors at which the rods of a model are strained beyond what solids bear, or are in tension.
+"""Warn of buckling factors at which rods are strained beyond what solids bear, or are in tension.
 
-A rod in tension has a shear instability near GA, a property of the rod model: a section that rotates gains more from the tension
-than shear resists. A solid yields or breaks long before.
+A rod in tension has a shear instability near GA, which is a property of the rod model: a section that rotates gains more
+energy from the tension than shear resists. A solid yields or breaks long before.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import RodLayout
 from rodsim.statics.critical_points import BIFURCATION, LIMIT, Critical
 
-LARGE = 0.1  # strain at a factor, from which on it is doubtful
-STEP = 1e-4  # of the linear displacements at a factor: differences for strains
-COMPRESSED = 1e-6  # of the largest stretch of a rod: less compression is round-off
+LARGE = 0.1  # strain at a factor above which the factor is doubtful
+STEP = 1e-4  # displacements of the finite differences for strains, relative to the linear ones at a factor
+COMPRESSED = 1e-6  # relative to the largest stretch of a rod: smaller compression is round-off
 
 
 def warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Sequence[Critical]) -> None:
     """Warn if a factor strains rods with a linear law by more than 10 %, or if the loads mainly stretch the rods.
 
-    lin : about the equilibrium at factor zero; direction (n, 6): its linear displacements for factor one
+    lin : linear equations about the equilibrium at factor zero; direction (n, 6): linear displacements for factor one
     """
     law = built.system.rods.linear
     rods = [rod for rod in built.layout.rods if law[rod.elements].all()]
@@ -57,7 +57,10 @@ def warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Se
 
 
 def _are_pulled(rods: Sequence[RodLayout], rate: Floats) -> bool:
-    """Whether loads compress no rod, and stretch rods more than they bend, twist or shear them."""
+    """Return whether loads compress no rod, and stretch rods more than they bend, twist or shear them.
+
+    `rate`: strains per unit of the load factor.
+    """
     stretch = np.concatenate([rate[rod.elements, 0] for rod in rods])
     other = max(
         max(np.abs(rate[rod.elements, 1:3]).max(), surface_strains(rod, rate[rod.elements, 3:]).max())

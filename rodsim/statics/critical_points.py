@@ -1,16 +1,20 @@
-"""Where a path of equilibria x(f) has a singular stiffness: bifurcations and limit points, state, factor and shape together.
+"""Compute critical points of a path of equilibria x(f), bifurcations and limit points, with state, factor and shape.
+
+At a critical point the stiffness is singular:
 
     r(x, f) = 0,   K(x, f) phi + G^T y = 0,   G phi = 0,   phi M phi = 1                                      (1)
 
-is solved in two ways. Where the load does no work in phi it is a bifurcation: the path does not go along phi, whose amplitude
-is held, so that equilibria are found by a regular matrix (`growing_loads`), and the eigenvalue of phi becomes zero by secants
-in f. At several critical points that are near to each other, or one, all their shapes are held. Else it is a limit point:
-the load turns there, amplitude a and factor are both unknown. With r along phi and the eigenvalue s = phi K phi
+This is solved in two ways. If the load does no work in phi, the point is a bifurcation: the path does not go along phi. The
+amplitude of phi is held, so that equilibria are computed with a regular matrix (`growing_loads`), and secants in f bring the
+eigenvalue of phi to zero. If several critical points coincide or are close to each other, all their shapes are held. Else the
+point is a limit point: the load has an extremum there, amplitude a and factor are both unknown. With m, the residual r along
+phi, and the eigenvalue s = phi K phi
 
     m + m_f df - s a = 0,     s + s_f df + s_a a = 0,     x = x_0 + df x_f + a phi                            (2)
 
-x_0, m and x_f, m_f are the answers to -r and -dr/df with phi held; s_f, s_a the changes of s along x_f and phi, from differences
-of K: they decide how fast (2) converges, not to what. Regular where dr/df works in phi and s_a is not zero.
+where x_0, m and x_f, m_f are the responses to -r and -dr/df with phi held, and s_f, s_a the changes of s along x_f and phi, from
+finite differences of K: they affect how fast (2) converges, not to which solution. (2) is regular if dr/df does work in phi and
+s_a is not zero.
 
 Sources: Moore and Spence, SIAM J. Numer. Anal. 17 (1980) 567; Werner and Spence, ibid. 21 (1984) 388 (symmetry);
 Wriggers and Simo, Int. J. Numer. Meth. Engng 30 (1990) 155.
@@ -23,7 +27,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.moving import moved
@@ -43,24 +47,25 @@ from rodsim.statics.growing_loads import (
 )
 
 BIFURCATION, LIMIT = "bifurcation", "limit point"
-DEPENDENT = 1e-3  # what is left of a shape that others have in them
-SCARCELY = 1e-6  # of load times displacement: work below may be none
-PARTS = 16  # of the way to a linear factor, where the point is not next to it
-NEAR = 1.5  # times a linear factor: below, shapes are held beside that of this factor
-HALVINGS = 8  # of the way to a factor, where Newton's method does not go there at once
-DOUBLE = 1e-6  # of an eigenvalue without loads: nearer ones are one
-ZERO = 1e-4  # of the same: no more is left of it at a critical point
-SETTLED = 1e-9  # of a factor: a change below it is the last one, if the eigenvalue is round-off
-CLOSE = 0.3  # of the same: so near to a limit point (2) starts
-STEPS = 100  # of a walk to a limit point
-BEYOND = 10.0  # of the model's size: so far along the linear path that it says nothing of the real one
-LEAST, FAR = 0.01, 3.0  # times the linear factor: where no point is looked for any more
-STRAIGHT = 0.8  # least cosine between tangents that follow each other
-STEP = 1e-4  # of the model's size, or of the factor: displacements of the differences of K
-FARTHEST = 0.2  # of the model's size, and of the factor: one correction of (2)
+DEPENDENT = 1e-3  # norm of a unit shape orthogonal to the others below which it depends on them
+SCARCELY = 1e-6  # relative to load times displacement: smaller work may be zero
+PARTS = 16  # number of steps to a linear factor if the point is not next to it
+NEAR = 1.5  # times a linear factor: shapes with factors below are held together with that of this factor
+HALVINGS = 8  # halvings of the way to a factor if Newton's method does not converge there at once
+DOUBLE = 1e-6  # relative to an eigenvalue without loads: closer eigenvalues count as equal
+ZERO = 1e-4  # relative to an eigenvalue without loads: upper bound of the eigenvalue at a critical point
+SETTLED = 1e-9  # relative to the factor: a smaller change is the last one, if the eigenvalue is round-off
+CLOSE = 0.3  # relative to the eigenvalue without loads: below this, (2) starts
+STEPS = 100  # largest number of arc-length steps to a limit point
+BEYOND = 10.0  # relative to the model's size: beyond, the linear path says nothing about the real one
+LEAST, FAR = 0.01, 3.0  # times the linear factor: bounds of the search for a point
+STRAIGHT = 0.8  # least cosine between consecutive tangents
+STEP = 1e-4  # relative to the model's size, or the factor: displacements of the finite differences of K
+FARTHEST = 0.2  # relative to the model's size, and the factor: largest correction of (2)
 
 
-FAILURES = (ConvergenceError, ModelError, np.linalg.LinAlgError)  # of a search; what was found before stays
+# exceptions that end one search; points computed before are kept
+FAILURES = (ConvergenceError, ModelError, np.linalg.LinAlgError)
 SINGULAR = (
     "the path from load factor zero came to where the stiffness is singular, and on from there it could not be followed; "
     'follow it by equilibrium(method="arc-length")'
@@ -68,37 +73,39 @@ SINGULAR = (
 
 
 class Critical(NamedTuple):
-    """A solution of (1)."""
+    """A solution of (1): a critical point."""
 
     kind: str
     factor: float
     state: State
-    shape: Floats  # (size,)
+    shape: Floats  # (size,) shape phi of (1)
 
 
 class NoCriticalPoint(Exception):
-    """There is no such point, in words."""
+    """Report that there is no critical point, with the reason in words."""
 
 
 def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Floats, which: int) -> Critical:
-    """That next to a factor of linear buckling, number `which` of those with these shapes (k, size); lin: about the
-    equilibrium at factor zero. Raises NoCriticalPoint.
+    """Return the critical point next to a factor of linear buckling.
+
+    `factors`, `shapes` (k, size): results of linear buckling, of which number `which` is used. `lin`: linear equations about
+    the equilibrium at factor zero. Raises NoCriticalPoint.
     """
     state, M, load = lin.state, filled(lin.M), loaded.rate(lin)
     near = [which, *(k for k in range(len(factors)) if k != which and factors[k] <= NEAR * factors[which])]
     unit = _orthonormal(shapes[near], M)
-    # a step of inverse iteration: without the round-off of what is stiff
+    # one step of inverse iteration, which removes the round-off of stiff motions
     first = loaded.held(state, 0.0, unit, M)
     alike = DOUBLE * float(np.abs(first.squares).max())
     phi, factor = _along(unit[0], first, M, alike)[0], float(factors[which])
     size = model_size(state)
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
-    if moves > BEYOND * size:  # as of a rod that is pulled to a multiple of its length
+    if moves > BEYOND * size:  # for instance a rod that is pulled to a multiple of its length
         raise NoCriticalPoint(
             "on the path from load factor zero no critical point is near there, where the linear path has moved by "
             f"{moves / size:.3g} times the size of the model"
         )
-    # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
+    # coarse, as linear shapes have the round-off of K'; forces at the end show whether the path moves along held shapes
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
         idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
         shapes = first.shapes if idle.all() else first.shapes[idle]
@@ -117,7 +124,7 @@ def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Flo
 
 
 def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
-    """In the product of M, by turns; without those that the ones before have in them."""
+    """Return the shapes orthonormalised one after the other in the product of M; omit those that depend on earlier ones."""
     found = np.zeros((0, shapes.shape[1]))
     for phi in shapes:
         phi = phi / np.sqrt(phi @ (M @ phi))
@@ -129,7 +136,10 @@ def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
 
 
 def _along(phi: Floats, held: Held, M: scipy.sparse.csr_matrix, alike: float) -> tuple[Floats, float]:
-    """phi among the eigenvectors held, and its eigenvalue; of those whose eigenvalues are alike, its part in their span."""
+    """Return the part of phi in the held eigenvectors, and its eigenvalue.
+
+    Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `alike`: tolerance.
+    """
     overlap = held.shapes @ (M @ phi)
     best = int(np.argmax(np.abs(overlap)))
     use = np.abs(held.squares - held.squares[best]) <= alike + held.noise
@@ -140,9 +150,9 @@ def _along(phi: Floats, held: Held, M: scipy.sparse.csr_matrix, alike: float) ->
 def _bifurcation(
     loaded: Loaded, here: Held, factor: float, phi: Floats, M: scipy.sparse.csr_matrix, parts: int
 ) -> Critical | None:
-    """Next to a factor, by secants, from factor zero with shapes held; None where the path goes along one of them.
+    """Return the bifurcation next to a factor by secants, from factor zero with shapes held; None if the path moves along one.
 
-    parts: of the way to the factor at first; it ends where the eigenvalue changes its sign.
+    `parts`: number of initial steps to the factor; they end when the eigenvalue changes its sign.
     """
     first = float(np.abs(here.squares).max())
     phi, square = _along(phi, here, M, DOUBLE * first)
@@ -172,7 +182,7 @@ def _bifurcation(
 
 
 def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.sparse.csr_matrix) -> Held:
-    """The equilibrium at a factor from that at another, in as many parts of the way as it takes."""
+    """Return the equilibrium at `factor`, from that at `start`, in as many steps as are needed."""
     done, part, left = 0.0, 1.0, np.inf
     hovering = HOVERING * model_size(here.state)
     while done < 1.0:
@@ -181,7 +191,7 @@ def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.s
             here = loaded.settled(here.state, then, here.shapes, M)
         except ConvergenceError as error:
             part *= 0.5
-            # corrections that do not follow the step are not cured by a shorter one
+            # if corrections do not shrink with the step, a shorter step does not help
             in_vain = 0.5 * left < error.residual < hovering
             left = error.residual
             if part < 0.5**HALVINGS or in_vain:
@@ -192,17 +202,18 @@ def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.s
 
 
 def _loose(loaded: Loaded, here: Held, factor: float) -> Floats:
-    """(k,) forces that hold a shape above this are no round-off."""
+    """Return the forces (k,) above which what holds a shape is more than round-off."""
     return IDLE * work_scale(here.shapes, loaded.applied(here.lin, factor)) + rounding(here.lin, here.shapes)
 
 
 def _no_end(factor: float, residual: float) -> ConvergenceError:
+    """Return the ConvergenceError of a search that did not end."""
     message = f"on the path from load factor zero no critical point was found, up to {factor:.6g}"
     return ConvergenceError(t=factor, h=0.0, iterations=ITERATIONS, residual=residual, message=message)
 
 
 def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix) -> Critical:
-    """On the path from factor zero, where the eigenvalue of phi goes to zero."""
+    """Return the limit point on the path from factor zero, at which the eigenvalue of phi goes to zero."""
     tried = np.inf
     for here in _towards_limit(loaded, state, factor, phi, M):
         if abs(here.squares[0]) > 0.5 * tried:
@@ -214,7 +225,7 @@ def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sp
 
 
 def _polished(loaded: Loaded, here: Held, M: scipy.sparse.csr_matrix) -> Critical | None:
-    """By (2), from a point near by; None where that leads away."""
+    """Return the limit point by Newton's method on (2), from a nearby point; None if the iteration leads away."""
     state, f, size, change = here.state, here.factor, model_size(here.state), np.inf
     for _ in range(ITERATIONS):
         phi, square, rate = here.shapes[0], float(here.squares[0]), loaded.rate(here.lin)
@@ -231,7 +242,7 @@ def _polished(loaded: Loaded, here: Held, M: scipy.sparse.csr_matrix) -> Critica
         state, f = moved(loaded.built.system, state, by_frame), f + float(df)
         here = loaded.held(state, f, phi[None], M)
         settled = change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size
-        if settled and abs(df) <= 1e-9 * f:  # an error of the state counts squared in the factor
+        if settled and abs(df) <= 1e-9 * f:  # an error of the state enters the factor squared
             return Critical(LIMIT, f, state, here.shapes[0])
     return None
 
@@ -239,10 +250,10 @@ def _polished(loaded: Loaded, here: Held, M: scipy.sparse.csr_matrix) -> Critica
 def _towards_limit(
     loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix
 ) -> Iterator[Held]:
-    """Points of the path nearer and nearer to where the eigenvalue of phi changes its sign, by arc-length.
+    """Yield points of the path closer and closer to where the eigenvalue of phi changes its sign, by arc-length.
 
-    In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), regular where s is zero. Lengths are those of x over the
-    model's size, and of f over that factor.
+    In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), which is regular where s is zero. Lengths are measured
+    by x over the model's size, and f over the linear factor.
     """
     here = loaded.held(state, 0.0, phi[None], M)
     weight = M.diagonal().sum() * model_size(state) ** 2
@@ -272,7 +283,7 @@ def _towards_limit(
     raise _no_end(most, float(here.squares[0]) / first)
 
 
-Tangent = tuple[Floats, float]  # of x (size,) and of the factor
+Tangent = tuple[Floats, float]  # components for x (size,) and for the factor
 
 
 def _tangent(
@@ -283,7 +294,7 @@ def _tangent(
     factor: float,
     before: Tangent | None,
 ) -> Tangent:
-    """Of length 1, on from that before; the first to larger factors."""
+    """Return the unit tangent of the path, continuing `before`; if that is None, towards larger factors."""
     phi, rate = here.shapes[0], loaded.rate(here.lin)
     df, a = float(here.squares[0]), float(phi @ rate)
     x = df * here.saddle.solve(rate) + a * phi
@@ -302,7 +313,10 @@ def _stepped(
     tangent: Tangent,
     ds: float,
 ) -> Held | None:
-    """The equilibrium behind a step of this length, in the plane across the tangent; None: Newton's method does not end."""
+    """Return the equilibrium after a step of length ds, in the plane perpendicular to the tangent.
+
+    None if Newton's method does not converge.
+    """
     system, size, change = loaded.built.system, model_size(here.state), np.inf
     state = moved(system, here.state, here.lin.of_frames(ds * tangent[0]))
     f, across = here.factor + ds * tangent[1], M @ tangent[0] / weight
@@ -326,7 +340,10 @@ def _stepped(
 
 
 def _change(loaded: Loaded, here: Held, x: Floats, df: float) -> float:
-    """Of the eigenvalue of the one shape held along x, the factor changing by df: phi K' phi + 2 y G' phi, y of (1)."""
+    """Return the change of the eigenvalue of the single held shape along x, with the factor changing by df.
+
+    It is phi K' phi + 2 y G' phi, y of (1).
+    """
     phi, by_frame, system = here.shapes[0], here.lin.of_frames(x), loaded.built.system
     size = model_size(here.state)
     eps = STEP / max(largest(by_frame, size) / size, abs(df / here.factor), 1e-300)

@@ -1,4 +1,4 @@
-"""`equilibrium`: from a model to its equilibria under growing loads, as a result with the load factor as time."""
+"""Compute equilibria of a model under growing loads: `equilibrium`. The load factor is the time of the result."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from rodsim.statics.pressed_pairs import pressed_in_words
 from rodsim.statics.progress_line import ProgressLine
 
 UNSTABLE = ("keep", "stop", "leave")
-MOST_RELAXATIONS = 20  # on a way of moved ground points
-CREEP = 0.02  # of the way, that such a one goes
-SHORTER = 8  # attempts, each a quarter of the way of that before: next to a limit round-off decides which one leads on
+MOST_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
+CREEP = 0.02  # load factor by which one such relaxation advances
+SHORTER = 8  # attempts, each a quarter of the last: near a limit point round-off decides which succeeds
 
 
 @accept_old_arguments
@@ -70,7 +70,7 @@ def equilibrium(
     """Find the equilibrium of a model under its loads and weights, by load steps from its initial shape.
 
     Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
-    The result holds the equilibrium of every step: its `t` is the load factor, and its last state is the one asked for.
+    The result holds the equilibrium of every step: its `t` is the load factor, and its last state is the equilibrium sought.
 
     Parameters
     ----------
@@ -84,19 +84,19 @@ def equilibrium(
     load_time : float, default 0.0
         Time at which the loads are evaluated, s.
     motions : mapping of str to mapping, optional
-        Name of a joint to the ground -> ``{"displacement": (3,), "rotation": (3,), "about": (3,)}``: how its ground side
-        has moved at load factor 1 (m; rotation vector, rad, of several turns if need be; point of the rotation, m, by
-        default where the joint is). What is left out is zero. Displacement and rotation may be callables of the load factor
-        instead.
+        Name of a joint to the ground -> ``{"displacement": (3,), "rotation": (3,), "about": (3,)}``: displacement of its
+        ground side at load factor 1 (m; rotation vector, rad, of several turns if need be; centre of the rotation, m, by
+        default the position of the joint). Missing entries are zero. Displacement and rotation may be callables of the load
+        factor instead.
     method : {"newton", "arc-length"}, Newton or ArcLength, default "newton"
         "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and turning
-        points. `Newton` and `ArcLength` say more: load factors, where a path ends, which branch it takes.
+        points. `Newton` and `ArcLength` have further settings: load factors, where a path ends, which branch it takes.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        Begin with the last state of another result of the same parts (or of the file of this path), or with a State. The
-        part of its loads, weights and stresses that is not balanced acts with the load factor, and gaps of joints that are
-        elsewhere now close with it: 0 is the stored state, 1 the new equilibrium. A joint that the other result had moved
-        stays where it was moved to; `motions` move it on from there or, as a callable that begins at that place, along a
-        path from where the model has it.
+        Initial state: the last state of another result of the same parts (or of the file at this path), or a State. The
+        unbalanced part of its loads, weights and stresses is applied with the load factor, and gaps of joints whose
+        positions have changed close with it: 0 is the stored state, 1 the new equilibrium. A joint that the other result
+        had moved stays there; `motions` move it on from there or, as a callable that begins at that position, along a path
+        from its position in the model.
     start_time : float, optional
         Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
     output : str or Path, optional
@@ -115,19 +115,19 @@ def equilibrium(
         Name -> (point of a part or its name, world direction (3,)): its displacement in that direction is recorded, m; with
         "arc-length" its turning points are found.
     unstable : {"keep", "stop", "leave"}, default "keep"
-        What to do with an unstable equilibrium. "keep": keep it, note it in ``statics["unstable"]``, and warn. "stop": end
-        before the first one with a ConvergenceError. "leave": if the last one is unstable, go on to a stable one under the
-        same loads, by a small push and a damped motion; ``statics["left"]`` is the number of its steps.
+        What to do with an unstable equilibrium. "keep": keep it, record it in ``statics["unstable"]``, and warn. "stop": end
+        before the first one with a ConvergenceError. "leave": if the last one is unstable, continue to a stable one under
+        the same loads, by a small push and a damped motion; ``statics["left"]`` is the number of its steps.
     progress : bool, optional
         Whether to show the load factor reached on stderr. Default: if that is a terminal.
 
     Raises
     ------
     ModelError
-        If the model or an argument cannot be used; a part that nothing holds is named.
+        If the model or an argument is invalid. The message names a part that nothing holds.
     ConvergenceError
-        If no equilibrium is found further on. Its `t` is the load factor reached, `result` holds the equilibria up to
-        there, and so does the file; there is no file if there is none.
+        If no further equilibrium is found. Its `t` is the load factor reached; `result` and the file hold the equilibria up
+        to there. Without any equilibrium there is no file.
     FileExistsError
         If the file exists and `overwrite` is False.
 
@@ -135,9 +135,10 @@ def equilibrium(
     -----
     UnstableEquilibriumWarning
         If the last equilibrium is unstable; ``statics["unstable"]`` has the number of negative pivots of its stiffness, and
-        from which load factor on. Not with "arc-length", whose events say it, nor under follower loads.
+        the load factor from which on equilibria are unstable. Not with "arc-length", which records events instead, nor
+        under follower loads.
     RoundedForcesWarning
-        If more than 1e-6 of the loads is left unbalanced; ``statics["unbalanced"]`` is how much.
+        If more than 1e-6 of the loads is left unbalanced; ``statics["unbalanced"]`` is that fraction.
 
     See Also
     --------
@@ -234,6 +235,7 @@ def equilibrium(
 
 
 def _refuse_contact(built: Built) -> None:
+    """Raise ModelError if the model has contacts, which method 'arc-length' does not support."""
     refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
 
 
@@ -250,8 +252,9 @@ def _refuse_nothing_to_grow(built: Built, loading: Loading) -> None:
 
 
 def _most_turn(model: Model) -> float:
-    """Radians that a part may turn by from one equilibrium to the next, so that the angles of joints are known: less than half
-    a turn of one side against the other.
+    """Return the largest rotation of a part between two equilibria for which the angles of joints are known, rad.
+
+    One side of a joint must rotate by less than half a turn relative to the other.
     """
     turning = [
         joint for joint in model.joints.values() if {"angle", "angles"} & set(JOINTS[joint.kind].coordinates)
@@ -263,19 +266,20 @@ def _most_turn(model: Model) -> float:
 
 
 def _part(held: Attachable) -> object:
+    """Return the part of an anchor, or the part itself."""
     return held.part if isinstance(held, Anchor) else held
 
 
 def _relaxed(
     rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
 ) -> Solved | None:
-    """On to load factor `end` where load steps have come to none; None, or the failure."""
+    """Continue to load factor `end` by relaxation if load steps fail; return None, or the failure."""
     left = _relax(rest, record, failure, end)
     return _creep(rest, record, left, end, reached) if left is not None and rest.loading.moves else left
 
 
 def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | None:
-    """From the last equilibrium to one at load factor `end` by relaxation; None, or the failure."""
+    """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
     kept = rest.keep()
     rest.load_at(end)
     relaxed = relax(rest)
@@ -288,6 +292,7 @@ def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | 
 
 
 def _note_relaxed(record: Record, factor: float, steps: int) -> None:
+    """Record the load factor from which relaxation was used, and its number of steps."""
     used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
     used["steps"] += steps
 
@@ -295,7 +300,10 @@ def _note_relaxed(record: Record, factor: float, steps: int) -> None:
 def _creep(
     rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
 ) -> Solved | None:
-    """Relaxation by a part of the way, and load steps from there: moved ground points would not let it go the whole way."""
+    """Continue to load factor `end` by relaxations over small parts of the way, each followed by load steps.
+
+    This is used for moved ground points, with which a relaxation cannot go the whole way. Returns None, or the failure.
+    """
     for _ in range(MOST_RELAXATIONS):
         kept = rest.keep()
         part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
@@ -320,7 +328,7 @@ def _creep(
 
 
 def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Path | None) -> NoReturn:
-    """Say at which unstable equilibrium the path was ended."""
+    """Raise a ConvergenceError that says at which unstable equilibrium the path was ended."""
     plural = "s" if stop.ways.pivots > 1 else ""
     message = (
         f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: its stiffness has "
@@ -335,9 +343,9 @@ def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Pa
 def raise_not_converged(
     built: Built, rest: Rest, failure: Solved, record: Record, output: str | Path | None
 ) -> NoReturn:
-    """Say how far the load steps came, what moves there at no cost, and what may be done.
+    """Raise a ConvergenceError that says how far the load steps came, what moves there at no cost, and what may be done.
 
-    Nothing that fails while this is found out replaces the error.
+    Errors while this is determined do not replace the ConvergenceError.
     """
     reason = REASONS.get(failure.status, "Newton's iteration did not converge")
     message = (
@@ -358,7 +366,7 @@ def raise_not_converged(
 
 
 def _words(find: Callable[[], str]) -> str:
-    """What is found, or "" if that fails as well: the state may be any."""
+    """Return the words that `find` returns, or "" if it fails: the state may be arbitrary."""
     try:
         return find() or ""
     except Exception:
@@ -366,7 +374,7 @@ def _words(find: Callable[[], str]) -> str:
 
 
 def _add_result(error: ConvergenceError, record: Record, output: str | Path | None) -> None:
-    """Give the error the equilibria found, from a file if that can be written."""
+    """Write the equilibria found so far, and attach them to the error; in memory if the file cannot be written."""
     try:
         error.result = record.write(output)
     except OSError as failed:

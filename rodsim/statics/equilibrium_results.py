@@ -1,4 +1,4 @@
-"""Equilibria as a result: what is kept of each, and the face of the whole."""
+"""Collect equilibria and present them as a result, `Equilibrium`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from rodsim.statics.progress_line import ProgressLine
 
 
 class Equilibrium(Result):
-    """Hold equilibria along a path, which `equilibrium` returns.
+    """Equilibria along a path, as `equilibrium` returns them.
 
-    It is a `Result` whose outputs are equilibria. `t` is the load factor; with `method="arc-length"`,
+    An `Equilibrium` is a `Result` whose outputs are equilibria. `t` is the load factor; with `method="arc-length"`,
     where the load factor can decrease, it is the length of the path.
 
     Parameters
     ----------
     source : Source
-        Where the arrays are: a file or memory. Use `Equilibrium.load` for the path of a file.
+        Storage of the arrays: a file or memory. Use `Equilibrium.load` to open a file.
 
     Examples
     --------
@@ -51,12 +51,12 @@ class Equilibrium(Result):
 
     @property
     def statics(self) -> dict[str, Any]:
-        """How the path was followed: method, settings, notes, events."""
+        """Settings and record of the path: method, settings, notes, events."""
         return dict(self.description["statics"])
 
     @property
     def load_factor(self) -> Floats:
-        """(T,)"""
+        """(T,) load factors of the equilibria"""
         return np.array(self.description["statics"]["load_factor"])
 
     def monitor(self, name: str) -> Floats:
@@ -84,17 +84,20 @@ class Equilibrium(Result):
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Of an arc: limits, turning points, bifurcations in the order of the path: kind, load_factor, monitors."""
+        """Events of a path by arc-length: limit points, turning points and bifurcations, in the order of the path.
+
+        Each is a dict with kind, load_factor and monitors.
+        """
         return list(self.description["statics"].get("events", []))
 
     @property
     def residual(self) -> Floats:
-        """(T,) largest residual force or moment over its round-off"""
+        """(T,) largest residual force or moment of each equilibrium, relative to its round-off"""
         return np.array(self.description["statics"]["residual"])
 
 
 class Record:
-    """Gathers equilibria, then writes them at once: the description of a file is written when it is made."""
+    """Collect equilibria and write them at the end, because the description of a file is written when the file is created."""
 
     def __init__(
         self,
@@ -104,11 +107,11 @@ class Record:
         monitors: Mapping[str, Callable[[State], float]] | None = None,
         progress: ProgressLine | None = None,
     ):
-        """progress: told of each equilibrium, and cleared before the result is written."""
+        """Begin without equilibria; `progress` is updated with each equilibrium and cleared before the result is written."""
         self._built, self._loading = built, loading
         self._progress = ProgressLine(False) if progress is None else progress
         self.settings = settings
-        self.check: Callable[[Rest], None] | None = None  # of an equilibrium, before it is added; may raise
+        self.check: Callable[[Rest], None] | None = None  # called before an equilibrium is added; may raise
         self.states: list[State] = []
         self.factors: list[float] = []
         self.monitors = dict(monitors or {})
@@ -117,7 +120,7 @@ class Record:
         self.iterations: list[int] = []
 
     def add(self, factor: float, rest: Rest, iterations: int) -> None:
-        """Add the equilibrium where `rest` is."""
+        """Add the equilibrium in which `rest` is."""
         if self.check is not None:
             self.check(rest)
         self.states.append(rest.of_motion)
@@ -129,7 +132,10 @@ class Record:
         self._progress.reached(factor, iterations)
 
     def _times(self) -> Floats:
-        """Load factors; along an arc the length of the path, in positions of the model's size and load factors."""
+        """Return the times of the outputs (T,): load factors, or for an arc the length of the path.
+
+        The length is measured by positions relative to the model's size and load factors.
+        """
         factors = np.array(self.factors)
         if self.settings["method"] == "newton":
             return factors
@@ -139,7 +145,7 @@ class Record:
         return np.concatenate([[0.0], np.cumsum(np.hypot(moved, np.diff(factors)))])
 
     def write(self, output: str | Path | None) -> Equilibrium:
-        """The result, in memory or in a file; without any equilibrium there is no file."""
+        """Return the result, in memory or in a file; without any equilibrium no file is written."""
         self._progress.close()
         layout, system = self._built.layout, self._built.system
         if self.states:

@@ -1,4 +1,4 @@
-"""What is said of an equilibrium that was found: the ways down from it, and how well its forces are known."""
+"""Judge an equilibrium: motions that lower its energy, and how accurately its forces are known."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from rodsim.small_motions.linear_equations import frame_names
 from rodsim.statics.equilibrium_results import Record
 from rodsim.statics.motions_at_rest import about_equilibrium
 
-MOST_LEFT = 3  # equilibria that are left for a next one, which may be unstable as well
-PUSH = 1e-2  # of the model's size, or rad: so far down
+MOST_LEFT = 3  # number of times an unstable equilibrium is left, as the next one may be unstable as well
+PUSH = 1e-2  # displacement of the initial push, relative to the model's size, or rad
 
 
 class WaysDown(NamedTuple):
-    """Motions that lower the energy."""
+    """Motions that lower the energy of an equilibrium."""
 
-    pivots: int  # negative ones of the stiffness, on the motions that the joints allow
-    words: str  # what moves along one of them
-    shape: Floats  # (n, 6) displacements and turns of the frames, the same
+    pivots: int  # number of negative pivots of the stiffness, on the motions that the joints allow
+    words: str  # description of one such motion
+    shape: Floats  # (n, 6) displacements and rotations of the frames in this motion
 
 
 def ways_down(built: Built, rest: Rest) -> WaysDown | None:
-    """At the equilibrium where `rest` is; None: there are none, or it cannot be told, as under follower loads.
+    """Return motions that lower the energy of the equilibrium in which `rest` is.
 
-    The pivots count; where there are negative ones, or one that is zero, as of bodies that nothing but joints holds, the
-    eigenvalues say whether they are more than rounding.
+    None if there are none, or if it cannot be decided, as under follower loads. Negative pivots are counted first. If there
+    are some, or a zero one, as for bodies that only joints hold, the eigenvalues decide whether they are more than round-off.
     """
     system = rest.of_model
     if applied.without_potential(system, rest.values) or applied.open_edges(system):
@@ -52,7 +52,7 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
             return None
         most, few = min(max(count, 0) + MOST, lin.free), MOST
         while True:
-            # those nearest to zero, a few at a time: one negative eigenvalue is enough
+            # eigenvalues nearest to zero, a few at a time: one negative eigenvalue is enough
             mu, phi, zero = eigen.conservative(lin, min(few, most))
             down = (mu < 0.0) & ~np.asarray(zero, bool)
             if down.any() or few >= most:
@@ -68,8 +68,9 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
 
 
 def leave(built: Built, rest: Rest, record: Record) -> None:
-    """From an unstable equilibrium, where `rest` is, to a stable one under the same loads: a push down one of the ways, and
-    the damped motion from there, into the record.
+    """Go from the unstable equilibrium in which `rest` is to a stable one under the same loads, and add it to the record.
+
+    A push along a motion that lowers the energy starts a damped motion to the next equilibrium.
     """
     for _ in range(MOST_LEFT):
         ways = ways_down(built, rest)
@@ -91,7 +92,7 @@ def leave(built: Built, rest: Rest, record: Record) -> None:
 
 
 class Unstable(Exception):
-    """An equilibrium that is unstable was reached, and `unstable="stop"` ends the path before it."""
+    """Signal that an unstable equilibrium was reached; `unstable="stop"` ends the path before it."""
 
     def __init__(self, factor: float, ways: WaysDown) -> None:
         super().__init__(factor)
@@ -99,14 +100,14 @@ class Unstable(Exception):
 
 
 def refuse_unstable(built: Built, rest: Rest) -> None:
-    """Raise Unstable if the equilibrium where `rest` is has ways down."""
+    """Raise Unstable if motions lower the energy of the equilibrium in which `rest` is."""
     ways = ways_down(built, rest)
     if ways is not None:
         raise Unstable(float(rest.factor), ways)
 
 
 def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
-    """Note in the record, and on demand warn, where its last equilibrium, that of `rest`, is unstable or drowned in rounding."""
+    """Record, and warn if `warn`, if the last equilibrium, that of `rest`, is unstable or its forces are lost in round-off."""
     model = f"model '{built.layout.name}'"
     ways = ways_down(built, rest)
     if ways is not None:
@@ -134,7 +135,7 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
 
 
 def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
-    """Load factor of the first equilibrium of those at the end of the path that all have ways down, as the last has."""
+    """Return the load factor of the first of the unstable equilibria at the end of the path."""
     kept, first = rest.keep(), record.factors[-1]
     for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
         rest.stand(state, factor)

@@ -1,13 +1,13 @@
-"""A model whose loads grow with a factor: its linear equations, and its equilibria with shapes held.
+"""Linearise a model whose loads grow with a factor, and compute its equilibria with the amplitudes of shapes held.
 
-An equilibrium at a given factor is what Newton's method finds where K is regular. Next to a critical point K is singular:
-round-off along its shapes phi decides how far a correction goes along them. So these amplitudes may be held:
+Newton's method finds the equilibrium at a given factor if K is regular. Next to a critical point K is singular: round-off
+along its shapes phi decides how far a correction goes along them. These amplitudes can therefore be held:
 
     K x + G^T y + B m = -r,   G x = -g,   B^T x = 0,      B = M Phi                                           (1)
     K U + G^T Y - B S = 0,    G U = 0,    B^T U = 1,      S = U^T K U                                         (2)
 
-is regular at critical points whose shapes are in Phi (Keller 1977). m is what it takes to hold them: zero, to round-off,
-where the path does not go along phi, as where symmetry keeps it from doing so. (2) is a step of inverse iteration for the
+is regular at critical points whose shapes are in Phi (Keller 1977). m are the forces that hold the amplitudes. They are zero,
+to round-off, if the path does not go along phi, for instance because of symmetry. (2) is a step of inverse iteration for the
 eigenvalues of K against M next to zero and their shapes.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
@@ -31,70 +31,70 @@ from rodsim.small_motions.bordered import Bordered
 from rodsim.small_motions.linear_equations import frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
-ITERATIONS = 30
-CONVERGED = 1e-12  # of the model's size: last correction of an equilibrium; of a factor: its last change
-STALLED = 1e-5  # of the model's size: a correction below that is no smaller than half of the one before is round-off
+ITERATIONS = 30  # largest number of Newton iterations
+CONVERGED = 1e-12  # last correction relative to the model's size; last change relative to a factor
+STALLED = 1e-5  # relative to the model's size: smaller corrections that do not halve are round-off
 HOVERING, RISES = (
     1e-2,
     6,
-)  # of that size: corrections below it that grow so often in a row lead nowhere, from however near
+)  # correction relative to that size, and number of consecutive increases below it after which the iteration is ended
 EPS = 2.220446049250313e-16
-ROUNDED = 4.0  # times the round-off of an entry's share, in eigenvalues
-IDLE = 1e-9  # of load times displacement: work below is none
+ROUNDED = 4.0  # factor of the round-off of an entry's share in eigenvalues
+IDLE = 1e-9  # relative to load times displacement: smaller work counts as zero
 
 
 class Held(NamedTuple):
-    """An equilibrium but for the amplitudes of k shapes, and what holds these."""
+    """An equilibrium except for the amplitudes of k shapes, and the forces that hold these amplitudes."""
 
     state: State
     factor: float
     lin: Linearised
-    x: Floats  # (size,) of (1), the correction that is left
-    left: Floats  # (k,) m of (1)
-    shapes: Floats  # (k, size), shapes M shapes = 1: eigenvectors of K, after (2)
-    squares: Floats  # (k,) their eigenvalues, 1/s^2
-    noise: float  # of these
-    pull: Floats  # (k, m) Y of (2)
-    saddle: Bordered  # of (1)
+    x: Floats  # (size,) x of (1), the remaining correction
+    left: Floats  # (k,) m of (1), forces that hold the amplitudes
+    shapes: Floats  # (k, size) eigenvectors of K after (2), shapes M shapes = 1
+    squares: Floats  # (k,) eigenvalues of the shapes, 1/s^2
+    noise: float  # round-off of the eigenvalues, 1/s^2
+    pull: Floats  # (k, m) Y of (2), multipliers of the shapes
+    saddle: Bordered  # factorised matrix of (1)
 
 
 class Loaded(NamedTuple):
-    """A model whose loads grow with a factor."""
+    """A model whose loads and gravity have a constant part and a part that grows with a factor."""
 
     built: Built
-    constant: Floats  # (l, 3)
-    growing: Floats
-    gravity: tuple[Floats, Floats]  # constant, growing
+    constant: Floats  # (l, 3) constant loads, N or N m
+    growing: Floats  # (l, 3) growing loads for factor 1, N or N m
+    gravity: tuple[Floats, Floats]  # constant and growing gravity (3,), m/s^2
 
     def system(self, factor: float) -> System:
-        """With its weight at this factor."""
+        """Return the system with its gravity at this factor."""
         return self.built.system._replace(gravity=self.gravity[0] + factor * self.gravity[1])
 
     def values(self, factor: float) -> Floats:
-        """(l, 3) of the loads, those of nodes that carry distributed ones among them."""
+        """Return the loads (l, 3) at this factor, including those at nodes that carry distributed loads."""
         return self.constant + factor * self.growing
 
     def linear(self, state: State, factor: float) -> Linearised:
-        """About a state under the loads of this factor."""
+        """Return the linear equations about a state under the loads of this factor."""
         built = self.built._replace(system=self.system(factor))
         motion = steady_motion(built.system, state, None, np.zeros(3), frame_names(built.layout))
         return under(built, state, self.values(factor), motion)
 
     def applied(self, lin: Linearised, factor: float) -> Floats:
-        """(size,) what loads and weight do at this factor on the frames of `lin`, in its state."""
+        """Return the forces and moments (size,) of loads and weight at this factor on the frames of `lin`, in its state."""
         return self._by_frame(lin, factor)[1][lin.frames].ravel()
 
     def rate(self, lin: Linearised) -> Floats:
-        """(size,) their change with the factor."""
+        """Return the derivative (size,) of the forces and moments of loads and weight with respect to the factor."""
         return self.grown(lin)[1][lin.frames].ravel()
 
     def grown(self, lin: Linearised) -> tuple[Floats, Floats]:
-        """Loads (l, 3) that grow, and what they and the weight that does apply (n, 6)."""
+        """Return the growing loads (l, 3) for factor 1, and the forces and moments (n, 6) of these and the growing weight."""
         (values, forces), (values0, forces0) = (self._by_frame(lin, factor) for factor in (1.0, 0.0))
         return values - values0, forces - forces0
 
     def _by_frame(self, lin: Linearised, factor: float) -> tuple[Floats, Floats]:
-        """Loads (l, 3), and what they and the weight apply (n, 6)."""
+        """Return the loads (l, 3), and the forces and moments (n, 6) of loads and weight, at this factor."""
         values = self.values(factor)
         return values, applied.applied(self.system(factor), lin.state, values)
 
@@ -105,7 +105,10 @@ class Loaded(NamedTuple):
         shapes: Floats | None = None,
         M: scipy.sparse.csr_matrix | None = None,
     ) -> Held:
-        """The equilibrium next to a state; the amplitudes of the shapes (k, size), if any, are held in the product of M."""
+        """Return the equilibrium next to a state by Newton's method; raise ConvergenceError if it does not converge.
+
+        `shapes` (k, size): shapes whose amplitudes are held in the product of M, None for none.
+        """
         size, change, rises = model_size(state), np.inf, 0
         for _ in range(ITERATIONS):
             here = self.held(state, factor, shapes, M)
@@ -115,7 +118,7 @@ class Loaded(NamedTuple):
                 return here
             rises = rises + 1 if change > before else 0
             state = moved(self.built.system, state, by_frame)
-            # quadratic: what follows would be below CONVERGED; or rounding of what is stiff along what is soft
+            # quadratic convergence: the next correction would be below CONVERGED; or round-off of stiff motions along soft ones
             if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
                 return self.held(state, factor, shapes, M)
             if not np.isfinite(change) or change > 10 * size or (rises == RISES and change < HOVERING * size):
@@ -134,7 +137,7 @@ class Loaded(NamedTuple):
     def held(
         self, state: State, factor: float, shapes: Floats | None, M: scipy.sparse.csr_matrix | None
     ) -> Held:
-        """(1) and (2) at a state."""
+        """Solve (1) and (2) at a state."""
         lin = self.linear(state, factor)
         shapes = np.zeros((0, lin.size)) if shapes is None else shapes
         k = len(shapes)
@@ -160,12 +163,12 @@ class Loaded(NamedTuple):
 
 
 def largest(by_frame: Floats, size: float) -> float:
-    """Of displacements, and of turns in a model of this size, (n, 6): m."""
+    """Return the largest displacement (m), or rotation times the size of the model (m), of the rows (n, 6)."""
     return max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
 
 
 def work_scale(shapes: Floats, load: Floats) -> Floats:
-    """(k,) the work of a load (size,) in shapes (k, size), were it along what moves and turns most."""
+    """Return a scale (k,) for the work of a load (size,) in shapes (k, size): as if it acted along the largest motions."""
     of_shapes, of_load = (
         np.linalg.norm(part.reshape(-1, part.shape[-1] // 6, 2, 3), axis=-1) for part in (shapes, load)
     )

@@ -1,11 +1,12 @@
-"""`buckling`: load factors at which an equilibrium stops to be the only one near by.
+"""Compute load factors at which an equilibrium ceases to be locally unique: `buckling`.
 
-Loads that grow with a factor f move a model along equilibria x(f), from x(0) under its constant loads. Where
+Loads that grow with a factor f move a model along equilibria x(f), from x(0) under its constant loads. If
 
     K(x(f)) phi + G^T y = 0,   G phi = 0                                                                      (1)
 
-has a solution it may buckle. Linear buckling takes K(f) = K(0) + f K', with K' of the stresses that the loads cause in the
-shape x(0): of rest strains that are less by those strains. Then f is found of (1) itself (`critical_points`).
+has a solution, the model may buckle. Linear buckling takes K(f) = K(0) + f K', with K' from the stresses that the loads cause
+in the shape x(0): rest strains are reduced by the strains of these stresses. Then f is computed from (1) itself
+(`critical_points`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
@@ -44,31 +45,31 @@ from rodsim.statics.growing_loads import Loaded, largest
 
 GRAVITY = "gravity"
 LINEAR = "linear"
-SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference; cosine, M between: one point
-SMALL = 100  # freedoms up to which linear factors are those of full matrices
-ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
-STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
+SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference, and cosine in the product of M: one point
+SMALL = 100  # degrees of freedom up to which linear factors are computed with full matrices
+ROUNDING = 1e-13  # relative to the change of the stiffness: smaller entries of its projection are zero
+STEP = 1e-3  # relative to the model's size: displacements of the differences for strains, of order 4
 
 
 class Buckling(NamedTuple):
-    """The lowest positive buckling factors, k of them.
+    """The k lowest positive buckling factors, with shapes and equilibria.
 
     Attributes
     ----------
     factors : ndarray (k,)
         Factors of the loads.
     linear : ndarray (k,)
-        Factors of linear buckling, K(0) + f K', that led to them.
+        Factors of linear buckling, K(0) + f K', from which `factors` were computed.
     shapes : ndarray (k, n, 6)
         Displacement and rotation of every frame; the largest displacement is 1.
     states : list of State
-        Equilibria at the factors; of linear ones that at factor zero.
+        Equilibria at the factors; for linear factors the equilibrium at factor zero.
     kinds : tuple of str
         "bifurcation", "limit point", or "linear: " and why no singular point was found near it.
 
     See Also
     --------
-    rodsim.buckling : Computes them.
+    rodsim.buckling : Computes buckling factors.
     """
 
     factors: Floats
@@ -89,13 +90,13 @@ def buckling(
 ) -> Buckling:
     """Compute the `n` lowest factors of the loads and weights of a model at which it buckles.
 
-    Loads grow with the factor from the equilibrium under the `constant` ones. Linear buckling gives first values; from each
-    the point on the path of equilibria is found at which the stiffness is singular: a bifurcation or a limit point.
+    Loads grow with the factor from the equilibrium under the `constant` loads. Linear buckling gives initial values; from each,
+    the point of the path of equilibria is computed at which the stiffness is singular: a bifurcation or a limit point.
 
     Parameters
     ----------
     model : Model or Built
-        The model, or what `Model.build` returns.
+        The model, or the return value of `Model.build`.
     n : int, default 1
         Number of factors.
     constant : sequence of str, default ()
@@ -103,7 +104,7 @@ def buckling(
     load_time : float, default 0.0
         Time at which the loads are evaluated, s.
     nonlinear : bool, default True
-        Whether to refine the factors on the path of equilibria. False: factors of linear buckling alone.
+        Whether to refine the factors on the path of equilibria. False: return factors of linear buckling.
 
     Returns
     -------
@@ -113,19 +114,19 @@ def buckling(
     Raises
     ------
     ModelError
-        If a load that grows has no potential (a follower load, a moment): the model may then flutter first, use `modes`. If
-        the model is not held, is unstable before the loads grow, or no load grows.
+        If a load that grows has no potential (a follower load, a moment): the model may then flutter first, use `modes`.
+        Also if the model is not held, is unstable before the loads grow, or no load grows.
     ConvergenceError
         If there is no equilibrium under the constant loads.
 
     Warns
     -----
     LinearFactorWarning
-        If a factor could not be refined and is that of linear buckling.
+        If a factor could not be refined; the factor of linear buckling is returned instead.
 
     See Also
     --------
-    equilibrium : With ``method="arc-length"`` the path through and beyond these points.
+    equilibrium : With ``method="arc-length"`` it follows the path through and beyond these points.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def buckling(
 def _refined(
     loaded: Loaded, lin: Linearised, linear: Floats, shapes: Floats, n: int
 ) -> tuple[list[Critical], list[float]]:
-    """The first n points that linear factors lead to, each told once, and these factors."""
+    """Return the first n distinct points to which linear factors lead, and these factors."""
     points: list[Critical] = []
     factors: list[float] = []
     M = filled(lin.M)
@@ -201,7 +202,7 @@ def _refined(
 
 
 def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
-    """Whether they are one; double points have two shapes."""
+    """Return whether two critical points are the same; a double point has two shapes and counts twice."""
     if LINEAR in a.kind or LINEAR in b.kind or abs(a.factor - b.factor) > SAME_FACTOR * b.factor:
         return False
     products = [x @ (M @ y) for x, y in ((a.shape, b.shape), (a.shape, a.shape), (b.shape, b.shape))]
@@ -209,13 +210,14 @@ def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
 
 
 def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
+    """Return the model with constant and growing loads; raise ModelError if no load grows."""
     names = list(built.layout.description["loads"])
     values = built.load_values(np.array([checks.number("buckling", "load_time", load_time)]))[0]
     stays = [constant] if isinstance(constant, str) else list(constant)
     for name in stays:
         if name not in [*names, GRAVITY]:
             raise ModelError(f"buckling: there is no load '{name}'; there are {', '.join([*names, GRAVITY])}")
-    kept = np.zeros((len(values), 1), bool)  # behind those that have names are those of nodes, which grow
+    kept = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
     kept[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in stays else (none, g)
@@ -232,7 +234,7 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
 
 
 def _refuse(built: Built, lin: Linearised) -> None:
-    """Raise where there is no equilibrium from which loads could make the model buckle, with the part and the cure."""
+    """Raise ModelError if there is no equilibrium from which growing loads could make the model buckle; name part and cure."""
     names, size = frame_names(built.layout), model_size(lin.state)
     try:
         free = loose(lin, size, names)
@@ -254,7 +256,7 @@ def _refuse(built: Built, lin: Linearised) -> None:
 
 
 def _negative_pivots(lin: Linearised) -> int:
-    """Of K on the motions that the joints allow; -1: it cannot be told."""
+    """Return the number of negative pivots of K on the motions that the joints allow; -1 if it cannot be determined."""
     stiff = float(np.median(np.abs(lin.K.diagonal()))) or 1.0
     rows = stiff * lin.G
     matrix = (
@@ -266,6 +268,7 @@ def _negative_pivots(lin: Linearised) -> int:
 
 
 def _check_potential(loaded: Loaded, state: State) -> None:
+    """Raise ModelError if a growing load has no potential."""
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
         raise ModelError(
@@ -277,7 +280,10 @@ def _check_potential(loaded: Loaded, state: State) -> None:
 def _linear(
     loaded: Loaded, lin: Linearised, saddle: Saddle, direction: Floats, n: int
 ) -> tuple[Floats, Floats]:
-    """Factors and shapes of K(0) + f K'; saddle: of K(0); direction (n, 6): displacements of the frames for factor one."""
+    """Return factors and shapes of K(0) + f K'.
+
+    saddle: factorised K(0) with constraints; direction (n, 6): displacements of the frames for factor one.
+    """
     size = model_size(lin.state)
     farthest = largest(direction, size)
     change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
@@ -292,13 +298,13 @@ def _linear(
             "let a load that presses grow"
         )
     use = use[np.argsort(-inverse[use])]
-    # more than n: of shapes that are near, and where two lead to one point
+    # more than n, because close shapes are held together, and two may lead to one point
     factors, shapes = 1.0 / inverse[use], phi.T[use]
     return factors, _apart(factors, shapes, filled(lin.M))
 
 
 def _growing(loaded: Loaded) -> str:
-    """Names of what grows."""
+    """Return the names of the growing loads in words."""
     names = list(loaded.built.layout.description["loads"])
     own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
     own += ["gravity"] * bool(np.any(loaded.gravity[1]))
@@ -308,7 +314,7 @@ def _growing(loaded: Loaded) -> str:
 def _ratios(
     built: Built, lin: Linearised, saddle: Saddle, change: scipy.sparse.csr_matrix, n: int
 ) -> tuple[Floats, Floats]:
-    """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
+    """Return 1/f of at least n lowest factors of K(0) + f K', and their shapes (size, k)."""
     free, name = lin.free, built.layout.name
     if n > free:
         raise ModelError(f"buckling: n = {n} of a model with {free} freedoms; give at most {free}")
@@ -324,7 +330,7 @@ def _ratios(
             _refuse(built, lin)
             raise ModelError(failed) from None
         return inverse, Z @ phi
-    # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
+    # the operator P(-K') is symmetric in the product of K(0) on the motions that the joints allow, onto which P projects
     inverted = scipy.sparse.linalg.LinearOperator(
         (lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float
     )
@@ -336,7 +342,7 @@ def _ratios(
             return scipy.sparse.linalg.eigsh(
                 -change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv
             )
-    except scipy.sparse.linalg.ArpackNoConvergence as few:  # all that are positive are zero but for rounding
+    except scipy.sparse.linalg.ArpackNoConvergence as few:  # all positive ones are zero except for round-off
         _refuse(built, lin)
         if not np.any(few.eigenvalues > 0.0):
             return np.array([-1.0]), np.ones((lin.size, 1))
@@ -347,7 +353,7 @@ def _ratios(
 
 
 def _apart(factors: Floats, shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
-    """Those of one factor orthogonal to each other, so that each leads to a point of its own where it is double."""
+    """Return the shapes, made orthogonal to earlier shapes of the same factor, so that each leads to a different double point."""
     for k in range(len(factors)):
         phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
         for before in shapes[:k][factors[k] - factors[:k] <= SAME_FACTOR * factors[k]]:
@@ -357,12 +363,13 @@ def _apart(factors: Floats, shapes: Floats, M: scipy.sparse.csr_matrix) -> Float
 
 
 def _rounding(lin: Linearised, phi: Floats) -> Floats:
-    """(k,) of phi K' phi over phi K phi: K' is a difference of stiffnesses, whose entries' shares are rounded."""
+    """Return the round-off (k,) of phi K' phi over phi K phi: K' is a difference of stiffnesses with rounded entries."""
     shares = np.sqrt(np.sum(phi**2 * (lin.K.power(2) @ phi**2), axis=0))
     return np.asarray(eigen.NOISE * eigen.EPS * shares / np.sum(phi * (lin.K @ phi), axis=0))
 
 
 def _scaled(lin: Linearised, shapes: Floats) -> Floats:
+    """Return the shapes by frame (k, n, 6), scaled so that the largest displacement is 1."""
     out = lin.of_frames(shapes)
     largest = np.abs(out[..., :3]).max(axis=(1, 2), keepdims=True)
     return out / np.where(largest > 0, largest, 1.0)

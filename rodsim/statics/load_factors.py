@@ -1,4 +1,4 @@
-"""Loads, weights and motions of joints by load factor, as `equilibrium` is given them, checked."""
+"""Check the loads, gravity and joint motions given to `equilibrium`, and convert them to functions of the load factor."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rodsim.building.build import Built
 from rodsim.model import Model
 
 GRAVITY = "gravity"
-_THERE = 1e-9  # m, or of a direction: where a joint is that a motion begins at
+_THERE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 OfFactor = Callable[[float], Floats]
 
 
 def copied(constraints: Constraints) -> Constraints:
-    """With arrays of its own."""
+    """Return constraints with copied arrays."""
     columns: Any = [column.copy() for column in constraints]
     return Constraints(*columns)
 
@@ -37,8 +37,9 @@ def loading_of(
     motions: Mapping[str, Mapping[str, Any]] | None,
     unmoved: Constraints | None = None,
 ) -> Loading:
-    """Loads, weights and motions by load factor, checked; unmoved: constraints as the model has them, where `built` goes on from
-    joints that were moved before.
+    """Return checked loads, weights and joint motions by load factor.
+
+    `unmoved`: constraints as the model has them, if the ground sides of joints in `built` were moved before.
     """
     names = list(model.loads)
     values = built.load_values(np.array([checks.number("equilibrium", "load_time", load_time)]))[0]
@@ -61,7 +62,7 @@ def loading_of(
 
 
 def stations(factors: ArrayLike) -> Floats:
-    """Load factors at which there is to be an equilibrium, (k,)."""
+    """Return the checked load factors (k,) at which equilibria are requested."""
     found = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
     if not len(found) or found[0] <= 0.0 or found[-1] > 1.0 or np.any(np.diff(found) <= 0.0):
         raise ModelError(
@@ -71,6 +72,7 @@ def stations(factors: ArrayLike) -> Floats:
 
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:
+    """Raise ModelError if `name` is not in `names`."""
     if name not in names:
         raise ModelError(
             f"equilibrium: there is no {what} '{name}'; "
@@ -79,6 +81,7 @@ def _known(what: str, name: str, names: Sequence[str]) -> None:
 
 
 def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints) -> Motion:
+    """Return the checked motion of the ground side of a joint by load factor."""
     joints = list(model.joints)
     _known("joint", name, joints)
     number = joints.index(name)
@@ -113,7 +116,7 @@ def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unm
 
 
 def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tuple[Floats, Floats]]:
-    """The motion of what is at its beginning already: X -> c + R (X - c) + d after (d0, R0) undone."""
+    """Return the rest of a motion whose beginning is done: X -> c + R (X - c) + d after undoing (d0, R0)."""
     d0, turn0 = d(0.0), turn(0.0)
     back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
 
@@ -121,7 +124,7 @@ def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tu
         whole = turn(factor)
         on: Floats = np.zeros(3)
         if np.abs(np.cross(whole, turn0)).max() <= 1e-12 * np.abs(whole).max() * np.abs(turn0).max():
-            on = whole - turn0  # about one axis: by as many turns as there are
+            on = whole - turn0  # about one axis: whole turns are kept
         else:
             there = quaternions.multiply(quaternions.from_rotation_vector(whole), back)
             on = quaternions.to_rotation_vector(there)
@@ -132,6 +135,7 @@ def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tu
 
 
 def _of_factor(owner: str, what: str, value: Any) -> OfFactor:
+    """Return a displacement or rotation as a function of the load factor: the callable itself, or linear up to the value."""
     if callable(value):
         checks.vector(owner, f"{what}(0)", value(0.0))
         return lambda factor: checks.vector(owner, what, value(factor))

@@ -1,9 +1,9 @@
-"""Small motions about an equilibrium, from the tangent that statics have there: nothing is differentiated anew."""
+"""Linearise small motions about an equilibrium, reusing the tangent that statics assembled there."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # submodules are loaded lazily
 
 from discretization.linearisation import inertia
 from discretization.linearisation.equations import SKEW, Linearised, filled, idle_rows
@@ -16,10 +16,11 @@ from rodsim.building.build import Built
 
 
 def about_equilibrium(built: Built, rest: Rest) -> Linearised:
-    """Where the tangent of `rest` is assembled, without dampers; what has no mass has a measure of its motions instead.
+    """Return the linear equations about the equilibrium for which the tangent of `rest` is assembled, without dampers.
 
-    It is unsymmetric where forces have no potential; which they are is not told. About idle axes, which G holds, K has what
-    stands there for a stiffness.
+    Frames without mass get a measure of their motions as mass matrix. The result is unsymmetric if forces have no potential;
+    its `unsymmetric` then says only "forces". For axes without inertia, which G constrains, K contains the substitute
+    stiffness of statics.
     """
     found, whole = tangent(rest), rest.of_model
     system = whole._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))

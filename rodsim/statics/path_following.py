@@ -1,4 +1,4 @@
-"""Paths of equilibria by arc-length for `equilibrium`: monitors, stops, and the path itself."""
+"""Follow paths of equilibria by arc-length for `equilibrium`: check monitors and stops, and follow the path."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rodsim.parts.part_names import point_named
 from rodsim.statics.equilibrium_results import Record
 
 FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
-ROUNDING = 1e-9  # of the range of a stop
+ROUNDING = 1e-9  # tolerance relative to the range of a stop
 
 
 class PathSettings(NamedTuple):
-    """What a path is asked for."""
+    """Checked settings of a path."""
 
-    monitors: dict[str, Callable[[State], float]]
-    stops: dict[str, tuple[float, float]]
-    branch: tuple[int, float] | None
+    monitors: dict[str, Callable[[State], float]]  # name -> displacement in a state, m
+    stops: dict[str, tuple[float, float]]  # monitor or load factor -> lowest and highest value
+    branch: tuple[int, float] | None  # number of the bifurcation, and side (1 or -1)
     most_points: int
 
 
@@ -41,7 +41,7 @@ def path_settings(
     monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None,
     method: ArcLength,
 ) -> PathSettings:
-    """Check monitors and what belongs to a path."""
+    """Check the monitors and the settings of a path; return them."""
     stop, branch = method.stop, method.branch
     checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
     found = {name: _monitor(model, name, given) for name, given in (monitors or {}).items()}
@@ -66,6 +66,7 @@ def path_settings(
 
 
 def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
+    """Return a function of the state that gives the displacement of a point along a direction, m."""
     owner = f"monitor '{name}'"
     try:
         anchor, along = given
@@ -85,9 +86,10 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
 
 
 def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> Solved | None:
-    """Follow the path from where `rest` is into the record; None, or why it ended before a stop.
+    """Follow the path from the equilibrium in which `rest` is; return None, or why it ended before a stop.
 
-    Raises ModelError where it begins beyond a stop, or ends before the bifurcation at which it should be left.
+    Equilibria are added to the record. Raises ModelError if the path begins beyond a stop, or ends before the bifurcation at
+    which it should be left.
     """
     for name, (low, high) in settings.stops.items():
         value = rest.factor if name == LOAD_FACTOR else settings.monitors[name](rest.state)

@@ -1,4 +1,4 @@
-"""Which surfaces are so deep in each other that load steps come to nothing, since these would press them through each other."""
+"""Name surfaces that overlap so deeply that load steps fail, since further steps would press them through each other."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rodsim.building.build import Built
 from rodsim.results.contact_gaps import CONTACTS, PAIRS
 from rodsim.small_motions.linear_equations import frame_names
 
-DEEP = 0.5  # of the sum of their radii
+DEEP = 0.5  # depth relative to the sum of the radii
 
 
 def pressed_in_words(built: Built, rest: Rest) -> str:
-    """The pair of rods or capsules, how deep it is and the cure; "" where none is so deep."""
+    """Return a message with the deepest pair of rods or capsules, its depth and the cure; "" if no pair is that deep."""
     own = rest.deepest() if isinstance(rest, TouchingRest) else None
     if own is None or own.apart > (1.0 - DEEP) * own.reach:
         return ""
@@ -26,7 +26,7 @@ def pressed_in_words(built: Built, rest: Rest) -> str:
 
 
 def _contact_of(built: Built, own: Deepest) -> str:
-    """Its name; pairs come contact by contact."""
+    """Return the name of the contact of a pair; pairs are numbered contact by contact."""
     before = 0
     for name, told in built.layout.description[CONTACTS].items():
         before += int(told[PAIRS])

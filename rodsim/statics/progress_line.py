@@ -1,4 +1,4 @@
-"""Show on stderr how far the search for an equilibrium is."""
+"""Show the progress of `equilibrium` on stderr."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rigid import checks
 class ProgressLine:
     """A line with the number of equilibria, the load factor reached and the iterations of Newton's method.
 
-    It is cleared at its end, so that messages begin on a line of their own.
+    It is cleared at the end, so that messages begin on a new line.
     """
 
     def __init__(self, show: bool | None) -> None:
-        """show: None shows it if stderr is a terminal."""
+        """Prepare the line; `show`: whether to show it, None: if stderr is a terminal."""
         if show is not None:
             checks.flag("equilibrium", "progress", show)
         self._shown = sys.stderr.isatty() if show is None else show
@@ -37,6 +37,6 @@ class ProgressLine:
     def close(self) -> None:
         """Clear the line; another equilibrium would show it again."""
         if self._bar is not None:
-            self._bar.refresh()  # the last ones may have come faster than the line is drawn
+            self._bar.refresh()  # the last updates may have come faster than the line is drawn
             self._bar.close()
             self._bar = None

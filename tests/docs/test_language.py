@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 OPENINGS = re.compile(
-    r"(The same|As (of|in|for|`)|Of |What |Those|That of|It |They |Its |Their |Whose|Which|Where |Whether )"
+    r"(The same|As (of|in|for|`)|Of |What |Those|That of|It |They |Its |Their |Whose|Which|Where )"
 )
 
 
@@ -20,7 +20,7 @@ def docstrings(package):
                 yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", text
 
 
-@pytest.mark.parametrize("package", ["rigid", "discretization"])
+@pytest.mark.parametrize("package", ["rigid", "discretization", "rodsim"])
 def test_docstrings_say_what_a_thing_is_or_does(package):
     found = list(docstrings(package))
     assert len(found) > 1000
