@@ -517,17 +517,17 @@ class Result:
 
     @property
     def t(self) -> Floats:
-        """Times of the outputs (T,), s."""
+        """(T,) times of the outputs, s."""
         return self._source.read(native.TIME)
 
     @property
     def step(self) -> Ints:
-        """Number of steps since t = 0 (T,)."""
+        """(T,) number of steps since t = 0."""
         return self._source.read(native.STEP)
 
     @property
     def energy(self) -> NDArray[Any]:
-        """Energies (T,), J: a structured array with the fields kinetic, elastic, gravity, spring, total."""
+        """(T,) energies, J: a structured array with the fields kinetic, elastic, gravity, spring, total."""
         energy = np.empty(self.n_outputs, dtype=[(name, np.float64) for name in ENERGIES])
         for name in ENERGIES:
             energy[name] = self.audit_column(name)
@@ -535,7 +535,7 @@ class Result:
 
     @property
     def steps(self) -> StepHistory | None:
-        """History (T,) of adaptive steps: number, smallest, largest, estimated error and its growth; None with fixed dt."""
+        """(T,) history of adaptive steps: number, smallest, largest, estimated error and its growth; None with fixed dt."""
         if not self.layout.n_control:
             return None
         control = self._source.read("control")
@@ -548,7 +548,7 @@ class Result:
 
     @property
     def work(self) -> Floats:
-        """Work done by loads and drives since t = 0 (T,), J."""
+        """(T,) work done by loads and drives since t = 0, J."""
         return self.audit_column("work")
 
     @property
@@ -584,12 +584,12 @@ class Result:
 
     @property
     def dissipation(self) -> Floats:
-        """Energy dissipated by dampers and viscous rods since t = 0 (T,), J."""
+        """(T,) energy dissipated by dampers and viscous rods since t = 0, J."""
         return self.audit_column("dissipation")
 
     @property
     def algorithmic(self) -> Floats:
-        """Energy removed by the integrator since t = 0 (T,), J; zero for all integrators except `em-d`.
+        """(T,) energy removed by the integrator since t = 0, J; zero for all integrators except `em-d`.
 
         It is the sum of the energy that the integrator has dissipated and the small energy stored in its history variables.
         """
@@ -597,7 +597,7 @@ class Result:
 
     @property
     def algorithmic_dissipation(self) -> Floats:
-        """Energy dissipated by the integrator since t = 0 (T,), J: the part of `algorithmic` that never decreases."""
+        """(T,) energy dissipated by the integrator since t = 0, J: the part of `algorithmic` that never decreases."""
         return self._of_memory()[:, 1]
 
     def _of_memory(self) -> Floats:
@@ -606,12 +606,12 @@ class Result:
 
     @property
     def linear_momentum(self) -> Floats:
-        """Linear momentum (T, 3), kg m/s."""
+        """(T, 3) linear momentum, kg m/s."""
         return self._momentum(LINEAR_MOMENTUM)
 
     @property
     def angular_momentum(self) -> Floats:
-        """Angular momentum about the origin (T, 3), kg m^2/s.
+        """(T, 3) angular momentum about the origin, kg m^2/s.
 
         For integrators in a chart it is formed from the momenta of the integrator, which conserves it.
         """
@@ -638,12 +638,12 @@ class Result:
 
     @property
     def constraint_residual(self) -> Floats:
-        """Largest position residual max |g| of all joints (T,)."""
+        """(T,) largest position residual max |g| of all joints."""
         return self.audit_column("constraint")
 
     @property
     def velocity_residual(self) -> Floats:
-        """Largest velocity residual max |G v| of all joints (T,)."""
+        """(T,) largest velocity residual max |G v| of all joints."""
         return self.audit_column("velocity_constraint")
 
     @property
@@ -658,17 +658,17 @@ class Result:
 
     @property
     def quat_norm_error(self) -> Floats:
-        """Largest quaternion error max ||q| - 1| of all frames (T,)."""
+        """(T,) largest quaternion error max ||q| - 1| of all frames."""
         return self.audit_column("quat_norm")
 
     @property
     def newton_iterations(self) -> Floats:
-        """Mean number of Newton iterations per step since the previous output (T,)."""
+        """(T,) mean number of Newton iterations per step since the previous output."""
         return self.audit_column("newton_mean")
 
     @property
     def halvings(self) -> Floats:
-        """Number of step halvings since the previous output (T,)."""
+        """(T,) number of step halvings since the previous output."""
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
