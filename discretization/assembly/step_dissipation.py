@@ -12,8 +12,9 @@ A stress gets the part gamma C (de - e~) along the increment of its strains e; v
     -a x (pbar - m cbar)/h as a torque on the frame                                                         (4)
 
 m: mass of the frame; M: mass matrix, including masses shared by rods; c: velocity of the centre of mass of the connected group of
-the frame, zero if the group is connected to the ground. A free group is moved by -sum m a/sum m after the step, so that its centre
-moves with c. Then P and L are those of `em`, and T + V changes by the work less  sum W(dx, gamma (dx - x~)) = change of Y + D,
+the frame, zero if the group is connected to the ground. A free group is moved by -sum m a/sum m after the step, so that its
+centre moves with c. Then P and L are those of `em`, and T + V changes by the work less
+sum W(dx, gamma (dx - x~)) = change of Y + D,
 
     Y = sum gamma/(2 nu) W(x~, x~),   D = sum gamma (1 - nu/2) W(dx - x~, dx - x~) >= 0                     (5)
 
