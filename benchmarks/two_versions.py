@@ -273,6 +273,8 @@ def compare(case: str, versions: _Versions, pairs: int) -> str:
     ratios, iterations = [], [0.0, 0.0]
     for _ in range(pairs):
         answers = [versions.ask(which, **asked) for which in (0, 1)]
+        if failed := [answer for answer in answers if isinstance(answer, str)]:
+            return f"| {case} | fails: {failed[0]} | | | | {steps} |"
         ratios.append(answers[0][0] / answers[1][0])
         iterations = [answer[1] for answer in answers]
     low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))

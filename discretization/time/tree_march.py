@@ -91,8 +91,8 @@ from discretization.trees.elimination import (
     eliminate,
     eliminate_again,
     expand,
-    of_none,
-    of_others,
+    no_other_joint,
+    process_other_joint,
     renew_forces,
 )
 from discretization.trees.free_bodies import clear_rows
@@ -134,11 +134,11 @@ UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a subs
 
 @by_reference
 class Advancing(NamedTuple):
-    """Arguments of a step of a tree; more, of_loops, of_others, drives: the compiled functions of `more_of` for these models."""
+    """Arguments of a step of a tree; more, of_loops, other_joint, drives: compiled functions of `more_of` for these models."""
 
     more: Any
     of_loops: Any
-    of_others: Any
+    other_joint: Any
     drives: Any
     others: bool  # the model has more than bodies, their weights and joints of closed form
     plain: bool  # a correction may reuse the tangents of the one before: only bodies on joints of closed form
@@ -314,12 +314,12 @@ def more_of(
     common = not driven and not len(system.spans.kind) and in_loops(work.by_duals)
     more = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
     rest, closed = more if has_others(system, tree) else _no_more, _loops if len(loops.place) else _no_more
-    apart = of_others if bool(np.any(~tree.plain & (tree.kind > FREE))) else of_none
+    apart = process_other_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_other_joint
     known = rest, closed, apart, driven, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
         drives = _compiled_drives(_drives if driven else _no_drives, *map(typeof, (system, state, work)))
-        others = _compiled_others(apart, kinds[2], kinds[5])
+        others = _compiled_other_joint(apart, kinds[2], kinds[5])
         _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds), others, drives
     found: tuple[Any, Any, Any, Any] = _known[known]
     return found
@@ -334,7 +334,7 @@ def _compiled(function: Any, *models: Any) -> Any:
 
 
 @functools.cache
-def _compiled_others(function: Any, tree: Any, work: Any) -> Any:
+def _compiled_other_joint(function: Any, tree: Any, work: Any) -> Any:
     return compiled(types.float64(types.int64, tree, work, types.int64, types.boolean))(function)
 
 
@@ -452,12 +452,12 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if again:
             eliminate_again(tree, work)
         else:
-            eliminate(tree, work, iterated, advancing.of_others)
+            eliminate(tree, work, iterated, advancing.other_joint)
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
             if failed == RAISED:
                 return RAISED
-        size = expand(tree, work, advancing.of_others) if failed == 0 else 1e300
+        size = expand(tree, work, advancing.other_joint) if failed == 0 else 1e300
         count[0] += 1
         count[1] += not again
         if not size < 1e300:

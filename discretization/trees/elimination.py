@@ -101,7 +101,7 @@ from rigid.rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, 
 # offsets of the scratch blocks A2, B and B2 of (1) in `TreeArrays.blocks`, for joints that slide or that have another
 # element between body and parent
 AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN
-ELIMINATE, CORRECT = 0, 1  # tasks of `of_others`
+ELIMINATE, CORRECT = 0, 1  # tasks of `process_other_joint`
 
 
 @small_kernel
@@ -253,7 +253,7 @@ def take_over(tree, work, i):
     _add_block(seen, work.values, OWN * i)
 
 
-def of_others(what, tree, work, i, iterated):
+def process_other_joint(what, tree, work, i, iterated):
     """Process a body whose joint is not plain: it slides, has no closed form, or another element acts between body and parent.
 
     With `what` ELIMINATE, eliminate the body and return 0. With CORRECT, store its correction and return the size of it as a
@@ -265,16 +265,17 @@ def of_others(what, tree, work, i, iterated):
     return _correction_of_other(tree, work, i)
 
 
-def of_none(what, tree, work, i, iterated):
-    """Return 0 and do nothing; used in place of `of_others` in a tree without such bodies."""
+def no_other_joint(what, tree, work, i, iterated):
+    """Return 0 and do nothing; used in place of `process_other_joint` in a tree without such bodies."""
     return 0.0
 
 
 @inner_kernel
-def eliminate(tree, work, iterated, others):
+def eliminate(tree, work, iterated, other_joint):
     """Eliminate all bodies, leaves first.
 
-    `iterated`: True if forces and moments of joints are iterates and stored at HELD_FORCE; `others`: compiled `of_others`.
+    `iterated`: True if forces and moments of joints are iterates and stored at HELD_FORCE; `other_joint`: compiled
+    `process_other_joint`.
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
@@ -285,7 +286,7 @@ def eliminate(tree, work, iterated, others):
         if tree.plain[i]:
             eliminate_plain(tree, work, i, iterated)
         else:
-            others(ELIMINATE, tree, work, i, iterated)
+            other_joint(ELIMINATE, tree, work, i, iterated)
 
 
 @small_kernel
@@ -779,10 +780,10 @@ def carry_plain_motion(tree, more, moved, i, n):
 
 
 @inner_kernel
-def expand(tree, work, others):
+def expand(tree, work, other_joint):
     """Substitute back, root first: store the corrections of all bodies in work.rhs and return the largest as a rotation, rad.
 
-    `others`: as in `eliminate`. Return 1e300 if a correction is not finite.
+    `other_joint`: as in `eliminate`. Return 1e300 if a correction is not finite.
     """
     largest = 0.0
     for i in range(tree.frame.shape[0]):
@@ -791,7 +792,7 @@ def expand(tree, work, others):
         elif tree.kind[i] <= FREE:
             both = correction_of_free(tree, work, i)
         else:
-            both = others(CORRECT, tree, work, i, False)
+            both = other_joint(CORRECT, tree, work, i, False)
         if not both < 1e300:  # NaN compares as False
             return 1e300
         largest = max(largest, both)

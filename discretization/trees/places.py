@@ -373,7 +373,8 @@ def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) 
     for place in others.tolist():
         own = np.flatnonzero(tree.place == place)
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
-        rows[place], row = len(of), row + of
+        rows[place] = len(of)
+        row += of
     plain = plain_joints(tree)
     apart, free = np.flatnonzero(~plain & (tree.kind >= OTHER)), np.flatnonzero(tree.kind < OTHER)
     number = np.zeros(n, np.int64)

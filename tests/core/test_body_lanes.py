@@ -13,7 +13,7 @@ from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.bodies import assemble_bodies, assemble_residuals, begin_held, begin_tree, turned_by
 from discretization.trees.body_lanes import body_lanes
-from discretization.trees.elimination import eliminate, eliminate_again, expand, of_none
+from discretization.trees.elimination import eliminate, eliminate_again, expand, no_other_joint
 from discretization.trees.places import arrays_of, side_by_side, workspace_of
 from discretization.trees.shape import tree_of
 from rigid.compilation.decorators import compiled, kernel
@@ -242,7 +242,7 @@ def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved
         0.3 * random.normal(size=work.psi.shape),
     )
     others = compiled(types.float64(types.int64, typeof(arrays), typeof(work), types.int64, types.boolean))(
-        of_none
+        no_other_joint
     )
     two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01, others)
     n = 6 * len(arrays.frame)
