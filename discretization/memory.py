@@ -2,11 +2,8 @@
 
     scheme            part        shape
     em family         acc         (n, 6)  rates of (v, spatial angular velocity) over the last step, for the predictor
-    em family, for    differences (5, k)  divided differences of these and of multipliers
-    trees and for                         (`discretization.assembly.extrapolation`); in the plane of its unknowns, leaves to roots
-    bodies in a plane nodes       (12,)   largest differences; middles of the last six steps, s from now on; 0: none
-    in substeps       means       (8, k)  mean velocities over the last eight (`discretization.assembly.mean_velocities`)
-                      substep     (5,)    description of the substeps that these belong to
+    em family, for    history     (6, k)  mean velocities over the last six steps or substeps
+    bodies on joints  record      (4,)    description of these steps (`discretization.assembly.predictor`)
     em-d, also        remembered  (k, 6)  memory of velocities and strains (`discretization.assembly.step_dissipation`)
                       algorithmic (2,)    the energy stored in them, J, and the energy dissipated so far, J
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
@@ -15,8 +12,9 @@
     all with adaptive control     (c,)    the next step, s, data of the step size control, and a second solution
     steps                                 (`discretization.time.adaptive`)
 
-Parts are stored one after another, row by row, in this order. Rows of length six, those of frames and then those of
-`remembered`, have the same width, so that compiled code numbers them consecutively.
+The k numbers of `history` are six of each frame in space, and three of each frame in the plane, leaves to roots. Parts are stored
+one after another, row by row, in this order. Rows of length six, those of frames and then those of `remembered`, have the same
+width, so that compiled code numbers them consecutively.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ import numpy as np
 from rigid.system import Floats
 
 WIDTH = 6  # length of a row
-DIFFERENCES, NODES = 5, 12  # sizes of the history of steps before the last one
-MEANS, SUBSTEP = 8, 5  # sizes of the history of substeps
-_OLDER = 3, 8  # numbers of differences and nodes in older versions
+MEANS, RECORD = 6, 4  # number of steps in the history, and length of their description
 
 
 class Memory(NamedTuple):
@@ -43,9 +39,7 @@ class Memory(NamedTuple):
     chart: int = 0  # numbers that an integrator in charts stores
     points: int = 0  # points of surfaces that may touch
     control: int = 0  # numbers of the step size control
-    earlier: int = 0  # quantities with a history of steps before the last one
-    means: int = 0  # quantities with a history of substeps
-    older: int = 0  # as `earlier`, in files of older versions, with fewer differences
+    history: int = 0  # quantities with a history of steps before the last one
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each part by name."""
@@ -53,10 +47,7 @@ class Memory(NamedTuple):
         listed |= {"control": (self.control,)} if self.control else {}
         if self.chart:
             return {"chart": (self.chart,), **listed}
-        before = {"differences": (DIFFERENCES, self.earlier), "nodes": (NODES,)} if self.earlier else {}
-        if self.older:
-            before = {"differences": (_OLDER[0], self.older), "nodes": (_OLDER[1],)}
-        before |= {"means": (MEANS, self.means), "substep": (SUBSTEP,)} if self.means else {}
+        before = {"history": (MEANS, self.history), "record": (RECORD,)} if self.history else {}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
         return {"acc": (self.frames, WIDTH), **before, **more, **listed}
 

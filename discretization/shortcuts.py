@@ -36,7 +36,7 @@ def em_stepper(
 
     `shortcut`: False selects the general solver for any system.
     `earlier`: True if steps before the last one may be used by the predictor of Newton's method
-    (`discretization.assembly.extrapolation`).
+    (`discretization.assembly.predictor`).
     `symmetry`: used to test whether the system moves in a plane; None: no test.
     `beside`: stepper of a run that differs in gravity and loads alone. Data that depends on neither is taken from it, including
     work arrays, so that both can be integrated side by side (`discretization.time.side_by_side`).

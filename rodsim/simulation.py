@@ -50,6 +50,7 @@ from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
+from rodsim.results import older_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
 from rodsim.results.events import Event, Watch, checked_events
@@ -252,7 +253,7 @@ def simulate(
             loop_of=partial(loop_in_words, model),
             threads=int(threads),
             shortcut=not touching and (solver == "auto" if n_stored == 0 else "solver" in stored_run),
-            earlier=n_stored == 0 or "differences" in stored_run or "means" in stored_run,
+            earlier=n_stored == 0 or "history" in stored_run,
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
             else None,
@@ -281,7 +282,7 @@ def simulate(
     stepper = ContactStepper(built.system, h, make) if touching else make(built.system)
     if isinstance(make, partial) and isinstance(stepper, Stepper):
         stepper.make = make
-    settings |= stepper.settings
+    settings |= stepper.settings | older_files.settings_of_predictors(stored_run)
     if n_stored == 0 or "corners" in stored_run:  # an older version did not split the steps of this run
         settings |= built.corners.settings(error is not None)
     if error is not None and not isinstance(stepper, AdaptiveStepper):

@@ -36,35 +36,15 @@ def rounding(mass, J, v, spin, weight, h):
 
 
 @small_kernel
-def predicted(R0, v, Omega, a, alpha, h):
-    """Return dr and psi of a step with the accelerations a, alpha, as defined by `accelerations`.
+def predicted(w0, mean, turning, h):
+    """Return dr and psi of a step with the mean velocity `mean` and the mean spatial angular velocity `turning`.
 
-    With spatial angular velocities w0 and w1 = w0 + h alpha, psi/h is the mean of w0 and R0 R1^T w1, and the latter is
-    w1 - psi x (w1 - w0)/2: psi - b x psi = h (w0 + h alpha/2) with b = h^2 alpha/4.
+    w0: spatial angular velocity at the start; that at the end is w1 = 2 turning - w0. psi/h is the mean of w0 and R0 R1^T w1,
+    and the latter is w1 - psi x (w1 - w0)/2: psi - b x psi = h turning with b = h (turning - w0)/2.
     """
-    u, b = times(h, plus(apply(R0, Omega), times(0.5 * h, alpha))), times(0.25 * h * h, alpha)
+    u, b = times(h, turning), times(0.5 * h, minus(turning, w0))
     psi = plus(u, plus(cross(b, u), times(dot(b, u), b)))
-    return times(h, plus(v, times(0.5 * h, a))), times(1.0 / (1.0 + dot(b, b)), psi)
-
-
-@small_kernel
-def turned_steadily(R0, v, Omega, a, alpha, h):
-    """Return the increments of a step with the accelerations a, alpha.
-
-    They are dr, m, the rotation vector (its length is the angle, rad), and the square of half the angle.
-    """
-    turn = times(h, plus(apply(R0, Omega), times(0.5 * h, alpha)))
-    return times(h, plus(v, times(0.5 * h, a))), turn, 0.25 * dot(turn, turn)
-
-
-MOST_TURNED = 2.25  # square of half the largest angle, rad, for which `tangent_over_angle` is accurate
-
-
-@small_kernel
-def tangent_over_angle(z):
-    """Return tan x/x for z = x^2 by its continued fraction: to 2e-12 for x below 3/2."""
-    above = 34459425.0 - z * (4729725.0 - z * (135135.0 - z * (990.0 - z)))
-    return above / (34459425.0 - z * (16216200.0 - z * (945945.0 - z * (13860.0 - z * 45.0))))
+    return times(h, mean), times(1.0 / (1.0 + dot(b, b)), psi)
 
 
 @small_kernel

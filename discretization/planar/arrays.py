@@ -43,14 +43,6 @@ N_HINGE = 24
 IN_PLANE = 3  # unknowns of a frame: x, y and its rotation
 
 
-def numbers_of(frames: int) -> int:
-    """Return the padded length of an array with `IN_PLANE` numbers for each of `frames` frames.
-
-    The length is rounded up to a multiple of `WIDTH` (eight SIMD lanes); the numbers behind the last frame are zeros.
-    """
-    return -(-IN_PLANE * frames // WIDTH) * WIDTH
-
-
 class ElementLanes(NamedTuple):
     """Arrays of m rod elements, in groups of eight SIMD lanes, for `discretization.planar.element_lanes`.
 
@@ -170,8 +162,6 @@ class Work(NamedTuple):
     size: Floats  # (c,) scale factors of its rows
     exchanged: Ints  # (c,) row exchanges of its LU factors
     impulse: Floats  # (c,) values of these impulses
-    foretold: Floats  # (numbers_of(k),) predicted rates of the next step
-    latest: Floats  # (numbers_of(k),) rates of the last step
     measured: Floats  # (q,) spring: length at the end of the step, m; torsion spring: angle at its start
 
 
@@ -181,7 +171,7 @@ class Advancing(NamedTuple):
 
     tables: Tables
     work: Work
-    weights: Floats  # (k, 8) predictor weights, see `mean_velocities`; (0, 8) for steps without composition
+    weights: Floats  # (6 + k, 6) weights of the predictor (`discretization.assembly.predictor`); (0, 6) without history
 
 
 def work_of(tables: Tables) -> Work:
@@ -209,8 +199,6 @@ def work_of(tables: Tables) -> Work:
         "loops": (c, c),
         "size": (c,),
         "impulse": (c,),
-        "foretold": (numbers_of(k),),
-        "latest": (numbers_of(k),),
         "measured": (q,),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.memory import MEANS
 from discretization.planar.arrays import MX, N_FRAME, Tables, Work, work_of
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH
@@ -25,7 +26,9 @@ class PlanarRuns(NamedTuple):
     last_more: Floats  # (j, 2, 8) last corrections of impulses
     left: Floats  # (8,) 1 if the run continues alone
     before: Floats  # (8,) largest rotation of the previous correction; 0 if there is none
-    terms: Floats  # (6, 8) predictor terms, see `discretization.assembly.extrapolation`
+    weights: Floats  # of the predictor, the same for all runs; (0, 6) without history
+    factors: Floats  # (13, 8) its weights and factors (`discretization.assembly.predictor.factors_of_runs`)
+    known: Ints  # (8,) number of known means of each run
     size: Floats  # (8,) largest rotation of the correction
     turn: Floats  # (8,) largest predicted rotation of the step
     takes: Floats  # (8,) 1 if the run applies the correction
@@ -51,7 +54,7 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])
-    each, numbers = room(6), np.zeros((3, WIDTH), np.int64)
+    each, numbers = room(6), np.zeros((4, WIDTH), np.int64)
     return PlanarRuns(
         tables=tables,
         work=work,
@@ -64,7 +67,9 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
         takes=each[3],
         ends=each[4],
         turn=each[5],
-        terms=room(6),
+        weights=steppers[0].weights,
+        factors=room(1 + 2 * MEANS),
+        known=numbers[3],
         at=numbers[0],
         iteration=numbers[1],
         factored=numbers[2],

@@ -5,7 +5,9 @@
 psi = 2 tan(angle/2) of the rotation in the step. Corrections of rotations are angles e: psi changes by (1 + psi^2/4) e.
 """
 
+from discretization.assembly.predictor import predicted_number
 from discretization.assembly.workspace import EPS, norm
+from discretization.memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import (
     AOM,
     AWAY,
@@ -25,6 +27,7 @@ from discretization.planar.arrays import (
     DX,
     DY,
     HINGE,
+    IN_PLANE,
     N1,
     N2,
     OM,
@@ -42,7 +45,6 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element_lanes import add_elements, begin_elements
-from discretization.planar.foretelling import foretell, mean_velocities
 from discretization.planar.joints import (
     add_joints,
     begin_hinges,
@@ -124,13 +126,19 @@ def length(x, y):
 
 
 @inner_kernel
-def begin_bodies(work, of_means, h):
-    """Set the initial increments of Newton's method from `mean_velocities`; of_means: result of `foretell`."""
-    for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
-        x, y, turn = mean_velocities(own, s, work.foretold, of_means, 0.5 * h)
-        own[DX], own[DY] = h * x, h * y
-        own[PSI] = h * turn  # the angle h turn would differ by (h turn)^3/12
+def begin_bodies(state, work, h, by, history):
+    """Set the initial increments of Newton's method by (1) of `discretization.assembly.predictor`, whose factors are `by`.
+
+    history: False if no means are stored.
+    """
+    memory, first, frames = state.memory, IN_SPACE * state.r.shape[0], work.hinges.shape[0]
+    n = IN_PLANE * frames if history else 0
+    for s in range(frames):
+        own, i = work.frames[s], first + IN_PLANE * s
+        own[DX] = h * predicted_number(memory, i, n, own[VX], own[AX], h, by)
+        own[DY] = h * predicted_number(memory, i + 1, n, own[VY], own[AY], h, by)
+        # psi: the angle h times the angular velocity would differ by its third power over 12
+        own[PSI] = h * predicted_number(memory, i + 2, n, own[OM], own[AOM], h, by)
 
 
 @inner_kernel
@@ -152,12 +160,12 @@ def begin_noise(tables, work, h):
 
 
 @inner_kernel
-def begin_step(tables, state, work, means, h):
+def begin_step(tables, state, work, h, by, history):
     """Compute the quantities that all iterations of a step share, its initial increments and round-off levels.
 
-    means: see `foretell`.
+    by, history: as in `begin_bodies`.
     """
-    begin_bodies(work, foretell(state, work, means, h), h)
+    begin_bodies(state, work, h, by, history)
     extent = begin_noise(tables, work, h)
     begin_elements(tables, state, work, h)
     begin_joints(tables, work, h, extent)

@@ -42,18 +42,11 @@ from discretization.assembly.by_duals import (
     taken_by_duals,
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
-from discretization.assembly.frame_formulas import (
-    MOST_TURNED,
-    accelerations,
-    changes,
-    predicted,
-    tangent_over_angle,
-    to_a_place,
-    turned_steadily,
-)
+from discretization.assembly.frame_formulas import accelerations, changes
 from discretization.assembly.given_motions import account_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
+from discretization.assembly.predictor import BY_ACCELERATION, predict_alone
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
@@ -68,38 +61,6 @@ from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, st
 # Columns of the counts of a march, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 BEGIN, END = range(2)  # parts of a step: first argument of `Advancing.rest`
-
-
-@inner_kernel
-def predict(rates, lam, state, work, h):
-    """Predict the solution of the step as the start of Newton's method, from accelerations (six numbers a frame) and multipliers.
-
-    A rotation by an angle has the Cayley vector of length 2 tan(angle/2).
-    """
-    for f in work.alone:
-        R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
-        dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
-        store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
-        store3(dr, work.dr[f])
-    predict_multipliers(lam, work, h)
-
-
-@inner_kernel
-def predict_alone(rates, state, work, h):
-    """Predict dr and psi of the frames in the scalar path; round dr so that r + dr is a representable position."""
-    for f in work.alone:
-        R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
-        dr, psi = predicted(R0, v, Omega, a, alpha, h)
-        store3(psi, work.psi[f])
-        store3(to_a_place(load3(state.r[f]), dr), work.dr[f])
-
-
-@small_kernel
-def _rates_of(rates, state, work, f):
-    """Return rotation, velocity and angular velocity of a frame at the start of the step, and its accelerations."""
-    at = WIDTH * f
-    a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
-    return rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f]), a, alpha
 
 
 @inner_kernel
@@ -197,22 +158,22 @@ def _changes(numbering, hidden, state, work, h, f):
 
 
 @inner_kernel
-def commit(numbering, hidden, plain, rates, state, work, h):
-    """Write the end of the step to the state by (1), (2) or (4), with multipliers, and its accelerations to `rates`."""
+def commit(numbering, hidden, plain, state, work, h):
+    """Write the end of the step to the state by (1), (2) or (4), with multipliers and accelerations."""
     for f in work.alone:
-        _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
+        _commit_frame(numbering, hidden, plain, state, work, h, f)
     commit_multipliers(state, work, h)
 
 
 @inner_kernel
-def commit_alone(numbering, rates, state, work, h):
+def commit_alone(numbering, state, work, h):
     """Write the end of a step of `em` to the state, for the frames in the scalar path."""
     for f in work.alone:
-        _commit_frame(numbering, None, None, rates, state, work, h, f)
+        _commit_frame(numbering, None, None, state, work, h, f)
 
 
 @small_kernel
-def _commit_frame(numbering, hidden, plain, rates, state, work, h, f):
+def _commit_frame(numbering, hidden, plain, state, work, h, f):
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
     dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
     if plain is not None:
@@ -220,8 +181,8 @@ def _commit_frame(numbering, hidden, plain, rates, state, work, h, f):
         dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
     at = WIDTH * f
     a, alpha = accelerations(rotation_of(work.R0, f), rotation_of(work.R1, f), dv, dOmega, h)
-    store3(a, rates[at : at + 3])
-    store3(alpha, rates[at + 3 : at + 6])
+    store3(a, state.memory[at : at + 3])
+    store3(alpha, state.memory[at + 3 : at + 6])
     store3(plus(v0, dv), state.v[f])
     store3(plus(Omega0, dOmega), state.Omega[f])
     store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
@@ -287,7 +248,8 @@ def general_step(advancing, hidden, plain, state, substeps, k, values, max_itera
     if hidden is not None:
         begin_hidden_step(system, numbering, hidden, state, work, h)
     status = rest(BEGIN, system, numbering, hidden, state, work, h, values)
-    predict(state.memory, state.lam, state, work, h)
+    predict_alone(state, work, h, BY_ACCELERATION, False, False)
+    predict_multipliers(state.lam, work, h)
     if status != CONVERGED:
         return status
     equations, beyond = advancing.equations, advancing.beyond
@@ -303,5 +265,5 @@ def general_step(advancing, hidden, plain, state, substeps, k, values, max_itera
         return status
     if not has_finite_account(state):
         return NOT_FINITE
-    commit(numbering, hidden, plain, state.memory, state, work, h)
+    commit(numbering, hidden, plain, state, work, h)
     return CONVERGED

@@ -11,9 +11,19 @@ next correction will leave less than a hundredth of round-off, it is the last on
 it to the state unrounded.
 """
 
-from discretization.assembly.mean_velocities import means_of
+from discretization.assembly.predictor import (
+    factors_of,
+    known_means,
+    put_record,
+    remember_number,
+    weights_at,
+)
 from discretization.assembly.workspace import AT_NOISE
+from discretization.memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import (
+    AOM,
+    AX,
+    AY,
     COINCIDENT,
     DX,
     DY,
@@ -21,6 +31,7 @@ from discretization.planar.arrays import (
     G1,
     G2,
     HINGE,
+    IN_PLANE,
     MPSI,
     MX,
     MY,
@@ -41,7 +52,6 @@ from discretization.planar.arrays import (
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element_lanes import dissipated, largest_shift
-from discretization.planar.foretelling import foretell, put_rates, remember
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
 from discretization.planar.step import (
@@ -227,31 +237,41 @@ def account(tables, state, work, h, values):
 
 
 @inner_kernel
-def commit(work, of_means, h):
-    """Advance the planar state to the end of the step; of_means: as in `put_rates`."""
-    rate = 1.0 / h
-    for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
+def commit(state, work, h, w, history):
+    """Advance the planar state to the end of the step, and add it to the predictor history, if there is one (`history`).
+
+    w: weights of the step in (1) of `discretization.assembly.predictor`. Return the largest errors of both predictions of its
+    mean velocities, as `remember_number` does.
+    """
+    rate, memory, frames = 1.0 / h, state.memory, work.hinges.shape[0]
+    first, n = IN_SPACE * state.r.shape[0], IN_PLANE * frames
+    missed = 0.0 * work.frames[0, VX], 0.0 * work.frames[0, VX]
+    for s in range(frames):
+        own, i = work.frames[s], first + IN_PLANE * s
         more = (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
         # rounded as in the residual: the last correction belongs to that residual, and a difference would add up over steps
         dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
         dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
         dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
         half = 0.5 * (own[PSI] + more)
-        w, z = own[W0] - half * own[Z0], own[Z0] + half * own[W0]
-        scale = 1.0 / root(w * w + z * z)
-        own[W0], own[Z0] = scale * w, scale * z
+        w0, z0 = own[W0] - half * own[Z0], own[Z0] + half * own[W0]
+        scale = 1.0 / root(w0 * w0 + z0 * z0)
+        own[W0], own[Z0] = scale * w0, scale * z0
         face(own)
         own[RX] += own[DX] + own[MX]
         own[RY] += own[DY] + own[MY]
         own[VX] += dvx
         own[VY] += dvy
         own[OM] += dom
-        rates = dvx * rate, dvy * rate, dom * rate
-        put_rates(own, s, rates, work, of_means, h)
+        own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
+        if history:
+            missed = remember_number(memory, i, n, own[VX] - 0.5 * dvx, w, missed)
+            missed = remember_number(memory, i + 1, n, own[VY] - 0.5 * dvy, w, missed)
+            missed = remember_number(memory, i + 2, n, own[OM] - 0.5 * dom, w, missed)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
+    return missed
 
 
 @flat_kernel
@@ -263,15 +283,21 @@ def planar_step(advancing, state, substeps, k, last, values, most, count):
     each substep.
     """
     tables, work, n = advancing.tables, advancing.work, len(substeps)
-    h, stays = substeps[k % n], tables.aligned or tables.elements.ends.shape[0] == 0
+    history, h, stays = (
+        advancing.weights.shape[0] > 0,
+        substeps[k % n],
+        tables.aligned or tables.elements.ends.shape[0] == 0,
+    )
     if k == 0 or not (tables.aligned or (stays and k % n != 0)):
         take_state(tables, state, work)
-    means = means_of(advancing.weights, state.memory, substeps, k)
+    known = known_means(advancing.weights, state.memory, substeps, k)
+    w = weights_at(advancing.weights, known, k % n)
+    by = factors_of(state.memory, known, w)
     if tables.hung:
-        begin_hanging(tables, work, h, values, foretell(state, work, means, h))
+        begin_hanging(tables, state, work, h, values, by, history)
         status = newton_hanging(tables, work, h, values, most, count)
     else:
-        begin_step(tables, state, work, means, h)
+        begin_step(tables, state, work, h, by, history)
         begin_drives(tables, state, work, values)
         add_load_noise(tables, work, h, values)
         status = newton(tables, work, h, values, most, count)
@@ -284,8 +310,9 @@ def planar_step(advancing, state, substeps, k, last, values, most, count):
     if tables.accounts:
         account(tables, state, work, h, values)
     end_springs(tables, state, work, h)
-    commit(work, means[0] >= 0, h)
-    remember(state, work, means, h)
+    missed = commit(state, work, h, w, history)
+    if history:
+        put_record(state.memory, h, known, missed)
     if last or not (stays and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
         put_state(tables, state, work)
     end_drives(tables, state, values)

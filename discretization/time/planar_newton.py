@@ -84,9 +84,9 @@ def _add_force(tables, work, h, values, l):
 
 
 @inner_kernel
-def begin_hanging(tables, work, h, values, of_means):
-    """Begin a step of an open chain; of_means: result of `foretell`."""
-    begin_bodies(work, of_means, h)
+def begin_hanging(tables, state, work, h, values, by, history):
+    """Begin a step of an open chain; by, history: as in `begin_bodies`."""
+    begin_bodies(state, work, h, by, history)
     begin_hinges(tables, work)
     begin_impulses(tables, work, h, values)
 

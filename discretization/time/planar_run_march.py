@@ -3,9 +3,8 @@
 Frames, hinges and loads use the source code of a single run (`discretization.time.planar_march`), compiled for lanes.
 """
 
-from discretization.assembly.extrapolation import factors_of_runs, over_distances_of_runs, put_sizes_of_runs
+from discretization.assembly.predictor import factors_of_runs, put_records_of_runs
 from discretization.planar.arrays import DX, DY, MPSI, MX, MY, PSI
-from discretization.planar.foretelling import first_difference, foresee, last_rates, renew
 from discretization.planar.step import put_state, take_state
 from discretization.time.newton import MAX_TURN
 from discretization.time.planar_march import account, commit
@@ -126,24 +125,19 @@ def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
     """Take steps of eight runs of a planar model, as `discretization.time.tree_run_march.march_tree_runs` does for trees."""
     tables, work, state = in_lanes(own.tables), in_lanes(own.work), in_lanes(own.state)
     every, last, last_more = in_lanes(values), in_lanes(own.last), in_lanes(own.last_more)
-    share, memory, count = values.shape[0] // counts.shape[1], own.state.memory, own.work.foretold.size
-    first = WIDTH * first_difference(memory, own.state.r.shape[0])
+    share, memory, history = values.shape[0] // counts.shape[1], own.state.memory, own.weights.shape[0] > 0
     for k in range(values.shape[0]):
         if not some_go_on(own):
             return
         signals = every[k]
         take_state(tables, state, work)
-        last_rates(work)
-        if first > 0:
-            foresee(own.work.foretold, memory, first, count, factors_of_runs(memory, h, own.terms))
-        begin_hanging(tables, work, h, signals, False)
+        w, by = factors_of_runs(own.weights, memory, h, own.factors, own.known)
+        begin_hanging(tables, state, work, h, signals, by, history)
         _newton((tables, work, signals, last, last_more), own, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
-        commit(work, False, h)
-        if first > 0:
-            by = over_distances_of_runs(memory, h, own.terms)
-            e = renew(own.work.latest, own.work.foretold, memory, first, count, by)
-            put_sizes_of_runs(memory, e, own.terms)
+        missed = commit(state, work, h, w, history)
+        if history:
+            put_records_of_runs(memory, h, missed, own.factors, own.known)
         put_state(tables, state, work)
         end_step(own, kept, counts, k // share, share)

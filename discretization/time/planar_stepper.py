@@ -6,12 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from discretization.assembly.mean_velocities import weights_of
 from discretization.known_facts import known_of_numbers
-from discretization.memory import MEANS
-from discretization.planar.arrays import Advancing, Tables, numbers_of, work_of
+from discretization.planar.arrays import IN_PLANE, Advancing, Tables, work_of
 from discretization.planar.plane import Plane, plane_of
 from discretization.planar.runs import key_of, lanes_of
 from discretization.planar.symmetry import Symmetry
@@ -60,18 +56,17 @@ class PlanarStepper(ShapeStepper):
     ):
         """Prepare the stepper.
 
-        earlier: as in `ShapeStepper`; models with rods and springs, which oscillate and reach end stops, are predicted from the
-        last step alone.
+        earlier: True if the predictor of Newton's method may use steps before the last one; models with rods, which oscillate,
+        are predicted from the last step alone.
         """
-        super().__init__(system, h, order, load_values, halves, earlier=False, drive_values=drive_values)
         self.plane, self.tables = planar
+        oscillates = len(self.tables.elements.ends) > 0
+        count = IN_PLANE * len(self.tables.parent) if earlier and not oscillates else 0
+        super().__init__(system, h, order, load_values, halves, count, drive_values)
         self._work = work_of(self.tables)
         self._settled: Any = None
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
-        if earlier and not (len(self.tables.elements.ends) or len(self.tables.spring)):
-            self._remembering(numbers_of(len(self.tables.parent)))
-            self.solver_settings |= self.remembered()
-        self._weights = weights_of(self.fractions) if self.sizes.memory.means else np.zeros((0, MEANS))
+        self.solver_settings |= self.remembered()
 
     pace = 0.15  # microseconds a step and frame: 5 and 20 bars
 
@@ -96,7 +91,7 @@ class PlanarStepper(ShapeStepper):
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
         """Return the planar model; its kernel arguments are unpacked once and reused as long as the model is the same object."""
-        models, known = Advancing(self.tables, self._work, self._weights), self._settled
+        models, known = Advancing(self.tables, self._work, self.weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             known = self._settled = models, settled(models)
         return known[1], None, None

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discretization.memory import WIDTH
+from discretization.assembly.predictor import weights_of
+from discretization.memory import MEANS
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from discretization.time.advance import Marched, Report
@@ -38,15 +39,10 @@ class ShapeStepper(Stepper):
         order: int,
         load_values: LoadValues | None,
         halves: bool | None,
-        earlier: bool = True,
-        of_forces: bool = True,
+        history: int = 0,
         drive_values: DriveValues | None = None,
     ):
-        """Prepare the stepper.
-
-        earlier: True if the predictor of Newton's method uses steps before the last one; of_forces: True if it predicts
-        multipliers too.
-        """
+        """Prepare the stepper; history: number of velocities whose means the predictor of Newton's method stores."""
         check_step(h)
         if order > 2:
             check_conservative(system, f"'em{order}'", "")
@@ -57,20 +53,14 @@ class ShapeStepper(Stepper):
         self._halves = halves
         self._plain = self._own_equations = None
         self.sizes = sizes = sizes_of(system)
-        several = earlier and (len(self.fractions) == 1 or not of_forces)
-        self._remembering(WIDTH * sizes.frames + of_forces * sizes.multipliers if several else 0)
-
-    def _remembering(self, count: int) -> None:
-        """Set for how many numbers the memory stores values of steps before the last one, or of substeps."""
-        own = {"earlier": count} if len(self.fractions) == 1 else {"means": count}
-        self.sizes = self.sizes._replace(memory=self.sizes.memory._replace(**own))
+        self.sizes = sizes._replace(memory=sizes.memory._replace(history=history))
         self.shapes = state_shapes(self.sizes)
+        self.weights = weights_of(self.fractions) if history else np.zeros((0, MEANS))
 
     def remembered(self) -> dict[str, list[float]]:
-        """Return these numbers as settings of the solver."""
-        memory = self.sizes.memory
-        counts = {"differences": memory.earlier, "means": memory.means}
-        return {name: [float(count)] for name, count in counts.items() if count}
+        """Return the number of velocities with a history as a setting of the solver, if there are any."""
+        count = self.sizes.memory.history
+        return {"history": [float(count)]} if count else {}
 
     @functools.cached_property
     def _general(self) -> Stepper:
@@ -85,7 +75,7 @@ class ShapeStepper(Stepper):
 
     def _begun(self, state: State) -> State:
         """Return the state with the memory of this stepper if it has only the memory that `em` has for any system."""
-        plain = np.shape(state.memory) == (self.sizes.memory._replace(earlier=0, means=0).size,)
+        plain = np.shape(state.memory) == (self.sizes.memory._replace(history=0).size,)
         return self.start(state) if plain else state
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:

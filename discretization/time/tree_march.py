@@ -16,36 +16,25 @@ from numba import typeof, types
 from discretization.assembly.by_duals import add_noise_by_duals, begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.element_lanes import begin_elements, put_end_strains
-from discretization.assembly.extrapolation import (
-    NONE,
-    differences_of,
-    extrapolate,
-    foretells_forces,
-    of_means,
-    over_distances,
-    remember,
-)
 from discretization.assembly.given_motions import begin_drives, end_drives
 from discretization.assembly.load_forces import add_load_noise, put_signals
-from discretization.assembly.mean_velocities import (
-    foretell_means,
-    latest_of,
-    means_of,
-    put_substep,
-    remember_means,
-    too_long,
+from discretization.assembly.predictor import (
+    factors_of,
+    known_means,
+    predict_alone,
+    put_record,
+    remember_alone,
+    weights_at,
 )
 from discretization.assembly.step_equations import add_forces, begin_step, move, move_alone, move_held
-from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of, store_rotation
+from discretization.assembly.workspace import AT_NOISE, EPS, norm, store_rotation
 from discretization.drives import DRIVEN, count_drives
-from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
     account,
     commit_alone,
     commit_multipliers,
     has_drives,
     has_finite_account,
-    predict_alone,
     predict_multipliers,
 )
 from discretization.time.last_correction import NOTHING, is_last, may_go_again
@@ -97,10 +86,6 @@ from discretization.trees.elimination import (
 )
 from discretization.trees.free_bodies import clear_rows
 from discretization.trees.lane_states import (
-    BY_DIFFERENCES,
-    BY_LAST,
-    BY_LAST_MEAN,
-    BY_MEANS,
     begin_groups,
     commit_groups,
     put_down,
@@ -123,7 +108,7 @@ from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH as LANES
 from rigid.lanes import store
-from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
+from rigid.linear_algebra import add3, cross, load3, minus, plus, times
 from rigid.references import by_reference
 
 # first argument of `more` and `drives`
@@ -147,7 +132,7 @@ class Advancing(NamedTuple):
     tree: Any
     loops: Any
     lanes: Any
-    foreseen: Any
+    weights: Any  # of the predictor (`discretization.assembly.predictor`); (0, 6) without history
     work: Any
 
 
@@ -489,74 +474,31 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
 
 
 @inner_kernel
-def _put_velocities(tree, R, state, velocities):
-    """Write velocities and angular velocities, rotated by R, of bodies in the scalar path to `velocities`."""
-    for i in tree.alone:
-        f = tree.frame[i]
-        at = NUMBERS * f
-        store3(load3(state.v[f]), velocities[at : at + 3])
-        store3(apply(rotation_of(R, f), load3(state.Omega[f])), velocities[at + 3 : at + 6])
-
-
-@inner_kernel
-def _foretell(advancing, state, h, known, w):
-    """Predict the accelerations of the next step of bodies in the scalar path.
-
-    Return the kind of predictor (BY_LAST, BY_MEANS ...) and its factors.
-    """
-    foreseen, alone, memory = advancing.foreseen, advancing.work.alone, state.memory
-    if of_means(foreseen):
-        _put_velocities(advancing.tree, advancing.work.R0, state, foreseen.velocities)
-        foretell_means(alone, memory, h, known, w, foreseen.rates, foreseen.velocities)
-        if known == 0:
-            return BY_LAST, w
-        return BY_LAST_MEAN if too_long(memory) else BY_MEANS, w
-    by = extrapolate(alone, memory, state.lam, h, foreseen)
-    differ = differences_of(memory, foreseen.rates.shape[0]) > 0
-    return BY_DIFFERENCES if differ else BY_LAST, (by[0], by[1], by[2], by[3], by[4], 0.0, 0.0, 0.0)
-
-
-@inner_kernel
-def _predict(advancing, state, h, known, w, shown):
+def _predict(advancing, state, h, by, shown):
     """Begin a step and set the initial guess of Newton's method; return whether no body moves.
 
-    known: number of known means of substeps; w: their weights; shown: as in `move_group`.
+    by: factors of (1) of `discretization.assembly.predictor`; shown: as in `move_group`.
     """
-    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
+    lanes, work, at_rest, history = advancing.lanes, advancing.work, True, advancing.weights.shape[0] > 0
     begin_tree(advancing.system, advancing.tree, state, work)
-    foretold, by = _foretell(advancing, state, h, known, w)
-    at_rest = True
     if lanes.kind.shape[0] > 0:
-        latest = latest_of(state.memory) if of_means(foreseen) else 0
-        at_rest = begin_groups(lanes, work, h, foretold, by, latest, shown)
+        at_rest = begin_groups(lanes, work, h, by, history, shown)
         begin_body_groups(lanes, work)
-    predict_alone(foreseen.rates, state, work, h)
+    predict_alone(state, work, h, by, history, True)
     return at_rest and alone_rest(work)
 
 
 @inner_kernel
 def _commit(advancing, state, h, known, w, shown):
-    """Write the end of a step to the state, and update the memory of the predictor; known, w: as in `_predict`."""
-    lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
-    foretold, by, latest, e = BY_MEANS, NONE, 0, NONE
-    if of_means(foreseen):
-        latest = latest_of(memory)
-    else:
-        by = over_distances(memory, h, foreseen)
-        foretold = BY_DIFFERENCES if differences_of(memory, foreseen.rates.shape[0]) > 0 else BY_LAST
+    """Write the end of a step to the state and add it to the predictor history; known, w: number of known means, and weights."""
+    lanes, work, missed, history = advancing.lanes, advancing.work, (0.0, 0.0), advancing.weights.shape[0] > 0
     if lanes.kind.shape[0] > 0:
-        e = commit_groups(lanes, work, h, foretold, by, latest)
+        missed = commit_groups(lanes, work, h, w, history)
         if shown:
-            put_down(lanes, foreseen, state, work)
-    commit_alone(advancing.numbering, foreseen.rates, state, work, h)
-    alone = work.alone
-    if of_means(foreseen):
-        own = foreseen.velocities
-        _put_velocities(advancing.tree, work.R1, state, own)
-        missed = remember_means(alone, memory, h, w, foreseen.rates, own, (e[0], e[1]))
-        put_substep(memory, h, known, missed)
-    else:
-        remember(alone, memory, state.lam, h, foreseen, by, e)
+            put_down(lanes, state, work, history)
+    commit_alone(advancing.numbering, state, work, h)
+    if history:
+        put_record(state.memory, h, known, remember_alone(state, work, h, w, missed))
 
 
 @flat_kernel
@@ -567,19 +509,21 @@ def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations,
     substep to substep; if a later substep needs them, the step returns UNHELD.
     """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
-    lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
-    grouped, closed, h = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0, substeps[k % len(substeps)]
+    history = advancing.weights.shape[0] > 0
+    lanes, work, more, n = advancing.lanes, advancing.work, advancing.more, len(substeps)
+    grouped, closed, h = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0, substeps[k % n]
     shown, iterated = advancing.others or tree.sliding.shape[0] > 0, closed or tree.iterates
     if k == 0:
         begin_held(tree, state, work)
         if grouped:
-            take_up(system, lanes, foreseen, state, work)
+            take_up(system, lanes, state, work, history)
     if shown or k == 0:  # rows of joints of closed form are not scaled
         scale_rows(tree, work, h)
         put_signals(work, values)
         advancing.drives(BEGIN, system, state, work, h, values)
-    known, w = means_of(foreseen.weights, state.memory, substeps, k)
-    at_rest = _predict(advancing, state, h, known, w, shown) and _drives_rest(work)
+    known = known_means(advancing.weights, state.memory, substeps, k)
+    w = weights_at(advancing.weights, known, k % n)
+    at_rest = _predict(advancing, state, h, factors_of(state.memory, known, w), shown) and _drives_rest(work)
     if at_rest and count[UNTOLD] != 0:
         return UNHELD
     if shown or k == 0:
@@ -589,9 +533,7 @@ def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations,
     # if not `held`, forces of joints follow from the motion, and are not needed before the end
     held = advancing.others or iterated or at_rest
     if held:
-        told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
-        lam = foreseen.lam if told else state.lam
-        predict_multipliers(lam, work, h)
+        predict_multipliers(state.lam, work, h)
     if iterated or at_rest:
         turn_bodies(tree, work)
         begin_joints(tree, work)
@@ -623,6 +565,6 @@ def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations,
         advancing.drives(END, system, state, work, h, values)
     _commit(advancing, state, h, known, w, shown)
     if last and grouped and not shown:
-        put_down(lanes, foreseen, state, work)
+        put_down(lanes, state, work, history)
     count[UNTOLD] = 0 if ends else 1
     return CONVERGED

@@ -6,9 +6,14 @@ Bodies and joints use the source code of a single run, compiled for lanes.
 
 from __future__ import annotations
 
-from discretization.assembly.extrapolation import extrapolate_runs, foretells_forces, remember_runs
 from discretization.assembly.load_forces import add_loads, put_signals, work_of_loads
-from discretization.time.em import commit_alone, commit_multipliers, predict_alone, predict_multipliers
+from discretization.assembly.predictor import (
+    factors_of_runs,
+    predict_alone,
+    put_records_of_runs,
+    remember_alone,
+)
+from discretization.time.em import commit_alone, commit_multipliers, predict_multipliers
 from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.run_march import (
     AGAIN,
@@ -179,7 +184,8 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
     """March eight runs; loops: arrays of the loops of the tree, or None."""
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
-    foreseen, share = in_lanes(own.foreseen), values.shape[0] // counts.shape[1]
+    memory, share = own.state.memory, values.shape[0] // counts.shape[1]
+    none = 0.0 * load(own.left, 0)
     begin_held(tree, state, work)
     for k in range(values.shape[0]):
         if not some_go_on(own):
@@ -187,10 +193,9 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         put_signals(work, signals[k])
         begin_tree(system, tree, state, work)
         scale_rows(tree, work, h)
-        extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
-        predict_alone(foreseen.rates, state, work, h)
-        lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
-        predict_multipliers(lam, work, h)
+        w, by = factors_of_runs(own.weights, memory, h, own.factors, own.known)
+        predict_alone(state, work, h, by, own.weights.shape[0] > 0, True)
+        predict_multipliers(state.lam, work, h)
         if loops is not None:
             turn_bodies(tree, work)
             begin_joints(tree, work)
@@ -203,9 +208,11 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         end_joints(tree, work)
         if loops is not None:
             end_joints(loops.joints, work)
-        commit_alone(numbering, foreseen.rates, state, work, h)
+        commit_alone(numbering, state, work, h)
         commit_multipliers(state, work, h)
-        remember_runs(own.state.memory, own.state.lam, h, own.foreseen)
+        if own.weights.shape[0] > 0:
+            missed = remember_alone(state, work, h, w, (none, none))
+            put_records_of_runs(memory, h, missed, own.factors, own.known)
         end_step(own, kept, counts, k // share, share)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.extrapolation import foreseen_of
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
 from discretization.known_facts import Digest, known_anew, known_of_unchanging, structure_of
+from discretization.memory import WIDTH
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import DriveValues, LoadValues
@@ -86,18 +86,19 @@ class TreeStepper(ShapeStepper):
     ):
         """Prepare the stepper.
 
-        earlier: as in `ShapeStepper`; models with rods, which oscillate, are predicted from the last step alone. digest: digest
-        of the system, if it is known.
+        earlier: True if the predictor of Newton's method may use steps before the last one, as it does for bodies on joints
+        whose forces follow from the motion. digest: digest of the system, if it is known.
         """
+        # joint forces that are iterates are not predicted: a motion that is predicted better would end the iteration too early
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
-        earlier = earlier and not len(system.elements.length)
-        super().__init__(system, h, order, load_values, halves, earlier, not forces_follow, drive_values)
+        uses = earlier and forces_follow and not len(system.elements.length)
+        history = WIDTH * len(system.frames.mass) if uses else 0
+        super().__init__(system, h, order, load_values, halves, history, drive_values)
         self.tree = tree
         made, self._told = _made(system, tree, tolerance, digest=digest)
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made
         self._settled: Any = None
         self.solver, self.solver_settings = str(tree), self.remembered()
-        self._foreseen = foreseen_of(self.sizes, self.fractions)
 
     pace = 0.2  # microseconds a step and frame: 5 to 100 bodies on hinges
 
@@ -119,11 +120,11 @@ class TreeStepper(ShapeStepper):
         """Return the model of the tree; its kernel arguments are unpacked once and reused as long as the models are the same
         objects.
         """
-        models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
+        models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self.weights, self.work
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
-            told = _told_by_tables(system), *map(told_by, (system.gravity, self._foreseen)), self._told
+            told = _told_by_tables(system), *map(told_by, (system.gravity, self.weights)), self._told
             more = more_of(system, numbering, tree, loops, state, work, (*told, told_by(state)))
             others = has_others(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())

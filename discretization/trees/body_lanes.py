@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
-from discretization.memory import DIFFERENCES, MEANS
+from discretization.memory import MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
 from discretization.trees.places import AXIS, HELD_FORCE, NEXT, OWN, SIZE, TreeArrays
@@ -54,9 +54,6 @@ QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = 0, 
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # offsets of the current iterate at the end of a step: rotation, position, increments, and their rounding remainders
 ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
-# offsets of the predictor history: accelerations, then their divided differences or mean velocities (`discretization.memory`)
-FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # predicted means follow the history
-REMEMBERED = FORETOLD + NUMBERS
 # rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
 # offsets in `TreeArrays.each`: of the joint, of its second axis, of its force
 BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, HELD, N_PLACES = range(10)
@@ -75,7 +72,7 @@ class BodyLanes(NamedTuple):
     start: Floats  # (joints, START, 8) points and axes of these joints at the start of the step
     poses: Floats  # (groups, POSE, 8) data at the start of the step
     end: Floats  # (groups, END, 8) iterate at the end of the step
-    # (groups, REMEMBERED, 8) predictor history; (groups, NUMBERS, 8) for rods: accelerations only
+    # (groups, 6 (1 + MEANS), 8) accelerations, then mean velocities (`discretization.memory`); (groups, 6, 8) without history
     rates: Floats
 
 
@@ -99,7 +96,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
         start=room(joints, START),
         poses=room(len(head), POSE),
         end=room(len(head), END),
-        rates=room(len(head), NUMBERS if quats else REMEMBERED),
+        rates=room(len(head), NUMBERS if quats else NUMBERS * (1 + MEANS)),
     )
     return with_constants(made, tree)
 

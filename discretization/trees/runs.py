@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.extrapolation import foreseen_of_runs
 from discretization.assembly.workspace import Impulses
 from discretization.interaction_table import without_loads
+from discretization.memory import MEANS
 from discretization.trees.shape import OTHER
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH
@@ -103,7 +103,9 @@ class TreeRuns(NamedTuple):
     # the following fields are read by `discretization.time.run_march`
     block: Ints  # (n,) -1: fixed, else 0
     place: Ints  # (n,) first unknown of a frame
-    foreseen: Any  # `discretization.assembly.extrapolation.Foreseen`
+    weights: Floats  # of the predictor, the same for all runs; (0, 6) without history
+    factors: Floats  # (13, 8) its weights and factors (`discretization.assembly.predictor.factors_of_runs`)
+    known: Ints  # (8,) number of known means of each run
     dr: Floats
     psi: Floats
     rhs: Floats
@@ -163,7 +165,6 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
     """Stack the arrays of up to eight steppers with equal keys in SIMD lanes; lanes without a stepper repeat the last one."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stacked(runs)
-    foreseen = foreseen_of_runs(steppers[0].sizes)
     each, counted, alone = room(5), np.zeros(WIDTH, np.int64), steppers[0].loops
     return TreeRuns(
         system=system,
@@ -176,7 +177,9 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         plain=not len(steppers[0].system.others.kind) and not len(alone.place),
         block=np.where(system.frames.fixed == 0, 0, -1),
         place=np.minimum(numbering.frame, steppers[0].numbering.size),
-        foreseen=foreseen,
+        weights=steppers[0].weights,
+        factors=room(1 + 2 * MEANS),
+        known=np.zeros(WIDTH, np.int64),
         dr=work.dr,
         psi=work.psi,
         rhs=work.rhs,

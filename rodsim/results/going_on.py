@@ -70,7 +70,7 @@ class GoingOn:
         elif self._read:
             self.drives = self._given
         self._shortcut, self._symmetry = "solver" in settings, None
-        self._earlier = "differences" in settings or "means" in settings
+        self._earlier = "history" in settings
         if "plane" in settings:  # the run has found its plane with all loads
             none = np.zeros((len(self.system.signals), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))

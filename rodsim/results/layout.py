@@ -46,6 +46,9 @@ def _array(
     return array
 
 
+Older = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of arrays of a file of an older version
+
+
 @dataclass(eq=False)
 class RodLayout:
     """Layout of one rod: its cross-sections (frames) and elements in order along the rod.
@@ -172,9 +175,9 @@ class Layout:
     n_memory: int = 0  # number of rows that `em-d` stores
     n_points: int = 0  # number of points of surfaces that may touch, if the run has contacts
     n_control: int = 0  # length of the data of the step size control
-    n_earlier: int = 0  # quantities with a history of earlier steps, in the format of older versions
-    n_foretold: int = 0  # quantities with a history of earlier steps, in the present format
-    n_means: int = 0  # quantities with a history of substeps
+    n_history: int = 0  # quantities with a history of steps before the last one
+    # names and shapes of arrays of the predictor in a file of an older version; this version does not use them
+    older: Older = ()
     # number of stored multipliers of the step after each output, see `rodsim.results.output_multipliers`
     n_after: int = 0
     # (m,) multipliers at t = 0, see `discretization.constraint_forces`; None: not known, or not computed yet
@@ -270,13 +273,13 @@ class Layout:
     def memory(self) -> Memory:
         """Return the sizes of the parts of the integrator state, `State.memory`."""
         numbers = self.n_memory, self.n_chart, self.n_points, self.n_control
-        return Memory(self.n_frames, *numbers, self.n_foretold, self.n_means, self.n_earlier)
+        return Memory(self.n_frames, *numbers, self.n_history)
 
     def remembering(self, memory: Memory) -> None:
         """Set the sizes of the integrator state of the stored states to those of `memory`."""
         self.n_memory, self.n_chart = memory.rows, memory.chart
         self.n_points, self.n_control = memory.points, memory.control
-        self.n_foretold, self.n_means, self.n_earlier = memory.earlier, memory.means, memory.older
+        self.n_history = memory.history
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each field of a `State` of this model, by name."""

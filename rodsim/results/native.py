@@ -28,7 +28,7 @@ from rodsim.results import digests, older_files, stored_states
 from rodsim.results.checked import check_constraints, check_description, check_tables
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
-from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+from rodsim.results.layout import BodyLayout, JointLayout, Layout, Older, RodLayout
 from rodsim.results.plain_datasets import read_numbers
 from rodsim.results.storage import Counter, Series
 
@@ -57,28 +57,28 @@ TABLES = {
 
 def series(layout: Layout) -> list[Series]:
     """Return the series of a result file: the datasets that grow with each output."""
-    return list(_series(layout.sizes, layout.n_elements, layout.n_after))
+    return list(_series(layout.sizes, layout.older, layout.n_elements, layout.n_after))
 
 
 def series_in_memory(layout: Layout) -> tuple[Mapping[str, Series], int]:
     """Return the series by the names that they have in memory, and the number of bytes of one output."""
-    return _series_in_memory(layout.sizes, layout.n_elements, layout.n_after)
+    return _series_in_memory(layout.sizes, layout.older, layout.n_elements, layout.n_after)
 
 
 @functools.lru_cache(maxsize=64)
-def _series_in_memory(sizes: Sizes, m: int, n_after: int) -> tuple[Mapping[str, Series], int]:
+def _series_in_memory(sizes: Sizes, older: Older, m: int, n_after: int) -> tuple[Mapping[str, Series], int]:
     """Return the series of `_series` by name without the prefix of the group, and the number of bytes of one output."""
-    items = _series(sizes, m, n_after)
+    items = _series(sizes, older, m, n_after)
     return {item.path.removeprefix(f"{ROOT}/"): item for item in items}, sum(item.nbytes for item in items)
 
 
 @functools.lru_cache(maxsize=64)
-def _series(sizes: Sizes, m: int, n_after: int) -> list[Series]:
+def _series(sizes: Sizes, older: Older, m: int, n_after: int) -> list[Series]:
     """Return the series of the arrays of a state, of m elements, and of n_after multipliers of the step after an output."""
     return [
         *(
             Series(f"{ROOT}/{name}", shape, np.float64)
-            for name, shape in stored_states.shapes_of(sizes).items()
+            for name, shape in stored_states.shapes_of(sizes, older).items()
         ),
         *([Series(f"{ROOT}/{AFTER}", (n_after,), np.float64)] if n_after else []),
         Series(f"{ROOT}/strains", (m, 6), np.float64),
@@ -106,10 +106,11 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
-    some = "n_points", "n_settled", "n_bristles", "n_control", "n_earlier", "n_foretold", "n_means", "n_after"
+    some = "n_points", "n_settled", "n_bristles", "n_control", "n_history", "n_after"
     for name in some:  # written only if they are not 0
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
+    older_files.put_counts_of_predictors(layout.older, group.attrs)
     if layout.lam_start is not None:
         group[START] = layout.lam_start
     if layout.gravity is not None:
@@ -216,9 +217,8 @@ def read_layout(file: h5py.File) -> Layout:
         n_memory=int(group.attrs.get("n_memory", 0)),
         n_points=int(group.attrs.get("n_points", 0)),
         n_control=int(group.attrs.get("n_control", 0)),
-        n_earlier=int(group.attrs.get("n_earlier", 0)),
-        n_foretold=int(group.attrs.get("n_foretold", 0)),
-        n_means=int(group.attrs.get("n_means", 0)),
+        n_history=int(group.attrs.get("n_history", 0)),
+        older=older_files.arrays_of_predictors(group.attrs),
         n_after=int(group.attrs.get("n_after", 0)),
         lam_start=read_numbers(group, START) if START in group else None,
         n_bristles=int(group.attrs.get("n_bristles", 0)),

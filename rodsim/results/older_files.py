@@ -1,5 +1,8 @@
 """Read files of format 1, which store the internal variables of a state in four arrays by name instead of in `own`.
 
+Files of versions without `history` store other data of the predictor of bodies on joints. They are ignored: such runs are
+predicted from the last step alone.
+
 Files of versions before `along_rods` have, for drawing, at a node the mean of two elements, and at an end of a rod the value of
 one element.
 """
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from discretization import own_variables
 from discretization.memory import WIDTH
-from rodsim.results.layout import Layout
+from rodsim.results.layout import Layout, Older
 from rodsim.results.storage import Series
 
 if TYPE_CHECKING:
@@ -47,6 +50,39 @@ def read_own(root: h5py.Group, outputs: Any) -> NDArray[np.float64]:
     parts = [np.asarray(root[name][outputs]) for name in WIDTHS if name in root]
     lead = parts[0].shape[:-1]  # leading axes of the outputs: angles have one axis more
     return np.concatenate([values.reshape(*lead, -1) for values in parts], axis=-1)
+
+
+def arrays_of_predictors(attributes: Any) -> Older:
+    """Return names and shapes of the arrays that predictors of older versions stored, from the attributes of a file's layout."""
+    return tuple(
+        (name, tuple(int(attributes[attribute]) if size == COUNT else size for size in shape))
+        for attribute, arrays in _PREDICTORS.items()
+        if attribute in attributes
+        for name, shape in arrays.items()
+    )
+
+
+def put_counts_of_predictors(arrays: Older, attributes: Any) -> None:
+    """Write the attribute from which `arrays_of_predictors` returns these arrays."""
+    for attribute, known in _PREDICTORS.items():
+        (name, (rows, _)), *_ = known.items()
+        count = next((shape[1] for own, shape in arrays if own == name and shape[0] == rows), 0)
+        if count:
+            attributes[attribute] = count
+
+
+def settings_of_predictors(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run that tell what its predictor stored, if an older version began it."""
+    return {name: settings[name] for name in ("differences", "means") if name in settings}
+
+
+COUNT = -1  # stands for the number of quantities in the shapes of the arrays
+# arrays of predictors of older versions, by the attribute with the number of their quantities
+_PREDICTORS: dict[str, dict[str, tuple[int, ...]]] = {
+    "n_earlier": {"differences": (3, COUNT), "nodes": (8,)},
+    "n_foretold": {"differences": (5, COUNT), "nodes": (12,)},
+    "n_means": {"means": (8, COUNT), "substep": (5,)},
+}
 
 
 def mark_lines(root: h5py.Group, drawn: bool = True) -> None:

@@ -129,11 +129,6 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
             f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or go on in a "
             "new file from this one: simulate(..., start=Result.load(file))"
         )
-    if stored.n_earlier:
-        raise ResultError(
-            f"'{path}' is of an older version, which began the steps of joined bodies otherwise; go on with that version, or "
-            "in a new file from this one: simulate(..., start=Result.load(file))"
-        )
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
         raise ResultError(

@@ -96,8 +96,8 @@ class _Retaking:
         elif np.diff(self._steps).min() < 1:
             self.reason = "the numbers of steps do not increase"
         else:
-            # older versions predicted steps from more than accelerations
-            chosen = [] if self._result.layout.n_earlier else list(_chosen(self._steps))
+            # older versions predicted steps otherwise
+            chosen = [] if self._result.layout.older else list(_chosen(self._steps))
             for k in chosen:
                 self._try(k, self._from_before, int(self._steps[k + 1] - self._steps[k]))
             if not chosen:

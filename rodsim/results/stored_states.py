@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discretization.memory import WIDTH
 from discretization.state_shapes import Shapes, Sizes, state_shapes
 from rigid.system import State
-from rodsim.results.layout import Layout
+from rodsim.results.layout import Layout, Older
 
 _BEHIND = "remembered"  # part of the history that is stored after the internal variables, in `own`
 _LAST = (
@@ -26,6 +26,8 @@ _LAST = (
     "nodes",
     "means",
     "substep",
+    "history",
+    "record",
     "reference",
     "skin",
     "control",
@@ -35,13 +37,16 @@ _AT_ONCE = 64  # number of outputs read together
 
 def shapes(layout: Layout) -> Shapes:
     """Return the shapes of an output's arrays, in the order of a file."""
-    return dict(shapes_of(layout.sizes))
+    return dict(shapes_of(layout.sizes, layout.older))
 
 
 @functools.lru_cache(maxsize=256)
-def shapes_of(sizes: Sizes) -> Shapes:
-    """Return the shapes of an output's arrays for the sizes of a state; cached, callers must not change it."""
-    found, memory = state_shapes(sizes), sizes.memory.shapes()
+def shapes_of(sizes: Sizes, older: Older = ()) -> Shapes:
+    """Return the shapes of an output's arrays for the sizes of a state; cached, callers must not change it.
+
+    older: as in `Layout`.
+    """
+    found, memory = state_shapes(sizes), sizes.memory.shapes() | dict(older)
     found["own"] = (sizes.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
     totals = found.pop("totals")
@@ -50,9 +55,10 @@ def shapes_of(sizes: Sizes) -> Shapes:
 
 
 def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
-    """Split a state, or the states of several outputs, into the named arrays of a file."""
+    """Split a state, or the states of several outputs, into the named arrays of a file; arrays of older versions are zero."""
     values = state._asdict()
     values |= layout.memory.parts(values.pop("memory"))
+    values |= {name: np.zeros((*state.r.shape[:-2], *shape)) for name, shape in layout.older}
     if _BEHIND in values:
         rows = values.pop(_BEHIND)
         values["own"] = np.concatenate([values["own"], rows.reshape(*rows.shape[:-2], -1)], axis=-1)

@@ -189,8 +189,8 @@ class ResultWriter:
             root = native.check_file(file, path)
             stored = native.read_layout(file)
             check_same_model(stored, layout, path)
-            # the file's surfaces are kept: the resolution of shapes may have changed between versions
-            layout = replace(layout, bodies=stored.bodies)
+            # the file's surfaces are kept: the resolution of shapes may have changed between versions; so are its arrays
+            layout = replace(layout, bodies=stored.bodies, older=stored.older)
             if SURFACES not in stored.description:  # an older file
                 layout.description.pop(SURFACES, None)
             room = int(root.attrs["capacity"])

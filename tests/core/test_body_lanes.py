@@ -6,8 +6,8 @@ from numba import typeof, types
 
 from discretization.assembly.frame_formulas import accelerations, predicted, to_a_place
 from discretization.assembly.numbering import number
+from discretization.assembly.predictor import BY_ACCELERATION, predict_alone
 from discretization.assembly.workspace import store_rotation, workspace
-from discretization.time.em import predict
 from discretization.time.newton import correct
 from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
@@ -146,7 +146,7 @@ def test_nodes_of_rods_side_by_side_move_as_alone(n):
 def prediction(system, numbering, state, work, h):
     for f in work.alone:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-    predict(state.memory, state.lam, state, work, h)
+    predict_alone(state, work, h, BY_ACCELERATION, False, False)
 
 
 @kernel
@@ -155,8 +155,8 @@ def corrected(system, numbering, work):
 
 
 def test_frames_are_predicted_and_corrected():
-    """A frame that turns steadily by theta has the Cayley vector of length 2 tan(theta/2), one that turns on and on its turn; of
-    corrections is taken what turns no frame by more than 1.5.
+    """A frame that turns steadily gets the Cayley vector h times its angular velocity, as in a step without moments; corrections
+    are reduced so that they turn no frame by more than 1.5.
     """
     built, h, rng = stirred(9), 0.01, np.random.default_rng(3)
     system, state = built.system, built.state
@@ -177,8 +177,7 @@ def test_frames_are_predicted_and_corrected():
     share = corrected(system, numbering, work)
     assert share == 0.5
     np.testing.assert_allclose(dr, h * state.v[moving], rtol=1e-13)
-    length = np.where(turn < 3.0, 2.0 * np.tan(turn / 2), turn)
-    np.testing.assert_allclose(psi, (length[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(psi, (turn[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
     more = share * work.rhs[at[:, None] + np.arange(6)]
     inverse = np.eye(3) + psi[:, :, None] * psi[:, None] / 4 - np.cross(np.eye(3), psi[:, None]) / 2
     np.testing.assert_allclose(work.dr[moving] - dr, more[:, :3], atol=1e-14)
@@ -201,7 +200,9 @@ def test_accelerations_of_a_step_foretell_it():
         dv, dOmega = 2.0 * (dr / h - v0), Omega1 - Omega0
         a, alpha = accelerations(R0, R1, tuple(dv), tuple(dOmega), h)
         r0 = random.normal(size=3)
-        found = predicted(R0, tuple(v0), tuple(Omega0), a, alpha, h)
+        w0 = M0 @ Omega0
+        mean, turning = tuple(v0 + h / 2 * np.array(a)), tuple(w0 + h / 2 * np.array(alpha))
+        found = predicted(tuple(w0), mean, turning, h)
         np.testing.assert_allclose(found[0], dr, rtol=0, atol=1e-15)
         placed = to_a_place(tuple(r0), found[0])
         assert np.array_equal(r0 + placed - r0, placed)

@@ -112,15 +112,3 @@ def test_a_short_step_from_rest_takes_one_iteration():
     end, report = stepper.advance(stepper.start(built.state), 0, 1)
     assert report.iterations == 1
     assert end.v[1, 2] < -1e-4
-
-
-@pytest.mark.parametrize("side", [1.0, -1.0])
-def test_the_largest_differences_of_all_bodies_are_remembered(side):
-    """Of seven, which go in three groups of lanes; by these it is told how far a step is foretold."""
-    built = falling(side, 7)
-    stepper = stepper_of(built, 0.005)
-    end, _ = stepper.advance(stepper.start(built.state), 0, 20)
-    parts = stepper.sizes.memory.parts(end.memory)
-    largest = np.abs(parts["differences"])
-    assert len({int(k) // 8 for k in largest.argmax(axis=1)}) > 1  # not all in one group
-    assert np.array_equal(parts["nodes"][: len(largest)], largest.max(axis=1))

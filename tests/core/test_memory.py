@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import h5py
 import numpy as np
 import pytest
@@ -10,7 +12,6 @@ from discretization.memory import Memory
 from discretization.state_shapes import sizes_of
 from discretization.time.stepper import Stepper
 from rodsim import Box, Model, Result, audit, simulate
-from rodsim.results.errors import ResultError
 from tests.support.mechanisms import swung
 from tests.support.results_sample import without_digests
 
@@ -30,7 +31,7 @@ def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
     return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
 
 
-@pytest.mark.parametrize("memory", [Memory(3, 5), Memory(3, 0, 17), Memory(3, earlier=4)])
+@pytest.mark.parametrize("memory", [Memory(3, 5), Memory(3, 0, 17), Memory(3, history=4)])
 def test_a_memory_begins_with_accelerations_of_em_where_it_has_such_and_else_with_nothing(memory):
     em = np.arange(1.0, 1 + Memory(3).size)
     begun = memory.parts(memory.begun(em))
@@ -47,9 +48,7 @@ def test_a_memory_begins_with_accelerations_of_em_where_it_has_such_and_else_wit
         Memory(3),
         Memory(3, 5),
         Memory(3, 0, 17),
-        Memory(3, earlier=18),
-        Memory(3, means=18),
-        Memory(3, older=18),
+        Memory(3, history=18),
     ],
 )
 def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
@@ -61,14 +60,13 @@ def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
     assert np.array_equal(np.concatenate([x.reshape(2, -1) for x in parts.values()], axis=1), some)
 
 
-def test_of_other_versions_what_fits_is_taken() -> None:
-    """Accelerations; not fewer differences than there are now."""
-    older, memory = Memory(3, older=18), Memory(3, earlier=18)
-    assert older.shapes() == {"acc": (3, 6), "differences": (3, 18), "nodes": (8,)}
-    taken = memory.parts(memory.joined(**older.parts(1.0 + np.arange(older.size))))
+def test_memories_of_other_sizes_are_joined_by_name() -> None:
+    """What has the same name and shape is taken, the rest is zero."""
+    other, memory = Memory(3, history=12), Memory(3, history=18)
+    taken = memory.parts(memory.joined(**other.parts(1.0 + np.arange(other.size))))
     assert np.array_equal(taken["acc"].ravel(), 1.0 + np.arange(18))
-    assert not taken["differences"].any()
-    assert not taken["nodes"].any()
+    assert not taken["history"].any()
+    assert taken["record"].all()
 
 
 def doors(tmp_path, n_steps: int, **more) -> Result:
@@ -76,32 +74,55 @@ def doors(tmp_path, n_steps: int, **more) -> Result:
     return simulate(swung(), n_steps * H, H, "em", output=path, progress=False, **more)
 
 
-def older(path) -> None:
-    """The file as versions wrote it that remembered three differences."""
+COUNT = 24  # velocities of three bodies and of the ground
+OLDER = {
+    "n_earlier": {"differences": (3, COUNT), "nodes": (8,)},
+    "n_foretold": {"differences": (5, COUNT), "nodes": (12,)},
+    "n_means": {"means": (8, COUNT), "substep": (5,)},
+}
+
+
+def make_older(path, attribute: str) -> None:
+    """Give the file the arrays of a predictor of an older version, whose numbers mean nothing here."""
     with h5py.File(path, "r+") as file:
         root = file["rodsim"]
-        group = root["layout"]
-        group.attrs["n_earlier"] = group.attrs["n_foretold"]
-        del group.attrs["n_foretold"]
-        for name, count in (("differences", 3), ("nodes", 8)):
-            values = root[name][:, :count]
-            del root[name]
-            root.create_dataset(name, data=values, maxshape=(None, *values.shape[1:]), chunks=True)
+        n = root.attrs["capacity"]
+        root["layout"].attrs[attribute] = root["layout"].attrs["n_history"]
+        del root["layout"].attrs["n_history"], root["history"], root["record"]
+        for name, shape in OLDER[attribute].items():
+            values = np.random.default_rng(1).normal(size=(n, *shape))
+            root.create_dataset(name, data=values, maxshape=(None, *shape), chunks=True)
+        description = json.loads(root["description"][()])
+        count = description["run"].pop("history")
+        description["run"][next(iter(OLDER[attribute]))] = count
+        del root["description"]
+        root["description"] = json.dumps(description)
         without_digests(file)
 
 
-def test_runs_of_older_versions_are_judged_and_go_on_in_a_new_file(tmp_path) -> None:
+@pytest.mark.parametrize("attribute", list(OLDER))
+def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> None:
+    """Without their history: the same states to round-off."""
     doors(tmp_path, 10)
     path = tmp_path / "doors.vtkhdf"
-    older(path)
+    make_older(path, attribute)
     result = Result.load(path)
+    assert {name for name, _ in result.layout.older} == set(OLDER[attribute])
     found = audit(result)
     assert "the last one before" in found.text()
     assert found.ok, found.text()
-    with pytest.raises(ResultError, match=r"older version, which began the steps of joined bodies otherwise"):
-        doors(tmp_path, 20, resume=True)
-    end = simulate(swung(), 5 * H, H, "em", start=result, progress=False).body("bar 2").r[-1]
-    assert end == pytest.approx(doors(tmp_path, 15, overwrite=True).body("bar 2").r[-1], abs=1e-12)
+    with h5py.File(path) as file:
+        before = {name: file["rodsim"][name][:11] for name in OLDER[attribute]}
+    started = simulate(swung(), 5 * H, H, "em", start=result, progress=False).body("bar 2").r[-1]
+    resumed = doors(tmp_path, 20, resume=True)
+    assert audit(Result.load(path)).ok
+    with h5py.File(path) as file:
+        for name, values in before.items():
+            assert np.array_equal(file["rodsim"][name][:11], values)
+            assert not file["rodsim"][name][11:21].any()
+    whole = doors(tmp_path, 20, overwrite=True)
+    assert started == pytest.approx(whole.body("bar 2").r[15], abs=1e-12)
+    assert resumed.body("bar 2").r == pytest.approx(whole.body("bar 2").r, abs=1e-12)
 
 
 def test_accelerations_are_remembered_of_the_last_step() -> None:

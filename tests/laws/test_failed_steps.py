@@ -218,7 +218,7 @@ def chained(axis, kick):
 def test_a_step_that_fails_far_from_the_last_output_leaves_what_was_reached_before(solver, integrator, at):
     """As with an output at each step, to the bit: the loop goes back to a state that it has kept, and on from there."""
 
-    kick = signals.Pulse(3e4, at * H, (at + 1) * H).along((0, 0, 1))
+    kick = signals.Pulse(5e4, at * H, (at + 1) * H).along((0, 0, 1))
 
     def axis(k):
         return (0, 1, 0) if solver == "planar" else (0, 1, 0.2 * k)

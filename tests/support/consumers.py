@@ -77,7 +77,7 @@ def start_from_run(name: str, folder: Path) -> None:
 
 def _of_last_step(memory: Memory, x: np.ndarray) -> np.ndarray:
     parts = memory.parts(x)
-    return np.concatenate([parts[name].ravel() for name in memory._replace(earlier=0, means=0).shapes()])
+    return np.concatenate([parts[name].ravel() for name in memory._replace(history=0).shapes()])
 
 
 def start_from_equilibrium(name: str, folder: Path) -> None:

@@ -1,0 +1,291 @@
+"""The predictor of Newton's method: mean velocities of steps, extrapolated by weights that are exact for what compositions do."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from discretization.assembly.predictor import (
+    KNOWN,
+    MISSED,
+    MISSED_BY_LAST,
+    factors_of,
+    known_means,
+    predicted_number,
+    put_record,
+    remember_number,
+    weights_at,
+    weights_of,
+)
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
+from discretization.state_measures import energies
+from discretization.time.composition import FRACTIONS, halved
+from rodsim import simulate
+from tests.support.mechanisms import branched, differences, hinges, of_last_step, swung
+
+FRAMES = 2
+COUNT = 6 * FRAMES
+MEANS = weights_of(np.ones(1)).shape[1]
+RECORD = 4  # numbers of LENGTH, KNOWN, MISSED, MISSED_BY_LAST
+COMPOSITIONS = [*(halved(FRACTIONS[order]) for order in (4, 6, 8)), FRACTIONS[4], FRACTIONS[6], np.ones(1)]
+
+
+def predict(memory, weights, substeps, k, velocities, found):
+    known, n, stage = known_means(weights, memory, substeps, k), found.shape[0], k % substeps.shape[0]
+    by = factors_of(memory, known, weights_at(weights, known, stage))
+    for i in range(n):
+        found[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], by)
+    return known
+
+
+def remember(memory, weights, substeps, k, means):
+    known, n, stage = known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
+    w, missed = weights_at(weights, known, stage), (0.0, 0.0)
+    for i in range(n):
+        missed = remember_number(memory, n + i, n, means[i], w, missed)
+    put_record(memory, substeps[stage], known, missed)
+
+
+class March:
+    """Substeps whose mean velocities are given; velocities at their ends alternate about these."""
+
+    def __init__(self, fractions):
+        self.fractions, self.weights = fractions, weights_of(fractions)
+        self.memory = np.zeros((1 + MEANS) * COUNT + RECORD)
+        self.velocities = np.ones(COUNT)
+
+    def substep(self, mean, h, k):
+        """Return the predicted mean velocity, and the number of known means."""
+        substeps, found = h * self.fractions, np.zeros(COUNT)
+        known = predict(self.memory, self.weights, substeps, k, self.velocities, found)
+        own = substeps[k % len(substeps)]
+        self.memory[:COUNT] = 2 / own * (mean - self.velocities)
+        self.velocities += own * self.memory[:COUNT]
+        remember(self.memory, self.weights, substeps, k, mean)
+        return found, known
+
+    @property
+    def record(self):
+        return self.memory[-RECORD:]
+
+
+def terms(fractions, steps, h):
+    """1, t, t^2, t^3 at the middles of substeps and g^2, over some steps."""
+    g = np.tile(fractions, steps)
+    t = h * (np.cumsum(g) - g / 2)
+    return np.stack([np.ones_like(t), t, t**2, t**3, g**2])
+
+
+def exact_terms(fractions, stage):
+    """The number of the first terms for which the weights of this substep are exact."""
+    k, steps = len(fractions), 2 + MEANS // len(fractions)
+    g = np.tile(fractions, steps + 1)
+    t = np.cumsum(g) - g / 2
+    i = k * steps + stage
+    before = i - 1 - np.arange(MEANS)
+    t = t - t[i]
+    A = np.stack([np.ones_like(t), t, t**2, t**3, g**2])
+    w = weights_of(fractions)[MEANS + stage]
+    off = np.abs(A[:, before] @ w - A[:, i])
+    return int(np.argmax(np.append(off > 1e-9, True)))
+
+
+@pytest.mark.parametrize("fractions", COMPOSITIONS)
+def test_motions_of_compositions_are_predicted_exactly(fractions):
+    """From the second step on, as far as the substeps before can tell; a constant from the second substep on."""
+    random, h, steps = np.random.default_rng(3), 0.3, 2 + 2 * MEANS // len(fractions)
+    own, k0 = terms(fractions, steps, h), -(-MEANS // len(fractions)) * len(fractions)
+    exact = [exact_terms(fractions, stage) for stage in range(len(fractions))]
+    assert min(exact) >= 3
+    assert np.mean(np.array(exact) == 5) > 0.7
+    for count in range(1, 6):
+        C = random.normal(size=(COUNT, count))
+        march = March(fractions)
+        for k in range(steps * len(fractions)):
+            long = march.record[MISSED] > march.record[MISSED_BY_LAST]
+            found, _ = march.substep(C @ own[:count, k], h, k)
+            missed = np.abs(found - C @ own[:count, k]).max()
+            if count == 1 and k > 0:
+                assert missed < 1e-12
+            if k >= k0 and exact[k % len(fractions)] >= count and not long:
+                assert missed < 1e-9
+
+
+@pytest.mark.parametrize("fractions", COMPOSITIONS)
+def test_weights_miss_the_next_terms_least_among_the_exact_ones(fractions):
+    """The quartic, three times the sum of cubes and three times t g^2, and a hundredth of themselves: no change that leaves them
+    exact makes this sum of squares smaller.
+    """
+    k = len(fractions)
+    steps = 2 + MEANS // k
+    g, i0 = np.tile(fractions, steps + 1), k * steps
+    middle, summed = np.cumsum(g) - g / 2, np.cumsum(g**3) - g**3 / 2
+    for stage in range(k):
+        i = i0 + stage
+        before = i - 1 - np.arange(MEANS)
+        t = middle[before] - middle[i]
+        A = np.stack([np.ones(MEANS), t, t**2, t**3, g[before] ** 2])
+        w = weights_of(fractions)[MEANS + stage]
+        B = np.stack([t**4, 3 * (summed[before] - summed[i]), 3 * t * g[before] ** 2])
+        slope = B.T @ (B @ w) + 1e-4 * w
+        free = scipy.linalg.null_space(A[: exact_terms(fractions, stage)], rcond=1e-9)
+        assert np.abs(free.T @ slope).max(initial=0.0) < 1e-8 * max(1.0, np.abs(w).max())
+
+
+def test_a_new_step_length_starts_a_new_history():
+    """With the accelerations of the last substep."""
+    fractions = COMPOSITIONS[0]
+    march, n = March(fractions), len(fractions)
+    counts = [march.substep(np.full(COUNT, 1.0 + k), 0.1, k)[1] for k in range(2 * n)]
+    assert counts == [min(k, MEANS) for k in range(2 * n)]
+    begin, rates = march.velocities.copy(), march.memory[:COUNT].copy()
+    found, known = march.substep(np.ones(COUNT), 0.2, 0)
+    assert known == 0
+    assert np.allclose(found, begin + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
+    assert np.abs(found - 1.0).min() > 0.1
+    assert march.record[KNOWN] == 1.0
+    assert march.record[MISSED] == 0.0  # nothing was predicted by means
+    counts = [march.substep(np.ones(COUNT), 0.2, k)[1] for k in range(1, n)]
+    assert counts == [min(k, MEANS) for k in range(1, n)]
+
+
+@pytest.mark.parametrize("fractions", [COMPOSITIONS[0], COMPOSITIONS[-1]])
+def test_the_last_mean_is_used_if_steps_are_too_long(fractions):
+    """A mean that jumps is missed by more than by the last one; what is smooth again is predicted as before."""
+    random, n = np.random.default_rng(1), max(len(fractions), 2 * MEANS)
+    march = March(fractions)
+    rough = random.normal(size=(3 * n, COUNT))
+    for k in range(3 * n):
+        long = k > 0 and march.record[MISSED] > march.record[MISSED_BY_LAST]
+        found, _ = march.substep(rough[k], 0.1, k)
+        if long:
+            assert np.allclose(found, rough[k - 1], rtol=0, atol=1e-12)
+        if k > 0:
+            missed = np.abs(rough[k] - rough[k - 1]).max()
+            assert march.record[MISSED_BY_LAST] == pytest.approx(missed, rel=1e-9)
+    assert march.record[MISSED] > march.record[MISSED_BY_LAST] > 0.0
+    t = terms(fractions, 3 * n, 0.1)[1]
+    for k in range(3 * n):
+        found, _ = march.substep(np.full(COUNT, t[k]), 0.1, k)
+    assert march.record[MISSED] < march.record[MISSED_BY_LAST]
+    assert np.allclose(found, t[3 * n - 1], rtol=0, atol=1e-12)
+
+
+def five():
+    return branched(("revolute", "spherical", "universal", "weld", "revolute"))
+
+
+def nine():
+    """Eight bodies in SIMD lanes, and one beside them."""
+    return branched(("revolute",) * 9)
+
+
+def stepper_of(model, planar, order, h, **more):
+    """A stepper of a tree, in space or in its plane, and its first state."""
+    built = model.build()
+    symmetry = Symmetry(built.state, built.load_directions) if planar else None
+    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **more)
+    assert (stepper.solver == "planar") == planar
+    assert (stepper.sizes.memory.history > 0) == more.get("earlier", True)
+    return stepper, stepper.start(built.state)
+
+
+@pytest.mark.parametrize(
+    ("make", "planar", "order", "h", "steps", "fewer"),
+    [
+        # short steps, hinges alone
+        (lambda: branched(("revolute",) * 5), False, 2, 1e-3, 60, 0.3),
+        (five, False, 4, 0.1, 10, 0.02),
+        (five, False, 6, 0.1, 10, 0.02),
+        (nine, False, 6, 0.1, 25, 0.05),
+        (hinges, True, 2, 2e-3, 200, 0.6),
+        (hinges, True, 2, 0.01, 60, 0.3),
+        (hinges, True, 4, 0.025, 80, 0.4),
+        (hinges, True, 6, 0.05, 40, 0.15),
+    ],
+)
+def test_the_history_saves_iterations_and_leaves_states_unchanged(make, planar, order, h, steps, fewer):
+    """Compared with the prediction from the last step alone."""
+    counts, ends = [], []
+    for earlier in (True, False):
+        stepper, begin = stepper_of(make(), planar, order, h, earlier=earlier)
+        end, report = stepper.advance(begin, 0, steps)
+        counts.append(report.iterations / report.solves)
+        ends.append(of_last_step(end))
+    assert counts[0] < counts[1] - fewer, counts
+    # forces of 600 N follow from changes of momenta in 1e-3 s
+    assert not {name: size for name, size in differences(*ends).items() if name != "lam" or size > 3e-5}
+
+
+@pytest.mark.parametrize(
+    ("make", "planar", "lengths"),
+    [
+        (lambda: branched(("revolute",) * 5), False, (8e-4, 9e-4, 1.3e-3)),
+        (hinges, True, (6e-4, 7e-4, 8e-4, 9e-4)),
+    ],
+    ids=["in space", "in a plane"],
+)
+def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar, lengths):
+    """In 8000 steps of each length by no more than with two corrections: the rounding of positions is in the equations."""
+    worst = []
+    for h in lengths:
+        stepper, state = stepper_of(make(), planar, 2, h)
+        total, moving, off, count = energies(stepper.system, state).total, 0.0, 0.0, 0
+        for k in range(20):
+            state, report = stepper.advance(state, 400 * k, 400)
+            now, count = energies(stepper.system, state), count + report.iterations
+            moving, off = max(moving, now.kinetic), max(off, abs(now.total - total))
+        worst.append(off / moving)
+        assert count < 8000 * (0.9 if planar else 1.5), count
+    assert sum(worst) < (1e-13 if planar else 1.2e-13)
+
+
+@pytest.mark.parametrize("make", [hinges, nine])
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_divided_runs_have_the_same_bits(make, order):
+    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
+    whole, _ = stepper.advance(begin, 0, 7)
+    first, _ = stepper.advance(begin, 0, 3)
+    again, _ = stepper_of(make(), make is hinges, order, 0.02)[0].advance(first, 3, 4)
+    for one, other in zip(whole, again, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("make", [hinges, nine])
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_a_wrong_history_is_not_used_twice(make, order):
+    """Means of which all but the last are nonsense, after a step that was missed by them."""
+    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
+    begun, _ = stepper.advance(begin, 0, 8)
+    parts = stepper.sizes.memory.parts(begun.memory)
+    parts["history"][1:] += 1e4
+    parts["record"][MISSED], parts["record"][MISSED_BY_LAST] = 1.0, 0.5
+    end, report = stepper.advance(begun, 8, 8)
+    assert (report.halvings, report.most_iterations <= 4, report.solves > MEANS) == (0, True, True)
+    assert stepper.sizes.memory.parts(end.memory)["record"][MISSED] < 10.0  # all six are new
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("make", [hinges, nine])
+def test_the_record_has_the_largest_errors_of_all_frames(make, order, side):
+    """Of frames in SIMD lanes and of the others; a history that is off in one number is missed by that much."""
+    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
+    memory = stepper.sizes.memory
+    begun, _ = stepper.advance(begin, 0, 8)
+    moving = np.flatnonzero(np.abs(memory.parts(begun.memory)["history"]).max(axis=0))
+    for i in moving[:: max(1, len(moving) // 12)]:
+        changed = begun._replace(memory=begun.memory.copy())
+        memory.parts(changed.memory)["history"][0, i] += side
+        end = stepper.end_of_first_solve(changed, 0.16, 0.02) or stepper.advance(changed, 8, 1)[0]
+        assert memory.parts(end.memory)["record"][MISSED_BY_LAST] == pytest.approx(1.0, abs=0.3)
+
+
+def test_resumed_results_continue_their_history(tmp_path):
+    for scheme in ("em", "em4"):
+        path = tmp_path / f"{scheme}.vtkhdf"
+        whole = simulate(swung(), 0.4, 0.02, scheme, progress=False)
+        simulate(swung(), 0.2, 0.02, scheme, output=path, progress=False)
+        more = simulate(swung(), 0.4, 0.02, scheme, output=path, resume=True, progress=False)
+        for one, other in zip(whole.state(-1), more.state(-1), strict=True):
+            assert one.tobytes() == other.tobytes()
