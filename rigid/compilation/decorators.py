@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import io
 import os
 import pickle
@@ -29,11 +30,9 @@ from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
 from rigid.compilation.cache_folder import CACHE_DIRECTORY
-from rigid.compilation.inlined_kernels import inlined, target_of_kernels
+from rigid.compilation.compiler_settings import OURS, WhileCompiling
+from rigid.compilation.inlined_kernels import inlined, target_of_kernels, with_target
 from rigid.compilation.kernel_cache import KernelCache
-from rigid.compilation.kernel_libraries import with_target
-from rigid.compilation.known_signatures import known_signature, signature_of
-from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,20 +63,17 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     """Return a decorator that compiles kernels with our settings and cache."""
 
     def decorate(function: Any) -> Any:
-        with _our_cache(), known_signature(function):
+        with _our_cache():
             jit: Any = numba.njit
-            return _quickly_typed(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
+            return _set_up(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
 
     return decorate
 
 
-def _quickly_typed(dispatcher: Any) -> Any:
-    """Set up a dispatcher for fast type inference, arguments of general types, and our target."""
+def _set_up(dispatcher: Any) -> Any:
+    """Set up a dispatcher for arguments of general types and for our target."""
     if not _config.DISABLE_JIT:
-        vars(dispatcher).pop(
-            "__signature__", None
-        )  # the function's own signature, with its annotations, is looked up again
-        dispatcher._compiler._customize_flags = KernelFlags
+        setattr(dispatcher, OURS, True)
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
         # do not load numba extensions of other packages: the compiler loads them itself if something is left to compile
         dispatcher._compilation_chain_init_hook = _nothing
@@ -226,9 +222,10 @@ def _calling(inner: Any, function: Any) -> Any:
     """
     code, name = function.__code__, f"{function.__name__}_for_python"
     known, defaults = function.__globals__, function.__defaults__
-    taken = signature_of(function)
-    if function.__closure__ is None and taken is not None:
-        names = ", ".join(taken.parameters)
+    taken = inspect.signature(function).parameters
+    plain = all(each.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for each in taken.values())
+    if function.__closure__ is None and plain:
+        names = ", ".join(taken)
         text = f"def {name}({names}):\n    return the_kernel({names})\n"
         known = {"the_kernel": inner, "__name__": function.__module__}
         made = compile(text, code.co_filename, "exec").co_consts[0]
@@ -262,8 +259,7 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     """Compile a function under a name, without a cache entry."""
     function.__qualname__ = name
     jit: Any = numba.njit
-    with known_signature(function):
-        return _quickly_typed(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
+    return _set_up(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
 
 
 def inner_apart(function: F, folder: str = "") -> F:
@@ -279,9 +275,9 @@ def inner_apart(function: F, folder: str = "") -> F:
 
     if _config.DISABLE_JIT:
         return function
-    with _our_cache(folder), known_signature(function):
+    with _our_cache(folder):
         inner = compiled_as(cache=bool(folder), **_NO_C, **_FACELESS)(function)
-    inner._compiler._customize_flags = KernelFlags
+    setattr(inner, OURS, True)
     return _with_face_apart(inner, compiled_as(), function)
 
 
@@ -311,8 +307,7 @@ class _KernelForC(ccallback.CFunc):
     def of(cls, function: Callable[..., Any], signature: Any, **options: Any) -> _KernelForC:
         """Compile a function for one signature."""
         made: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
-        settings = made._compiler._customize_flags
-        made._compiler._customize_flags = lambda flags: KernelFlags(settings(flags))
+        setattr(made, OURS, True)
         made.enable_caching()
         made.compile()
         return made

@@ -13,20 +13,21 @@ fails if these change. Without them kernels are compiled as numba does.
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import importlib
 import sys
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding
 from numba.core import cgutils, imputils, types
+from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
-from rigid.compilation.kernel_libraries import KernelLibrary, Target, target_of, with_target
 from rigid.compilation.raised_exceptions import create_c_wrapper
 
 # Number of LLVM instructions, before the whole is simplified, from which on a kernel is long: a call costs some nanoseconds, a
@@ -34,7 +35,33 @@ from rigid.compilation.raised_exceptions import create_c_wrapper
 LONG, LONG_WITH_TUPLES = 1000, 4000
 
 
-class InlinedLibrary(KernelLibrary):
+class Target(NamedTuple):
+    """Compilation target: the parts that numba's dispatcher requires of one."""
+
+    options: Any
+    typing_context: Any
+    target_context: Any
+
+
+def _target_of(library: type[JITCodeLibrary], **of_codegen: Any) -> Target:
+    """Return numba's target for this machine with libraries of this class; `of_codegen` replaces attributes of its
+    code generator.
+    """
+    codegen = copy.copy(cpu_target.target_context.codegen())
+    codegen._library_class = library
+    vars(codegen).update(of_codegen)
+    context = cpu_target.target_context.subtarget(_internal_codegen=codegen)
+    return Target(cpu_target.options, cpu_target.typing_context, context)
+
+
+def with_target(dispatcher: Any, target: Target) -> Any:
+    """Set the target that a kernel is compiled for; return the kernel."""
+    dispatcher.targetctx = target.target_context
+    dispatcher._compiler.targetdescr = target
+    return dispatcher
+
+
+class InlinedLibrary(JITCodeLibrary):
     """Library of a kernel that is either only linked into others, or long and called by them."""
 
     length = inf  # number of instructions from which on the kernel is long
@@ -197,7 +224,7 @@ def _target_of_inlined() -> Target:
     """Return the target of kernels for other kernels."""
     _prepared()
     # also keep environments of kernels that a cached kernel inlined: machine code made of it needs them
-    target = target_of(InlinedLibrary, set_env=_keep_environment)
+    target = _target_of(InlinedLibrary, set_env=_keep_environment)
     context = target.target_context
     context.insert_user_function = functools.partial(_offer, context)
     context.get_executable = functools.partial(_executable, context)
@@ -208,7 +235,7 @@ def _target_of_inlined() -> Target:
 def target_of_kernels() -> Target:
     """Return the target of kernels with machine code."""
     _prepared()
-    target = target_of(KernelLibrary)
+    target = _target_of(JITCodeLibrary)
     context = target.target_context
     context.create_cfunc_wrapper = functools.partial(create_c_wrapper, context)
     return target

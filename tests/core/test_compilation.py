@@ -1,25 +1,24 @@
 """How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
 
+import gc
 import math
 import multiprocessing
 import os
 import warnings
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
-from numba.core.codegen import CPUCodeLibrary
+from numba.core import event
 
-from rigid.compilation import kernel_libraries
 from rigid.compilation.decorators import (
     allocating_kernel,
     compiled,
     explicit_kernel,
     inner_kernel,
     kernel,
-    named_inner_kernel,
     named_kernel,
 )
 from rigid.compilation.kept import Kept, kept_in
@@ -148,48 +147,6 @@ def test_no_machine_code_is_made_of_kernels_that_only_kernels_call():
         function.compile(signature)
         made = function.overloads[signature]
         assert bool(made.library.get_pointer_to_function(made.fndesc.llvm_func_name)) == has_code
-
-
-def added(weights, x, out):
-    """A loop that is worth several numbers at a time."""
-    for i in range(out.shape[0]):
-        out[i] += weights[i] * x[i]
-
-
-@compiled_only
-def test_a_kernel_is_short_when_it_is_taken_in_and_wholly_optimised_in_machine_code():
-    """numba's parts behind `rigid.compilation.kernel_libraries` still do what they are there for."""
-    signature = (numba.types.float64[::1],) * 3
-    made = (
-        named_inner_kernel("added_short", FunctionType(added.__code__, {"__name__": __name__})),
-        named_kernel("added_whole", FunctionType(added.__code__, {"__name__": __name__})),
-        numba.njit(error_model="numpy")(added),
-    )
-    for each in made:
-        each.compile(signature)
-    short, whole, numbas = (str(each.overloads[signature].library._final_module) for each in made)
-    for code in (short, whole):
-        assert "fmul double" in code or "fmul <" in code
-    assert "alloca" not in short
-    assert "fmul <" not in short
-    assert ("fmul <" in whole) == ("fmul <" in numbas)  # where the processor has them
-    assert kernel_libraries._as_read() or numba.version_info.short != (0, 68)
-
-
-@compiled_only
-def test_where_numba_is_not_as_it_was_read_kernels_are_compiled_as_it_does(monkeypatch):
-    monkeypatch.setattr(kernel_libraries, "_as_read", lambda: False)
-    done = []
-    for name in ("_optimize_functions", "_optimize_final_module"):
-        own = getattr(CPUCodeLibrary, name)
-        monkeypatch.setattr(
-            CPUCodeLibrary, name, lambda *of, own=own, name=name: [done.append(name), own(*of)]
-        )
-    of_numba = named_kernel("added_as_numba_does", FunctionType(added.__code__, {"__name__": __name__}))
-    out = np.ones(5)
-    of_numba(np.arange(5.0), np.arange(5.0), out)
-    assert out.tolist() == [1.0, 2.0, 5.0, 10.0, 17.0]
-    assert set(done) == {"_optimize_functions", "_optimize_final_module"}
 
 
 @compiled_only
@@ -542,3 +499,29 @@ def test_our_kernels_compile_without_numbas_warning_of_experiments_and_those_of_
         assert chosen_of(numba.njit)(2.0, True) == 3.0
         assert [each.category for each in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
     assert list(warnings.filters) == before
+
+
+@compiled_only
+@pytest.mark.parametrize("threshold", [700, 0])
+def test_garbage_is_collected_less_often_while_kernels_are_compiled(threshold):
+    """Also if the compilation fails, the threshold is as before afterwards; garbage collection that is off stays off."""
+    seen, before = [], gc.get_threshold()
+
+    class Looking(event.Listener):
+        def on_start(self, started):
+            seen.append(gc.get_threshold()[0])
+
+        on_end = on_start
+
+    @kernel
+    def fails(x):
+        return x.nothing
+
+    gc.set_threshold(threshold, *before[1:])
+    try:
+        with event.install_listener("numba:compile", Looking()), pytest.raises(numba.errors.TypingError):
+            fails(1.0)
+        assert gc.get_threshold()[0] == threshold
+    finally:
+        gc.set_threshold(*before)
+    assert (seen[0] > 1e5) == (threshold > 0)

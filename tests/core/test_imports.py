@@ -1,6 +1,5 @@
 """What a script loads: no heavy module that it does not use, and machine code without numba's compiler."""
 
-import inspect
 import json
 
 import numba
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.interpolate
 
-from rigid.compilation.known_signatures import known_signature, signature_of
 from rodsim.parts.straight_lines import StraightLine
 from tests.support.processes import said
 
@@ -134,25 +132,6 @@ print(before == after, gone() is None)
 
 def test_an_import_leaves_the_garbage_collector_and_objects_of_the_user_alone():
     assert said("-c", GARBAGE) == "True True"
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda: 0,
-        lambda x, y: 0,
-        lambda x, y=2, z=(1.0, None): 0,
-        lambda *x: 0,
-        lambda x, *, y: 0,
-        lambda x, **y: 0,
-    ],
-)
-def test_signatures_that_are_made_quickly_are_those_that_python_makes(function):
-    slowly = inspect.signature(function)
-    assert signature_of(function) in (None, slowly)
-    with known_signature(function):
-        assert inspect.signature(function) == slowly
-    assert not vars(function)
 
 
 def test_a_straight_line_is_the_spline_of_degree_one_to_the_bit():
