@@ -1,0 +1,331 @@
+"""Measure what each accelerator gains, by switching it off: python -m benchmarks.ablation [--only WORD] [--pairs 5] [--cold]
+
+For each accelerator the table has the lines of code that exist for it alone, and the processor time without it over that with it,
+on a typical case and on a case where it gains much; for threads it is the wall time. Both run in turn, each in a process that
+stays; cases are those of `benchmarks.two_versions`. `--cold` also measures what makes a first compilation faster, with an empty
+cache, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+RUNS, SECONDS = 16, 0.2  # runs of `simulate_many`; length of one measurement, s
+
+
+class Accelerator(NamedTuple):
+    """What can be switched off."""
+
+    code: Sequence[str]  # files, or file:function, that exist for it alone
+    off: Callable[[], None]  # called at the start of a process that works without it
+    typical: str
+    best: str
+    options: dict[str, Any] = {}  # noqa: RUF012  arguments of `simulate`, or "runs" for `simulate_many`
+    options_off: dict[str, Any] = {}  # noqa: RUF012  instead of these without it
+    compiled: bool = False  # without it kernels are others: the process has a cache of its own
+    cold: bool = False  # it makes the first compilation faster
+
+
+def _patch(name: str, new: Any) -> None:
+    """Replace an object for the rest of the process; `name`: its module and name."""
+    mock.patch(name, new).start()
+
+
+def _nothing() -> None:
+    """Do nothing: the options switch it off."""
+
+
+def _without_plane() -> None:
+    _patch("discretization.time.planar_stepper.planar_of", lambda *_, **__: "switched off")
+
+
+def _without_history() -> None:
+    from discretization.shortcuts import em_stepper
+
+    _patch(
+        "rodsim.simulation.em_stepper", lambda *given, **more: em_stepper(*given, **more | {"earlier": False})
+    )
+
+
+def _without_groups() -> None:
+    from discretization.trees import places
+
+    grouped = places.side_by_side
+    _patch("discretization.time.tree_stepper.side_by_side", lambda system, tree: grouped(system, tree, 9))
+
+
+def _without_lanes() -> None:
+    for name in ("tree_stepper.TreeStepper", "planar_stepper.PlanarStepper"):
+        _patch(f"discretization.time.{name}._key_of_lanes", lambda _: ())
+
+
+def _with_new_tangents() -> None:
+    from discretization.time import last_correction
+    from rigid.compilation.decorators import small_kernel
+
+    def may_go_again(size, before, nothing, bodies):  # type: ignore[no-untyped-def]
+        return False
+
+    last_correction.may_go_again = small_kernel(may_go_again)
+
+
+def _with_usual_garbage_collection() -> None:
+    _patch("rigid.compilation.compiler_settings.WhileCompiling.EVERY", 700)
+
+
+def _with_machine_code_of_each_kernel() -> None:
+    _patch("rigid.compilation.decorators.inlined", lambda dispatcher: dispatcher)
+
+
+TREES, TIME, PLANE = "discretization/trees", "discretization/time", "discretization/planar"
+ACCELERATORS: dict[str, Accelerator] = {
+    "trees: eliminate bodies one by one": Accelerator(
+        [TREES, f"{TIME}/tree_march.py", f"{TIME}/tree_stepper.py", f"{TIME}/last_correction.py"],
+        _nothing,
+        "mixed tree 20",
+        "oblique hinges 100",
+        options_off={"solver": "general"},
+    ),
+    "plane: three unknowns a frame": Accelerator(
+        [PLANE, *(f"{TIME}/planar_{name}.py" for name in ("march", "newton", "run_march", "stepper"))],
+        _without_plane,
+        "planar cantilever 20",
+        "four-bars 10",
+    ),
+    "predictor: history of six steps": Accelerator(
+        ["discretization/assembly/predictor.py"], _without_history, "oblique hinges 20", "ball chain 20"
+    ),
+    "bodies of a tree in SIMD lanes": Accelerator(
+        [f"{TREES}/body_lanes.py", f"{TREES}/lane_states.py"], _without_groups, "oblique hinges 20", "rod 100"
+    ),
+    "tangents of the last correction again": Accelerator(
+        [
+            f"{TREES}/elimination.py:eliminate_again",
+            f"{TREES}/elimination.py:eliminate_plain_again",
+            f"{TREES}/bodies.py:assemble_residuals",
+            f"{TREES}/body_lanes.py:assemble_residuals_of_groups",
+            f"{TIME}/last_correction.py:may_go_again",
+            f"{PLANE}/elimination.py:again_by_hinge",
+            f"{PLANE}/elimination.py:again_by_hinges",
+        ],
+        _with_new_tangents,
+        "oblique hinges 5",
+        "oblique hinges 20",
+        compiled=True,
+    ),
+    "eight runs of `simulate_many` in SIMD lanes": Accelerator(
+        [
+            *(f"{TREES}/{name}.py" for name in ("runs", "run_loops")),
+            *(
+                f"{TIME}/{name}.py"
+                for name in ("run_march", "tree_run_march", "planar_run_march", "side_by_side")
+            ),
+            f"{PLANE}/runs.py",
+        ],
+        _without_lanes,
+        "oblique hinges 20",
+        "planar hinges 5",
+        options={"runs": RUNS},
+        options_off={"runs": RUNS},
+    ),
+    "threads of one run": Accelerator(
+        ["discretization/assembly/team.py"],
+        _nothing,
+        "rod 1000",
+        "net 5040",
+        options={"solver": "general", "threads": 2},
+        options_off={"solver": "general"},
+    ),
+    "compilation: collect garbage less often": Accelerator(
+        ["rigid/compilation/compiler_settings.py"],
+        _with_usual_garbage_collection,
+        "rod 20",
+        "rod 20",
+        cold=True,
+    ),
+    "compilation: no machine code of short kernels": Accelerator(
+        ["rigid/compilation/inlined_kernels.py"],
+        _with_machine_code_of_each_kernel,
+        "rod 20",
+        "oblique hinges 5",
+        cold=True,
+    ),
+}
+
+
+def lines_of(code: Sequence[str]) -> int:
+    """Return the number of lines of code, without docstrings, comments and blank lines, of files, folders or functions."""
+    count = 0
+    for place in code:
+        name, _, function = place.partition(":")
+        path = ROOT / name
+        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            count += len(_lines(ast.parse(file.read_text()), function))
+    return count
+
+
+def _lines(tree: ast.AST, function: str) -> set[int]:
+    """Return the numbers of the lines with code of a module, or of one of its functions."""
+    if function:
+        tree = next(
+            node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
+        )
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            continue
+        if isinstance(node, ast.stmt | ast.expr):
+            found |= {node.lineno, node.end_lineno or node.lineno}
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            text = node.body[0]
+            found -= set(range(text.lineno, (text.end_lineno or text.lineno) + 1))
+    return found
+
+
+class _Worker:
+    """Process that measures cases with or without one accelerator."""
+
+    def __init__(self, name: str, off: bool, cache: str) -> None:
+        where = {"NUMBA_CACHE_DIR": cache} if cache else {}
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-m",
+                "benchmarks.ablation",
+                "--worker",
+                name,
+                *(["--off"] if off else []),
+            ],
+            cwd=ROOT,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | where,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def ask(self, case: str, steps: int) -> float:
+        """Return the processor time, s, of one measurement of a case."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([case, steps]), file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+    def end(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def _work(name: str, off: bool) -> None:
+    """Measure the cases that are asked for on stdin, a line each."""
+    accelerator = ACCELERATORS[name]
+    if off:
+        accelerator.off()
+    # imported now: some accelerators are switched off before the kernels that use them are made
+    import rodsim
+    from benchmarks.two_versions import CASES
+
+    options = dict(accelerator.options_off if off else accelerator.options)
+    runs = options.pop("runs", 0)
+    clock = perf_counter if "threads" in accelerator.options else process_time
+    for line in sys.stdin:
+        case, steps = json.loads(line)
+        make, dt, scheme = CASES[case]
+        model, end = make(), steps * dt
+        begun = clock()
+        if runs:
+            prepared = model.prepare(t_end=end, dt=dt, integrator=scheme)
+            rodsim.simulate_many(
+                prepared, [{"gravity": (0.0, 0.1 * k, -9.0)} for k in range(runs)], threads=1
+            )
+        else:
+            rodsim.simulate(model, end, dt, scheme, output_every=steps, progress=False, **options)
+        print(clock() - begun, flush=True)
+
+
+def _ratio(name: str, case: str, pairs: int) -> float:
+    """Return the median of the times without an accelerator over those with it."""
+    accelerator = ACCELERATORS[name]
+    with tempfile.TemporaryDirectory() as cache:
+        if accelerator.cold:
+            return _cold_ratio(name, case)
+        workers = [_Worker(name, off, cache if off and accelerator.compiled else "") for off in (False, True)]
+        try:
+            for worker in workers:
+                worker.ask(case, 2)
+            steps = 2
+            while workers[0].ask(case, steps) < SECONDS and steps < 4096:
+                steps *= 2
+            ratios = []
+            for _ in range(pairs):
+                one, other = (worker.ask(case, steps) for worker in workers)
+                ratios.append(other / one)
+        finally:
+            for worker in workers:
+                worker.end()
+    return float(np.median(ratios))
+
+
+def _cold_ratio(name: str, case: str) -> float:
+    """Return the time of a first run with an empty cache without an accelerator over that with it."""
+    taken = []
+    for off in (False, True):
+        with tempfile.TemporaryDirectory() as cache:
+            worker = _Worker(name, off, cache)
+            taken.append(worker.ask(case, 2))
+            worker.end()
+    return taken[1] / taken[0]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="accelerators whose name contains this")
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--off", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        return _work(given.worker, given.off)
+    print("| accelerator | lines | typical | best | cases |\n|---|---|---|---|---|")
+    for name, accelerator in ACCELERATORS.items():
+        if given.only not in name or (accelerator.cold and not given.cold):
+            continue
+        gains = [_ratio(name, case, given.pairs) for case in (accelerator.typical, accelerator.best)]
+        cases = f"{accelerator.typical}, {accelerator.best}"
+        print(
+            f"| {name} | {lines_of(accelerator.code)} | {gains[0]:.2f} | {gains[1]:.2f} | {cases} |",
+            flush=True,
+        )
+    return None
+
+
+if __name__ == "__main__":
+    main()
