@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
@@ -38,7 +38,7 @@ def driven_frames(fixed: np.ndarray) -> Ints:
     return np.flatnonzero(fixed == DRIVEN)
 
 
-@known
+@memo(of_structure)
 def count_drives(system: System) -> int:
     """Return the number of rows of drives in `State.own`."""
     kind, fixed = system.constraints.kind, system.frames.fixed

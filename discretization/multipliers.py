@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization import interaction_table
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.system import Floats, Ints
@@ -43,7 +43,7 @@ class Multipliers(NamedTuple):
         return totals[self.joint]
 
 
-@known
+@memo(of_structure)
 def multipliers_of(system: System) -> Multipliers:
     """Return the list of multipliers of a system."""
     constraints, more = system.constraints, system.others
@@ -80,7 +80,7 @@ def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
     return system._replace(others=system.others._replace(repeats=of_others))
 
 
-@known
+@memo(of_structure)
 def count_multipliers(system: System) -> int:
     """Return the number of rows of g, the length of `State.lam`."""
     return int(rows_of(system.constraints).sum() + interaction_table.rows_of(system.others).sum())

@@ -24,7 +24,7 @@ import numpy as np
 from discretization.contact.windows import most_bristles
 from discretization.drives import NUMBERS, count_drives
 from discretization.interaction_table import counting, groups_of, own_of, settled_of
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.space.spans import dissipations_of, points_between
 from discretization.system import System
 from rigid.interactions import evaluation
@@ -67,7 +67,7 @@ class OwnVariables(NamedTuple):
         return own
 
 
-@known
+@memo(of_structure)
 def own_variables(system: System) -> OwnVariables:
     """Return the layout of the internal variables of a system."""
     branches = system.rods.branches

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discretization.known_facts import digest_of_system
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.advance import GENERAL
@@ -47,27 +46,14 @@ def em_stepper(
         from discretization.time.tree_stepper import TreeStepper
         from discretization.trees.shape import Tree, tree_of
 
-        digest = digest_of_system(system)
-        planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
+        planar = "" if symmetry is None else planar_of(system, symmetry, tolerance)
         if not isinstance(planar, str):
             return PlanarStepper(system, planar, h, order, load_values, halves, earlier, drive_values)
-        of_tables = digest[:-1]  # the tree does not depend on gravity
-        tree = tree_of(system, digest=of_tables)
+        tree = tree_of(system)
         if isinstance(tree, Tree):
             if isinstance(beside, TreeStepper):
                 return beside.beside(system, load_values)
-            return TreeStepper(
-                system,
-                tree,
-                h,
-                order,
-                load_values,
-                tolerance,
-                halves,
-                earlier,
-                drive_values,
-                digest=of_tables,
-            )
+            return TreeStepper(system, tree, h, order, load_values, tolerance, halves, earlier, drive_values)
     if beside is not None and beside.solver == GENERAL:
         return beside.beside(system, load_values)
     own: dict[str, Any] = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}

@@ -33,9 +33,8 @@ from rigid.system import Constraints, Floats, Frames, Ints
 ROWS = {"elements": "length", "spans": "kind", "constraints": "kind", "others": "kind", "contacts": "pairs"}
 
 
-@by_reference
-class System(NamedTuple):
-    """A model ready for an integrator; frame 0 is the ground."""
+class _Tables(NamedTuple):
+    """The fields of a `System`."""
 
     frames: Frames
     elements: Elements
@@ -44,6 +43,14 @@ class System(NamedTuple):
     spans: Spans = no_spans()  # rod elements between several frames
     others: InteractionTable = table_of()  # loads, springs, bushings: all without a table of their own
     contacts: Contacts = contacts_of()  # surfaces that may touch; integrators add active contacts to `others`
+
+
+@by_reference
+class System(_Tables):
+    """A model ready for an integrator; frame 0 is the ground. Its `__dict__` refers to results of `discretization.memo`."""
+
+    def __getstate__(self) -> None:
+        """Leave these results out of copies and pickles."""
 
     @property
     def filled(self) -> list[str]:

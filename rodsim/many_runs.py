@@ -19,7 +19,6 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
 from rodsim.batches import Batch, Begun, begun, named
-from rodsim.building.kept_builds import built_of
 from rodsim.building.restart import check_start
 from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
@@ -222,7 +221,7 @@ def simulate_many(
     _check_values(models[0], given)
     if given.get("start") is not None or given.get("start_time") is not None:
         start = given.get("start"), given.get("start_time")
-        given["start"] = check_start("simulate_many", built_of(models[0]), *start)
+        given["start"] = check_start("simulate_many", models[0].build(), *start)
     results: dict[int, Result] = {}
     failed: dict[int, Exception] = {}
     turns = Turns(workers)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class Changed(Model):
     """A prepared model with changed numbers: a separate model whose arrays reuse those of the prepared one."""
 
-    told_by_contents = False  # never cached: the prepared arrays are reused already
     _kept: Kept
     _paths: tuple[str, ...]
 

@@ -36,7 +36,6 @@ from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
-from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.plausibility import warn_of_stretched_starts
 from rodsim.building.restart import restarted
@@ -216,7 +215,7 @@ def simulate(
             f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
         )
     announce()
-    built = built_of(model)
+    built = model.build()
     check_mass(built, "simulate")
     if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)

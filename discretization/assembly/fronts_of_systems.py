@@ -12,11 +12,18 @@ import numpy as np
 import scipy  # submodules are loaded on first access
 
 from discretization.assembly.incidence import incidence
-from discretization.assembly.kept_numberings import has_inertia, keeping
-from discretization.assembly.numbering import BAND_LIMIT, Numbering, half_bandwidth, number
+from discretization.assembly.numbering import (
+    BAND_LIMIT,
+    Numbering,
+    half_bandwidth,
+    new_handle,
+    number,
+    sharing,
+)
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.interaction_table import one_sided
 from discretization.linear.fronts import fronts_of
+from discretization.memo import memo, of_structure
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.system import Ints
@@ -26,13 +33,40 @@ _WIDE = 36  # half bandwidth up to which fronts are not considered: no chain or 
 _PARTS = 8  # number of rods, bodies, mechanisms that meet from which contacts between them are left to an iteration
 _NARROW_HEAP = 36  # half bandwidth including these contacts up to which they stay in the band nevertheless
 _SLOWER = 3.0  # operations of a band in the time of one operation of fronts
+_SYMMETRIC = 1e-9  # moments of inertia below this fraction of the largest count as zero
+
+_DIAGONAL, _OFF_DIAGONAL = np.eye(3, dtype=bool), ~np.eye(3, dtype=bool)
 
 
-@keeping
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """Number the unknowns as `numbering.number` does, with fronts if they are faster.
 
     Use it for matrices that contain inertia. If many parts meet in contact, the blocks of contacts are stored behind the band.
+    """
+    found = _number_for_steps(system, band_limit, hidden, has_inertia(system), sharing(system))
+    return found._replace(handle=new_handle())
+
+
+def has_inertia(system: System) -> bool:
+    """Return whether all moving frames have mass and inertia about all axes."""
+    frames, moving = system.frames, system.frames.fixed == 0
+    inertia = frames.inertia[moving]
+    if not inertia[:, _OFF_DIAGONAL].any():  # diagonal, as for rods: the entries are the principal moments
+        moments = inertia[:, _DIAGONAL]
+        least, largest = moments.min(axis=1), moments.max(axis=1)
+    else:
+        moments = np.linalg.eigvalsh(inertia)
+        least, largest = moments[:, 0], moments[:, -1]
+    return bool(np.all((frames.mass[moving] > 0.0) & (least > _SYMMETRIC * largest)))
+
+
+@memo(of_structure)
+def _number_for_steps(
+    system: System, band_limit: int, hidden: bool, whole: bool, shared: tuple[np.ndarray, np.ndarray]
+) -> Numbering:
+    """Return the numbering of `number_for_steps` with any handle.
+
+    It depends on masses in two ways only. `whole`: result of `has_inertia`; `shared`: result of `sharing`.
     """
     if not hidden and parts_that_meet(system) >= _PARTS and half_bandwidth(system) > _NARROW_HEAP:
         loose = number(system, _LOOSE, loose=True)
@@ -41,7 +75,7 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
     numbering = number(system, band_limit, hidden)
     if 0 <= numbering.band <= _WIDE:
         return numbering
-    companions = _companions(system, numbering)
+    companions = _companions(system, numbering) if whole else None
     if companions is None:
         return numbering
     columns = numbering if numbering.band < 0 else number(system, -1, hidden)
@@ -86,7 +120,7 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
     """
     frames, held = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
-    if not has_inertia(system) or len(numbering.repeating) or (held.of_joint > 6).any():
+    if len(numbering.repeating) or (held.of_joint > 6).any():
         return None
     joints, first = _joints(system)
     if not len(joints):

@@ -30,6 +30,7 @@ from discretization.drives import driven_frames
 from discretization.linear.coupled import Far, no_far
 from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.runs_of_blocks import runs_of
+from discretization.memo import memo, of_structure
 from discretization.multipliers import Multipliers, multipliers_of
 from discretization.system import System
 from rigid.references import by_reference
@@ -46,7 +47,7 @@ def new_handle() -> int:
 
 @by_reference
 class Numbering(NamedTuple):
-    """Addresses of the unknowns and of the blocks of the matrix."""
+    """Addresses of the unknowns and of the blocks of the matrix. It is never written to: systems of one structure share it."""
 
     size: int  # number of unknowns N
     band: int  # half bandwidth, or -1: compressed columns
@@ -76,11 +77,6 @@ class Numbering(NamedTuple):
     fronts: Fronts  # fronts of compressed columns, or none: `discretization.assembly.fronts_of_systems`
     far: Far  # contact blocks behind the band, or none: `discretization.linear.coupled`
 
-    @property
-    def unwritten(self) -> bool:
-        """Return True: a numbering is read-only, and systems of the same structure share it."""
-        return True
-
 
 def number(
     system: System,
@@ -93,6 +89,20 @@ def number(
     `hidden`: True to include the unknowns of velocity-level constraints.
     `loose`: True to store blocks of contacts behind the band of all others if they do not lie in it.
     """
+    found = _number(system, band_limit, hidden, loose, sharing(system))
+    return found._replace(handle=new_handle())
+
+
+def sharing(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rod elements, of two frames and of several, share masses between their frames."""
+    return system.elements.coupling != 0.0, system.spans.coupling != 0.0
+
+
+@memo(of_structure)
+def _number(
+    system: System, band_limit: int, hidden: bool, loose: bool, shared: tuple[np.ndarray, np.ndarray]
+) -> Numbering:
+    """Return the numbering of `number` with any handle; `shared`: result of `sharing`, since it depends on it."""
     vertices = vertices_of(system, hidden)
     pairs = joined(system, vertices, loose)
     met = joined_by_contact(system, vertices) if loose else np.zeros((0, 2), np.int64)
@@ -119,7 +129,7 @@ def number(
         runs=runs_of(ordered.start, vertices.weight, pairs, ordered.size),
         n_values=storage.n_values,
         n_dump=12 * int(storage.stride.max(initial=1)) + 64,
-        handle=new_handle(),
+        handle=0,
         frame=frame.astype(np.int64),
         frame_stride=storage.stride[vertices.of_frame],
         frame_base=blocks.of_frames(everything, everything),

@@ -29,7 +29,7 @@ from discretization.assembly.span_lanes import (
     strains_in_lanes,
 )
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
-from discretization.known_facts import copied
+from discretization.memo import copied
 from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import (
     FORCE,

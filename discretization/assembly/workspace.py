@@ -15,9 +15,9 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.assembly.team import alone
 from discretization.drives import DRIVEN, count_drives
-from discretization.known_facts import Digest, known_anew, structure_of
 from discretization.linear.fronts import scratch_length
 from discretization.linear.narrow import narrow_scratch
+from discretization.memo import memo, of_structure
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
 from discretization.system import System
@@ -103,31 +103,19 @@ class Workspace(NamedTuple):
     multipliers: Floats  # (narrow_scratch(band),) or, if larger, the scratch of fronts
 
 
-def workspace(
-    system: System,
-    numbering: Numbering,
-    closed: bool = True,
-    tolerance: float = 0.0,
-    *,
-    digest: Digest | None = None,
-) -> Workspace:
-    """Return the arrays of a step for `system`; for small systems they are copies of a cached workspace.
+def workspace(system: System, numbering: Numbering, closed: bool = True, tolerance: float = 0.0) -> Workspace:
+    """Allocate the arrays of a step for `system`.
 
     `closed`: True to use closed forms of constraints if available. `tolerance`: relative tolerance of the equations of the step,
-    0: round-off. `digest`: content hash of the system, if known.
+    0: round-off.
     """
-    numbering = numbering._replace(handle=0)  # a workspace does not depend on the handle
-    return _kept_workspace(system, numbering, closed, tolerance, digest=digest)
+    room = _room(system, numbering._replace(handle=0), closed)  # it does not depend on the handle
+    return with_numbers(room, system, numbering, closed, tolerance)
 
 
-def workspace_anew(
-    system: System,
-    numbering: Numbering,
-    closed: bool,
-    tolerance: float,
-) -> Workspace:
-    """Allocate a workspace that no other caller shares; arguments as in `workspace`."""
-    return with_numbers(_room(system, numbering, closed), system, numbering, closed, tolerance)
+@memo(of_structure, copies=True)
+def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
+    return room_of(system, numbering, closed)
 
 
 def with_numbers(
@@ -162,7 +150,7 @@ def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
     return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
 
 
-def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
+def room_of(system: System, numbering: Numbering, closed: bool) -> Workspace:
     """Allocate the workspace of the structure of a system; `with_numbers` sets what depends on numerical data."""
     n, which = len(system.frames.mass), _by_duals(system, closed)
     duals = by_duals(system, numbering, which)
@@ -214,19 +202,6 @@ def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
             )
         ),
     )
-
-
-@known_anew
-def _kept_room(system: System, numbering: Numbering, closed: bool) -> Workspace:
-    """Return the cached workspace of a structure."""
-    return _room(system, numbering, closed)
-
-
-@known_anew
-def _kept_workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
-    """Return the cached workspace of a system."""
-    room: Workspace = _kept_room(system, numbering, closed, digest=structure_of(system))
-    return with_numbers(room, system, numbering, closed, tolerance)
 
 
 def impulses_of(numbering: Numbering) -> Impulses:

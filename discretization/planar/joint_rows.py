@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.drives import at_states, varying
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.own_variables import part
 from discretization.planar import arrays
 from discretization.planar.mirror import CLOSE, sides_of_joints
@@ -116,7 +116,7 @@ class _Structure(NamedTuple):
     driven: bool  # True if some constraints are driven
 
 
-@known
+@memo(of_structure)
 def _structure_of(system: System) -> _Structure:
     """Return the structure of all constraints of a system."""
     c = system.constraints

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.drives import driven_rows
-from discretization.known_facts import known_with
+from discretization.memo import memo, of_structure
 from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.element_lanes import places_of
@@ -54,12 +54,11 @@ class Layout(NamedTuple):
 def layout_of(system: System, rows: Sequence[Row]) -> Layout | str:
     """Return the layout of a system with the planar rows `rows`, or, in words, why the elimination does not accept it."""
     words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
-    return _layout(system, np.array(words, np.int64).tobytes())
+    return _layout(system, np.array(words, np.int64).reshape(-1, 5))
 
 
-@known_with
-def _layout(system: System, words: bytes) -> Layout | str:
-    rows = np.frombuffer(words, np.int64).reshape(-1, 5)
+@memo(of_structure)
+def _layout(system: System, rows: Ints) -> Layout | str:
     constraints, sort, lam = rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2:].copy()
     n, elements, joints = (
         len(system.frames.mass),

@@ -31,7 +31,7 @@ from discretization.interaction_table import (
     torsions_of,
     without_loads,
 )
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.own_variables import DRIVE, own_variables
 from discretization.planar.joint_rows import (
     TAKEN,
@@ -102,7 +102,7 @@ def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
     return reasons[0]
 
 
-@known
+@memo(of_structure)
 def _moving(system: System) -> Any:
     return np.flatnonzero(system.frames.fixed == 0)
 
@@ -114,7 +114,7 @@ _NOT_TAKEN = {
 }
 
 
-@known
+@memo(of_structure)
 def _reason_beyond(system: System) -> str:
     return next(_beyond(system), "")
 

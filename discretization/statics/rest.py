@@ -8,15 +8,14 @@ import numpy as np
 import scipy  # its subpackages are loaded on first access
 
 from discretization import interaction_table
-from discretization.assembly.kept_numberings import keeping
-from discretization.assembly.numbering import BAND_LIMIT, number
-from discretization.assembly.workspace import AT_NOISE, balanced, workspace
+from discretization.assembly.numbering import BAND_LIMIT, Numbering, new_handle, number
+from discretization.assembly.workspace import AT_NOISE, Workspace, balanced, workspace
 from discretization.drives import as_driven, count_drives
 from discretization.extent import extent
-from discretization.known_facts import Digest, digest_of_system, known_of_unchanging, unchanging
 from discretization.linear import sparse
 from discretization.long_rest import at_long_rest, goes_on, with_states_at_rest
 from discretization.median import median
+from discretization.memo import memo, of_tables
 from discretization.own_variables import part
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
@@ -61,7 +60,6 @@ REASONS = {
 }
 
 
-_numbered = keeping(number)
 NOTHING = 1e-300  # kg, mass of massless frames; the noise of em's equations is divided by it
 
 
@@ -71,18 +69,16 @@ def resting(system: System, state: State) -> System:
     It has no dampers and no shared masses; drives have their values in `state`, internal state equations are at rest, and
     viscoelastic branches are relaxed. Arrays that statics changes are copies.
     """
-    return _taken(system, state)[0]
+    return _moving(_resting(_as_in(state, system)))
 
 
-def _taken(system: System, state: State) -> tuple[System, Digest]:
-    """Return the system of `resting`, and its digest."""
-    if count_drives(system) or goes_on(system):
-        drives = part(system, state, "drive")
-        system = at_long_rest(system, state)
-        own = _moving(_resting(system._replace(constraints=as_driven(system.constraints, drives))))
-        return own, digest_of_system(own)
-    found = _resting_once(system)._replace(gravity=system.gravity)
-    return _moving(found), digest_of_system(found)
+def _as_in(state: State, system: System) -> System:
+    """Return the system with the drives and the internal states that it has in a state."""
+    if not (count_drives(system) or goes_on(system)):
+        return system
+    drives = part(system, state, "drive")
+    system = at_long_rest(system, state)
+    return system._replace(constraints=as_driven(system.constraints, drives))
 
 
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
@@ -98,9 +94,12 @@ def _moving(system: System) -> System:
     )
 
 
-@known_of_unchanging
-def _resting_once(system: System) -> System:
-    return unchanging(_resting(system))
+@memo(of_tables, copies=True)
+def _arrays(system: System, band_limit: int) -> tuple[System, Numbering, Workspace]:
+    """Return the system without dampers and shared masses, its numbering and its work arrays."""
+    own = _resting(system)
+    numbering = number(own, band_limit)
+    return own, numbering, workspace(own, numbering)
 
 
 def _resting(system: System) -> System:
@@ -135,10 +134,12 @@ class Rest:
             )
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self._moving = system
-        self.system, digest = _taken(system, checked(state, self.shapes, *OF_SYSTEMS))
-        self.loading = loading.of(self.system)
+        there = _as_in(checked(state, self.shapes, *OF_SYSTEMS), system)
         # determinant and matrix comprise all unknowns
-        self.numbering = _numbered(self.system, band_limit)
+        found, numbering, self.work = _arrays(there, band_limit)
+        self.system = _moving(found._replace(gravity=there.gravity))
+        self.loading = loading.of(self.system)
+        self.numbering = numbering._replace(handle=new_handle())
         self._forget = sparse.forget_with(self, self.numbering.handle)
         self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0
@@ -147,7 +148,6 @@ class Rest:
         part(system, self.state, "settled")[:] = (
             0.0  # bristles of friction do not exist at rest, and are released
         )
-        self.work = workspace(self.system, self.numbering, digest=digest)
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):

@@ -22,6 +22,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import CAPSULE, OF_MESHES, ROD, contacts_of, points_of, reaches, usual_reach
 from discretization.interaction_table import at_rest, joined
 from discretization.long_rest import at_long_rest
+from discretization.memo import unshared
 from discretization.own_variables import part
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.statics.forces import SOLVED
@@ -91,9 +92,8 @@ class TouchingRest(Rest):
         self._lines = np.ascontiguousarray(pairs.ends[lines])
         self._pairs = pairs.pair[lines]
         self._reaches = reaches(contacts)[self._pairs]
-        listed = system._replace(
-            others=joined(system.others, interactions_of(contacts, pairs)), contacts=contacts_of()
-        )
+        others = joined(system.others, interactions_of(contacts, pairs))
+        listed = unshared(system._replace(others=others, contacts=contacts_of()))
         super().__init__(listed, state, self._of_loading, self._band_limit, idle, self._of_states)
         self.most_shift = 0.25 * self._skin
 

@@ -43,6 +43,7 @@ from discretization.contact.table import (
 )
 from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
+from discretization.memo import unshared
 from discretization.own_variables import first_settled, own_variables
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import state_shapes
@@ -456,7 +457,7 @@ class ContactStepper(StepperBase):
             losses, stiffness = losses_of(contacts, windows)
             there = chosen(others, ~far) if far.any() else others
             own = joined(joined(there, interactions_of(contacts, pairs)), losses)
-            stepper = self._make(self.system._replace(others=own, contacts=contacts_of()))
+            stepper = self._make(unshared(self.system._replace(others=own, contacts=contacts_of())))
             # a pair of rods is listed once for the contact points of each rod
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from discretization.known_facts import known_of_numbers
+from discretization.memo import memo, of_tables
 from discretization.planar.arrays import IN_PLANE, Advancing, Tables, work_of
 from discretization.planar.plane import Plane, plane_of
 from discretization.planar.runs import key_of, lanes_of
@@ -16,7 +16,7 @@ from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import DriveValues, LoadValues
 from rigid.settled import settled
-from rigid.system import State
+from rigid.system import Floats, State
 
 SOLVER = "planar"
 
@@ -27,9 +27,14 @@ class Planar(tuple[Plane, Tables]):
     __slots__ = ()
 
 
-@known_of_numbers
 def planar_of(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> Planar | str:
     """Return the model in its plane, or a text with the reason why it is solved in space. tolerance: as in `Stepper`."""
+    return _planar_of(system, symmetry, tolerance, system.gravity)
+
+
+@memo(of_tables)
+def _planar_of(system: System, symmetry: Symmetry, tolerance: float, gravity: Floats) -> Planar | str:
+    """Return the result of `planar_of`; `gravity`: that of the system, since the result depends on it."""
     plane = plane_of(system, symmetry)
     if isinstance(plane, str):
         return plane

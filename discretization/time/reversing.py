@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.interactions.constraints import facts
@@ -28,7 +28,7 @@ def states_reverse(system: System) -> bool:
     return any(own is not None and own.reverses for own in kinds)
 
 
-@known
+@memo(of_structure)
 def reverses(system: System) -> bool:
     """Return whether a constraint other than a clamp to a fixed frame acts on frames that move."""
     held = multipliers_of(system)

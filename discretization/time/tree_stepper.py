@@ -10,7 +10,7 @@ import numpy as np
 
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
-from discretization.known_facts import Digest, known_anew, known_of_unchanging, structure_of
+from discretization.memo import memo, of_structure, of_tables
 from discretization.memory import WIDTH
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
@@ -34,27 +34,22 @@ from rigid.system import State
 Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
 
 
-@known_anew
+@memo(of_tables, copies=True)
 def _made(system: System, tree: Tree, tolerance: float) -> tuple[Made, Any]:
-    """Return the arrays for the march of a tree, and the key that determines their types."""
-    made = _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
-    return made, told_by(made)
-
-
-def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> Made:
-    """Return the arrays of `room` with the numbers of a system of this structure."""
-    numbering, work, arrays, loops, groups = room
+    """Return the arrays for the march of a tree, and the keys that determine the types of the tables and of these arrays."""
+    numbering, work, arrays, loops, groups = _room(system, tree)
     arrays = with_geometry(arrays, system, tree)
-    return (
+    made = (
         numbering,
         with_numbers(work, system, numbering, True, tolerance),
         arrays,
         loops_with_geometry(loops, system, tree),
         with_constants(groups, arrays),
     )
+    return made, (told_by(tuple(table for table in system if isinstance(table, tuple))), told_by(made))
 
 
-@known_anew
+@memo(of_structure, copies=True)
 def _room(system: System, tree: Tree) -> Made:
     """Return the arrays that depend only on the structure of the system."""
     numbering = numbering_of(system, tree)
@@ -81,13 +76,11 @@ class TreeStepper(ShapeStepper):
         halves: bool | None = None,
         earlier: bool = True,
         drive_values: DriveValues | None = None,
-        *,
-        digest: Digest | None = None,
     ):
         """Prepare the stepper.
 
         earlier: True if the predictor of Newton's method may use steps before the last one, as it does for bodies on joints
-        whose forces follow from the motion. digest: digest of the system, if it is known.
+        whose forces follow from the motion.
         """
         # joint forces that are iterates are not predicted: a motion that is predicted better would end the iteration too early
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
@@ -95,7 +88,7 @@ class TreeStepper(ShapeStepper):
         history = WIDTH * len(system.frames.mass) if uses else 0
         super().__init__(system, h, order, load_values, halves, history, drive_values)
         self.tree = tree
-        made, self._told = _made(system, tree, tolerance, digest=digest)
+        made, self._told = _made(system, tree, tolerance)
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made
         self._settled: Any = None
         self.solver, self.solver_settings = str(tree), self.remembered()
@@ -124,7 +117,8 @@ class TreeStepper(ShapeStepper):
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
-            told = _told_by_tables(system), *map(told_by, (system.gravity, self.weights)), self._told
+            of_tables, of_made = self._told
+            told = of_tables, *map(told_by, (system.gravity, self.weights)), of_made
             more = more_of(system, numbering, tree, loops, state, work, (*told, told_by(state)))
             others = has_others(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
@@ -132,9 +126,3 @@ class TreeStepper(ShapeStepper):
             advancing = Advancing(*more, *facts, *models)
             known = self._settled = models, settled(advancing, (*more, *map(told_by, facts), *told))
         return None, known[1], None
-
-
-@known_of_unchanging
-def _told_by_tables(system: System) -> Any:
-    """Return the key that determines the types of the tables of the system."""
-    return told_by(tuple(table for table in system if isinstance(table, tuple)))

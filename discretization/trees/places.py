@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.numbering import Numbering
-from discretization.assembly.workspace import Workspace, workspace_anew
+from discretization.assembly.workspace import Workspace, room_of, with_numbers
 from discretization.drives import driven_frames
 from discretization.linear.coupled import no_far
 from discretization.linear.fronts import no_fronts
@@ -505,7 +505,7 @@ def workspace_of(
     """Return the workspace of assembly, without the joints that the elimination handles in closed form; `alone`: bodies outside
     SIMD groups, from `side_by_side`.
     """
-    work = workspace_anew(system, numbering, True, tolerance)
+    work = with_numbers(room_of(system, numbering, True), system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kinds[facts.closed] <= OTHER
     before = np.concatenate([[0], np.cumsum(other)])

@@ -32,7 +32,7 @@ import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import holding, settled_of
-from discretization.known_facts import known, known_of_numbers, known_with
+from discretization.memo import memo, of_structure, of_tables
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from discretization.trees.paths import Paths, paths_of, pays
@@ -96,16 +96,16 @@ _FIXED = -1
 MOST_COLUMNS = 128  # largest number of unknowns of a set of coupled loops
 
 
-@known_of_numbers
+@memo(of_tables)
 def tree_of(system: System) -> Tree | str:
     """Return the tree of a system, or a text that says what in the model prevents one."""
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
-    return _tree_that_fits(system, _fits(system.constraints, edges).tobytes())
+    return _tree_that_fits(system, _fits(system.constraints, edges))
 
 
-@known
+@memo(of_structure)
 def _edges(system: System) -> Edges | str:
     """Return the edges of the system from kinds and frames alone, or why there is no tree. Joints have the kind that their rows
     allow; axes are not checked here.
@@ -138,17 +138,14 @@ def _acting_on(system: System) -> Ints:
     )
 
 
-@known_with
-def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
-    """Return the tree of a system, or why there is none. `fits`: bytes of (e,) bool, True for edges whose joint has the axes that
-    its kind requires; other edges become OTHER.
+@memo(of_structure)
+def _tree_that_fits(system: System, fits: np.ndarray) -> Tree | str:
+    """Return the tree of a system, or why there is none. `fits`: (e,) bool, True for edges whose joint has the axes that its kind
+    requires; other edges become OTHER.
     """
     fixed, edges = system.frames.fixed != 0, _edges(system)
     assert isinstance(edges, Edges)
-    fitting = np.frombuffer(fits, bool)
-    edges = edges._replace(
-        kind=np.where(fitting, edges.kind, OTHER), slides=np.where(fitting, edges.slides, 0)
-    )
+    edges = edges._replace(kind=np.where(fits, edges.kind, OTHER), slides=np.where(fits, edges.slides, 0))
     tree, linked = _tree(fixed, edges), not edges.rows.all()
     rods = len(system.elements.length) > 0
     if isinstance(tree, Tree):

@@ -23,7 +23,7 @@ from discretization.interaction_table import (
     torsions_of,
     with_tables,
 )
-from discretization.known_facts import known
+from discretization.memo import memo, of_structure
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
@@ -55,6 +55,7 @@ from rodsim.building.time_corners import NO_CORNERS, Corners, corners_of_model
 from rodsim.parts.entries import Contents, TorsionEntry
 from rodsim.parts.model_description import description
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.no_model import no_model
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -79,7 +80,6 @@ class Built(NamedTuple):
         (0, 3)
     )  # (loads, 3) unit vectors along which they act at all times; nan: not known
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
-    doubted: bool = False  # True if building it gave a warning
     corners: Corners = NO_CORNERS  # times at which its functions of time jump or bend
 
 
@@ -249,7 +249,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
     if surfaces:
         layout.description[SURFACES] = surfaces
         layout.bodies = with_shapes(layout.bodies, surfaces.values())
-    doubted = warn_of_doubts(model, placement, layout, system, state)
+    warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,
         state,
@@ -260,9 +260,18 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         idle_axes(model, placement),
         load_directions(model, lines),
         other_names,
-        doubted or bool(undetermined),
         corners_of_model(model),
     )
+
+
+def built_from(owner: str, model: object) -> Built:
+    """Build a model, or return `model` itself if it is a `Built`; ModelError for anything else."""
+    if isinstance(model, Built):
+        return model
+    if not isinstance(model, Contents):
+        raise no_model(owner, model)
+    built: Built = model.build()  # type: ignore[attr-defined]
+    return built
 
 
 def _given(value: Floats | None) -> Floats:
@@ -437,7 +446,7 @@ def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
     return found
 
 
-@known
+@memo(of_structure)
 def _grounded(system: System) -> bool:
     """Return True if something outside holds the model: the ground, a prescribed motion, the air, a pressure."""
     fixed, held = system.frames.fixed != 0, multipliers_of(system).frames

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.known_facts import SMALL
 from discretization.space.elements import Elements
 from discretization.space.interpolation import VALUES, leading, nodes, points
 from discretization.space.laws import EXPRESSIONS
@@ -57,15 +56,7 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, orde
     The number of elements is `n_elements` if there are fewer anchors than elements. Elements of an order p > 1 span p intervals
     between nodes; their number is the least that gives `n_elements` intervals or more.
     """
-    stops = tuple(sorted({0.0, 1.0, *anchors}))
-    if n_elements > SMALL:
-        return _fractions(n_elements, stops, closed, order)
-    return _kept_fractions(n_elements, stops, closed, order).copy()
-
-
-def _fractions(n_elements: int, anchors: tuple[float, ...], closed: bool, order: int) -> Floats:
-    """Return the fractions of `node_fractions`; `anchors`: sorted, including 0 and 1."""
-    stops = np.array(anchors, float)
+    stops = np.array(sorted({0.0, 1.0, *anchors}), float)
     stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
@@ -84,9 +75,6 @@ def _fractions(n_elements: int, anchors: tuple[float, ...], closed: bool, order:
         inside = nodes(order)[:-1]
         fractions = (fractions[:, None] * (1.0 - inside) + ends[:, None] * inside).ravel()
     return fractions if closed else np.append(fractions, 1.0)
-
-
-_kept_fractions = functools.lru_cache(256)(_fractions)
 
 
 def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:

@@ -36,8 +36,8 @@ _STRAIGHT = 1e-6  # rad, and fraction of a length: round-off of drawn curves
 _TOLD = 3  # largest number of lines of one kind in a message
 
 
-def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> bool:
-    """Warn of all probable mistakes in one warning, which points at the call of `Model.build`; return True if there were any."""
+def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
+    """Warn of all probable mistakes in one warning, which points at the call of `Model.build`."""
     found = [
         *_some(gaps(model, placed)),
         *_some(units(model.rods, placed.meshes)),
@@ -53,7 +53,6 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
         found += _some(strains(bent, strain, "at t = 0", cure))
     if found:
         warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
-    return bool(found)
 
 
 def warn_of_strains(layout: Layout, system: System, state: State) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from discretization.known_facts import copied, unchanging
+from discretization.memo import copied, keep_tables, with_gravity
 from discretization.system import Begun, begun, fingerprint
 from rodsim.building.build import Built, Placement, build
 from rodsim.building.load_arrays import line_loads, load_directions, load_values
@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 def built_once(model: Contents) -> Kept:
     """Build a model that will be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
-    unchanging(built.system)
+    keep_tables(built.system)
     return Kept(built, Placement(model), begun(built.system), model.rods)
 
 
@@ -53,7 +53,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
     layout = built.layout.copied()
     if GRAVITY in paths:
-        system = system._replace(gravity=model.gravity.copy())
+        system = with_gravity(system, model.gravity.copy())
         layout.description["fingerprint"] = fingerprint(system, fingerprint_begun)
         layout.description["gravity"] = model.gravity.tolist()
     layout.description |= acting_described(model, ("loads", "line_loads"))

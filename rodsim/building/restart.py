@@ -12,7 +12,7 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
-from discretization.known_facts import copied
+from discretization.memo import copied
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual

@@ -7,9 +7,9 @@ import numpy as np
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
 from discretization.interaction_table import loads_of
-from discretization.known_facts import known
 from discretization.linearisation.evolving import undetermined
 from discretization.long_rest import at_long_rest, evolving, goes_on, resting_state
+from discretization.memo import memo, of_structure
 from discretization.system import System
 from rigid.errors import ModelError, PartName
 from rigid.system import Ints
@@ -61,7 +61,7 @@ def check_determined(built: Built) -> None:
             )
 
 
-@known
+@memo(of_structure)
 def _hanging(system: System) -> tuple[Ints, Ints]:
     """Return the number of the connected component of each frame (n,), and the moving frames not connected to the ground."""
     contacts = system.contacts

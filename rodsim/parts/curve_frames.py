@@ -8,15 +8,12 @@ gives a direction at every position. `twist` rotates d2, d3 further about the ta
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import functools
 from collections.abc import Callable
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.known_facts import SMALL
 from rigid import quaternions
 from rigid.checks import direction, number
 from rigid.compilation.decorators import kernel, small_kernel
@@ -34,10 +31,7 @@ _STEP = 0.05
 # rotation of a callable `up` about the rod (rad) between two samples
 _UP_STEP = 0.5
 _MOST_PLACES = 32_000  # samples for a callable `up`; 4 per element if that is more
-
-
-MOST = 8  # cached results per curve
-_kept: WeakKeyDictionary[Curve, OrderedDict[Any, tuple[Floats, Floats]]] = WeakKeyDictionary()
+_FEW = 300  # number of fractions up to which results are cached
 
 
 def frames_along(
@@ -50,24 +44,27 @@ def frames_along(
 ) -> tuple[Floats, Floats]:
     """Return positions (n, 3), m, and quaternions (n, 4) at fractions of the rod's length; see `_frames_along`.
 
-    Results for curves by points, without user functions and with few fractions, are cached per curve.
+    Results for curves by points, without user functions and with few fractions, are cached.
     """
-    if curve.by_callable or callable(up) or callable(twist) or len(fractions) > SMALL:
+    if curve.by_callable or callable(up) or callable(twist) or len(fractions) > _FEW:
         return _frames_along(owner, curve, fractions, up, twist, parameter)
-    of_curve = _kept.setdefault(curve, OrderedDict())
-    up = None if up is None else np.asarray(up, float)
-    key = (
-        np.asarray(fractions, float).tobytes(),
-        None if up is None else up.tobytes(),
-        float(twist).hex(),
-        parameter,
-    )
-    if key not in of_curve:
-        of_curve[key] = _frames_along(owner, curve, fractions, up, twist, parameter)
-        while len(of_curve) > MOST:
-            of_curve.popitem(last=False)
-    r, quat = of_curve[key]
+    words = np.asarray(fractions, float).tobytes(), None if up is None else np.asarray(up, float).tobytes()
+    r, quat = _frames_of_points(owner, curve, *words, twist, parameter)
     return r.copy(), quat.copy()
+
+
+@functools.lru_cache(maxsize=128)
+def _frames_of_points(
+    owner: str,
+    curve: Curve,
+    fractions: bytes,
+    up: bytes | None,
+    twist: float,
+    parameter: Callable[[Floats], Floats] | None,
+) -> tuple[Floats, Floats]:
+    """Return the result of `frames_along`; arrays are given as bytes, which are hashable."""
+    towards = None if up is None else np.frombuffer(up)
+    return _frames_along(owner, curve, np.frombuffer(fractions), towards, twist, parameter)
 
 
 def _frames_along(

@@ -61,7 +61,7 @@ class TorsionEntry(Entry):
 class Contents:
     """Hold the parts of a model and the entries that join and load them, by name, in the order in which they were added."""
 
-    told_by_contents: ClassVar[bool] = True  # the built arrays depend on nothing but these contents
+    told_by_contents: ClassVar[bool] = True  # a public name of 0.2.0, which nothing reads any more
 
     def __init__(self, name: str, gravity: ArrayLike):
         self.name = checks.name("name of the model", name)

@@ -59,9 +59,6 @@ class Curve:
     """
 
     NOT_IN_KEYS = ("given",)  # left out of the keys of studies: the other attributes follow from it
-    told: tuple[bytes, bool] | None = (
-        None  # cache key (bytes of the points, closed) of a cached curve, else None
-    )
 
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
         self.closed = closed
@@ -152,7 +149,6 @@ def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
     made = _kept.get(key)
     if made is None or points.shape[1] != 3:
         made = _kept[key] = Curve(owner, points.copy(), closed)
-        made.told = key
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
     return made

@@ -14,9 +14,8 @@ from discretization.linearisation.steady import steady_motion
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
-from rodsim.building.build import Built
+from rodsim.building.build import Built, built_from
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.building.kept_builds import built_from
 from rodsim.building.restart import state_about
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.model import Model

@@ -28,8 +28,7 @@ from discretization.linearisation.saddle import Saddle
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.building.build import Placed, Placement
-from rodsim.building.kept_builds import built_from
+from rodsim.building.build import Placed, Placement, built_from
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.starting_states import StartLike
 from rodsim.model import Model

@@ -16,8 +16,7 @@ from discretization.linearisation.saddle import Saddle
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
-from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_from
+from rodsim.building.build import Built, built_from
 from rodsim.building.starting_states import StartLike
 from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table

@@ -32,8 +32,7 @@ from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
-from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_from
+from rodsim.building.build import Built, built_from
 from rodsim.building.restart import state_about
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import at_rest

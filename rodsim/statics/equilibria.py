@@ -23,7 +23,6 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.joints import JOINTS
 from rodsim.building.build import Built
 from rodsim.building.contact_doubts import warn_of_friction_at_rest
-from rodsim.building.kept_builds import built_of
 from rodsim.building.restart import restarted
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import check_determined, check_held
@@ -176,7 +175,7 @@ def equilibrium(
         check_output(Path(output), False, overwrite)
     line = ProgressLine(progress)
     announce()
-    built = built_of(model)
+    built = model.build()
     if followed:
         _refuse_contact(built)
     built.layout.description["provenance"] = provenance(model.scene)

@@ -30,8 +30,7 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
-from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_from
+from rodsim.building.build import Built, built_from
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments

@@ -5,8 +5,7 @@ import pytest
 from scipy.sparse import csc_matrix
 
 from discretization.assembly import fronts_of_systems
-from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.kept_numberings import has_inertia
+from discretization.assembly.fronts_of_systems import has_inertia, number_for_steps
 from discretization.assembly.numbering import number
 from discretization.linear.fronts import fronts_solve
 from discretization.time import stepper

@@ -15,7 +15,6 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rodsim import Result, audit, compare
-from rodsim.building import kept_builds
 from rodsim.cli.main import main
 from rodsim.interactions import average, minus, norm, push, registering, times
 from rodsim.results.errors import ResultError
@@ -26,10 +25,7 @@ from tests.support.results_sample import without_digests
 
 @pytest.fixture
 def elsewhere():
-    """What another process has: no kind that is not ours; afterwards all is as before.
-
-    What models were built into meanwhile has kinds by numbers of then.
-    """
+    """What another process has: no kind that is not ours; afterwards all is as before."""
     before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registering.KINDS)
 
     def leave():
@@ -39,7 +35,6 @@ def elsewhere():
     yield leave
     INTERACTIONS[INTERACTIONS.built_in :] = before
     registering.KINDS.update(known)
-    kept_builds._kept.clear()
 
 
 def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):

@@ -1,0 +1,186 @@
+"""What is computed once of a system: for the same structure, or the same tables, and for no others."""
+
+import pickle
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.memo import (
+    _REAL,
+    LARGEST,
+    MOST,
+    MOST_RESULTS,
+    keep_tables,
+    memo,
+    of_structure,
+    of_tables,
+    with_gravity,
+    words_of,
+)
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
+from tests.support.completeness import drives, forces, geared, joints, loaded, relaxing, sliding
+from tests.support.mechanisms import arms, branched, looped
+
+
+def asked(facts_of, copies=False, result=lambda count: count):
+    """A function of a system that counts how often it is really asked."""
+    calls = []
+    return memo(facts_of, copies)(lambda system, *more: calls.append(more) or result(len(calls))), calls
+
+
+def heavier(system):
+    return system._replace(frames=system.frames._replace(mass=2.0 * system.frames.mass))
+
+
+def test_facts_of_the_same_structure_are_found_once():
+    system, (fact, calls) = arms().build().system, asked(of_structure)
+    assert [fact(system), fact(heavier(system)), fact(arms().build().system)] == [1, 1, 1]
+    frames = system.frames
+    held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
+    assert fact(held) == 2
+    held.frames.mass[:] = 7.0  # real numbers are nobody's business
+    assert [fact(held), fact(system), len(calls)] == [2, 1, 2]
+    assert [fact(system, x) for x in (1, 2, 1)] == [3, 4, 3]
+
+
+def others_of(system):
+    """A system of the same structure with other real numbers, none of them zero."""
+
+    def changed(table):
+        columns = table._asdict().items()
+        return table._replace(
+            **{
+                name: 1.5 * array + 0.25
+                for name, array in columns
+                if array.dtype.kind == "f" and name not in _REAL
+            }
+        )
+
+    return system._replace(
+        **{name: changed(table) for name, table in system._asdict().items() if isinstance(table, tuple)}
+    )
+
+
+def arrays(things):
+    """All in nested tuples, and all else that stands there."""
+    for thing in things if isinstance(things, tuple) else (things,):
+        if isinstance(thing, tuple):
+            yield type(thing)
+            yield from arrays(thing)
+        else:
+            yield (
+                (thing.dtype.str, thing.shape, thing.tobytes()) if isinstance(thing, np.ndarray) else thing
+            )
+
+
+def told(built, system, **settings):
+    """Everything that a stepper of the system has before its first step."""
+    symmetry = Symmetry(built.state, built.load_directions)
+    values = {"load_values": built.load_values, "drive_values": built.drive_values}
+    own = vars(em_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
+    return {
+        name: list(arrays(x._replace(handle=0) if name == "numbering" else x))
+        for name, x in own.items()
+        if isinstance(x, tuple) and name != "_told"
+    }
+
+
+MADE = [arms, branched, looped, joints, forces, relaxing, drives, geared, loaded, sliding]
+
+
+@pytest.mark.parametrize("general", [False, True])
+@pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
+def test_a_system_gets_after_others_of_its_structure_what_it_gets_alone(make, general, monkeypatch):
+    built = make().build()
+    other, settings = others_of(built.system), {"shortcut": not general}
+    told(built, built.system, **settings)
+    after = told(built, other, **settings)
+    monkeypatch.setattr("discretization.memo._structures", OrderedDict())
+    assert told(built, other._replace(), **settings) == after
+
+
+def test_what_is_written_to_is_everybodys_own():
+    system = arms().build().system
+    fact, calls = asked(of_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
+    for _ in range(3):
+        found, rest = fact(system)
+        assert found.tolist() == [0.0, 1.0, 2.0]
+        assert rest == (1, "word")
+        found[:] = 7.0
+    assert len(calls) == 1
+
+
+def test_what_depends_on_all_numbers_is_kept_with_the_tables_and_whichever_their_gravity():
+    system, (fact, calls) = arms().build().system, asked(of_tables)
+    assert [fact(system), fact(system)] == [1, 2]
+    keep_tables(system)
+    lighter = with_gravity(system, 0.5 * system.gravity)
+    assert [fact(system), fact(lighter), fact(system, 1.0), fact(lighter, 1.0)] == [3, 3, 4, 4]
+    assert [fact(heavier(system)), fact(arms().build().system), fact(system)] == [5, 6, 3]
+    assert len(calls) == 6
+
+
+def test_nothing_is_kept_for_long():
+    """Forget old results of a function, by its arguments, and those of structures that others have displaced."""
+    system, (fact, calls) = arms().build().system, asked(of_structure)
+    assert [fact(system, x) for x in range(MOST_RESULTS + 1)] == list(range(1, MOST_RESULTS + 2))
+    assert fact(system, 0) == MOST_RESULTS + 2
+    fact(system)
+    before, frames = len(calls), system.frames
+    for k in range(MOST):
+        fact(system._replace(frames=frames._replace(fixed=np.full_like(frames.fixed, 3 + k))))
+    fact(arms().build().system)
+    assert len(calls) == before + MOST + 1
+
+
+@pytest.mark.parametrize("which", ["large", "touching"])
+def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(which):
+    system, (fact, _) = arms().build().system, asked(of_structure)
+    if which == "large":
+        of_frames = (np.zeros((LARGEST + 1, *x.shape[1:]), x.dtype) for x in system.frames)
+        system = system._replace(frames=type(system.frames)(*of_frames))
+    else:
+        system = system._replace(contacts=system.contacts._replace(pairs=np.zeros((1, 2), np.int64)))
+    assert [fact(system), fact(system), fact(system._replace())] == [1, 1, 2]
+    assert [fact(system, 1.0), fact(system, 1.0)] == [3, 4]
+
+
+def test_every_number_counts():
+    built = arms().build()
+    things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
+    found = {words_of(tuple(things.values()))}
+    changed = 0
+    for name, array in things.items():
+        if array.size:
+            other = array.copy()
+            other.flat[-1] = (
+                np.nextafter(other.flat[-1], 9.0) if other.dtype.kind == "f" else other.flat[-1] + 1
+            )
+            found.add(words_of(tuple({**things, name: other}.values())))
+            found.add(words_of(tuple({**things, name: array[None]}.values())))
+            changed += 2
+    assert len(found) == changed + 1
+
+
+def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
+    system, (fact, calls) = arms().build().system, asked(of_structure)
+    number = int(system.others.kind[0])
+    others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
+    for count, kinds in ((1, INTERACTIONS), (2, others), (2, INTERACTIONS)):
+        monkeypatch.setattr("discretization.system.INTERACTIONS", kinds)
+        for _ in range(2):
+            fact(system._replace())
+        assert len(calls) == count
+
+
+def test_copies_of_a_system_in_other_processes_have_no_results():
+    system, (fact, calls) = arms().build().system, asked(of_structure)
+    fact(system)
+    other = pickle.loads(pickle.dumps(system))
+    assert vars(system)
+    assert not vars(other)
+    assert list(arrays(other)) == list(arrays(system))
+    assert [fact(other), len(calls)] == [1, 1]
