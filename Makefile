@@ -8,7 +8,9 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytes
 
 .PHONY: demo test shown lint bench docs clean
 
+# Where no code can be kept, `compile` says so and the demo compiles for itself.
 demo: $(STAMP)
+	-$(BIN)/rodsim compile
 	$(BIN)/python -m examples.demo --out out
 
 # A process for each core, a file of tests in one of them, where it shares what takes long; BLAS would add its own threads.

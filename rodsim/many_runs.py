@@ -16,6 +16,7 @@ import numpy as np
 from discretization.time.side_by_side import LEAST
 from discretization.time.turns import StoppedError, Turns
 from rigid import checks
+from rigid.compilation.first_compilation import announce
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
 from rodsim.batches import Batch, Begun, begun, named
@@ -225,6 +226,7 @@ def simulate_many(
     results: dict[int, Result] = {}
     failed: dict[int, Exception] = {}
     turns = Turns(workers)
+    announce()
     first = _set_up(models[0], given, alone=len(models) < LEAST)
     if first is not None:  # runs that are simulated alone issue the warning themselves
         check_fit(first.stepper.h, float(given["t_end"]), first.n_steps, float(given["dt"]))

@@ -5,30 +5,13 @@ import functools
 import gc
 import importlib
 import os
-import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`. What takes
-# longest first, and while one has `em` the other has what shares little with it: both would compile the same
-COMPILED_FIRST = {
-    "em": "em.general_step",
-    "kinds": "",
-    "planar": "planar_march.planar_step",
-    "trees": "tree_march.tree_step",
-    "EML-kappa": "livens.kappa_residual",
-    "em-ggl": "hidden_rows.add_hidden",
-    "GL-SPARK(2)": "spark.spark_residual",
-    "em-d(0.8)": "newton._damped_equations",
-    "mG(1)": "galerkin.mg_residual",
-    "GGL-EM": "ggl.ggl_em_residual",
-    "equilibrium": "iteration.at_rest",
-}
-# each worker imports all files of tests: those whose kinds are compiled as they are registered
+# files of tests whose kinds are compiled as they are registered: each worker imports all files
 REGISTERING = (
     "support.own_kinds",
     "laws.test_states_at_rest",
@@ -104,86 +87,19 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         return
-    from rigid.compilation.cache_folder import CACHE_DIRECTORY
+    from rodsim.compiling.ahead import compile_ahead
 
-    if not CACHE_DIRECTORY:  # each worker compiles for itself
-        return
-    there = Path(CACHE_DIRECTORY)
-    tasks = [
-        task
-        for task, kernel in COMPILED_FIRST.items()
-        if not kernel or not any(there.glob(f"**/{kernel}-*.nbi"))
-    ]
-    gc.disable()  # the compiler leaves little garbage among millions of objects: to look for it takes a tenth of its time
-    try:
-        _in_two_processes(iter(tasks))
-    finally:
-        gc.enable()
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        for outcome in compile_ahead(also={"kinds": register_kinds}).failed:  # each worker compiles it
+            print(f"not compiled before the tests: {outcome.family}: {outcome.fault}", file=sys.stderr)
 
 
-def _in_two_processes(tasks):
-    """This one and another: each takes the next task when it has done one."""
-    lock = threading.Lock()
-
-    def taken():
-        with lock:
-            return next(tasks, None)
-
-    with subprocess.Popen(
-        [sys.executable, __file__],
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as other:
-
-        def feed():
-            with contextlib.suppress(BrokenPipeError):  # what it leaves out a worker compiles
-                while (task := taken()) is not None:
-                    print(task, file=other.stdin, flush=True)
-                    if not other.stdout.readline():
-                        return
-                other.stdin.close()
-
-        feeding = threading.Thread(target=feed)
-        feeding.start()
-        while (task := taken()) is not None:
-            _compile(task)
-        feeding.join()
-
-
-def _compile(task):
-    """A step of a model that has everything, by the two ways of stepping, or its rest, or of one that takes a shortcut, or kinds
-    that many files of tests import; what it leaves out a worker compiles.
-    """
-    if task == "kinds":
-        sys.path.append(str(Path(__file__).parents[1]))
-        for module in REGISTERING:
-            importlib.import_module(f"tests.{module}")
-        return
-    from rodsim import Box, Model, Section, equilibrium, simulate
-
-    model = Model("compiled", gravity=(0, 0, -9.81))
-    if task in ("planar", "trees"):  # about an axis of the box it swings in a plane
-        body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0.5, 0, 0))
-        model.add_joint(
-            "pin", "revolute", model.ground, body, axis=(0, 1, 0.5 * (task == "trees")), at=(0, 0, 0)
-        )
-        simulate(model, 2e-3, 1e-3)
-        return
-    section = Section.from_stiffness(
-        EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
-    )
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], section, n_elements=3, mass="lumped")
-    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
-    model.add_joint("clamp", "clamp", rod.start)
-    model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
-    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
-    model.add_force("push", rod.end, (0, 1, 0))
-    if task == "equilibrium":
-        equilibrium(model)
-    else:
-        simulate(model, 2e-3, 1e-3, task)
+def register_kinds():
+    """Import kinds that many files of tests use."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    for module in REGISTERING:
+        importlib.import_module(f"tests.{module}")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -194,10 +110,3 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in exact]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
-
-
-if __name__ == "__main__":
-    gc.disable()
-    for line in sys.stdin:
-        _compile(line.strip())
-        print("done", flush=True)

@@ -15,6 +15,7 @@ from discretization.time.step_ends import NEAR
 from discretization.time.trajectory import Start, Trajectory
 from rigid.charts.multibody import branches, counted
 from rigid.checks import number
+from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanics import mechanical
 from rigid.mechanics.mechanical import MechanicalSystem
@@ -87,6 +88,7 @@ def integrate(
         raise ModelError(f"tolerance = {tolerance}; give 0 for round-off, or a bound of |r|")
     _check_memory(system, steps)
     t = dt * np.arange(steps + 1)
+    announce()
     if start is None:
         start = initial(system)
     else:

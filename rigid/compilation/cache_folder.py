@@ -6,14 +6,20 @@ NUMBA_CACHE_DIR.
 
 Files in the folder are executed. It is private (`private_folder`) unless the user names its parent; a folder that others can
 write to is not read.
+
+Folders of other versions that were not used for 30 days are removed, unless the user names their parent. The time of the last use
+is that of the file `STAMP` in a folder, which is updated once a day.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
+import re
 import sys
+import time
 from pathlib import Path
 
 import numba
@@ -21,6 +27,9 @@ import platformdirs
 
 from rigid.compilation.private_folder import make_private
 
+DAY = 24 * 3600.0  # s
+UNUSED = 30 * DAY  # time since the last use after which the folder of another version is removed, s
+STAMP = "used"
 REMEDY = "Set NUMBA_CACHE_DIR to a folder with free space that only you can write to, or mend this one"
 
 
@@ -53,11 +62,44 @@ def _make_folder() -> tuple[str, str, str]:
             tried = home / _hash_of_sources()
             make_private(home)
             make_private(tried)
+            _remove_unused(tried)
     except OSError as error:
         return "", str(tried), reason(error)
     except RuntimeError as error:  # raised by platformdirs if the user has no home folder
         return "", str(tried), str(error)
     return str(tried), str(tried), ""
+
+
+def is_of_a_version(name: str) -> bool:
+    """Return True if a folder of this name holds the code of a version: its name is a hash of 16 hexadecimal digits."""
+    return re.fullmatch("[0-9a-f]{16}", name) is not None
+
+
+def _remove_unused(own: Path) -> None:
+    """Note that our folder is used and remove the folders beside it that were not used for 30 days, at most once a day.
+
+    Errors are ignored: another process may remove the same folders, or nothing can be written.
+    """
+    now, stamp = time.time(), own / STAMP
+    with contextlib.suppress(OSError):
+        if 0.0 <= now - stamp.stat().st_mtime < DAY:
+            return
+    with contextlib.suppress(OSError):
+        stamp.touch(mode=0o600)
+        for beside in [*os.scandir(own.parent)]:
+            ours = is_of_a_version(beside.name) and beside.is_dir(follow_symlinks=False)
+            if ours and now - _last_used(Path(beside)) > UNUSED:
+                import shutil
+
+                shutil.rmtree(beside, ignore_errors=True)
+
+
+def _last_used(folder: Path) -> float:
+    """Return the time of the last use of a folder, s: that of its stamp, of the folder itself in versions without a stamp."""
+    try:
+        return (folder / STAMP).stat().st_mtime
+    except OSError:
+        return folder.stat().st_mtime
 
 
 def reason(error: OSError) -> str:
@@ -72,10 +114,18 @@ CACHE_DIRECTORY, TRIED, FAULT = _make_folder()
 _reported: set[str] = set()
 
 
-def report_not_kept(error: OSError | None = None) -> None:
-    """Report on stderr, once a process, that compiled code is not cached: in which folder, why, and what to do."""
+def why_not_kept() -> str:
+    """Return why compiled code of this process is not cached; "" if it is, as far as is known."""
+    return FAULT or next(iter(_reported), "")
+
+
+def report_not_kept(error: OSError | str = "") -> None:
+    """Report on stderr, once a process, that compiled code is not cached: in which folder, why, and what to do.
+
+    `error`: the error or its text, by default that of the folder.
+    """
     if not _reported:
-        why = reason(error) if error else FAULT
+        why = reason(error) if isinstance(error, OSError) else error or FAULT
         _reported.add(why)
         sys.stderr.write(
             f"rodsim: compiled code cannot be kept in '{TRIED}': {why}. Every start compiles again, which takes up to "

@@ -30,6 +30,7 @@ from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
+from rigid.compilation.first_compilation import announce
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rigid.vectors import cross
@@ -270,6 +271,7 @@ def built_from(owner: str, model: object) -> Built:
         return model
     if not isinstance(model, Contents):
         raise no_model(owner, model)
+    announce()
     built: Built = model.build()  # type: ignore[attr-defined]
     return built
 

@@ -57,6 +57,7 @@ def _names() -> dict[str, list[str]]:
     from discretization.time.families import FAMILIES
     from discretization.time.mechanical_stepper import CHARTS
     from rodsim import templates
+    from rodsim.compiling.families import FAMILIES as FAMILIES_OF_KERNELS
     from rodsim.results.camera import VIEWS
     from rodsim.results.fields import FIELDS
     from rodsim.validation.registry import CASES
@@ -68,4 +69,5 @@ def _names() -> dict[str, list[str]]:
         "camera": list(VIEWS),
         "color": list(FIELDS),
         "validate names": list(CASES),
+        "compile families": list(FAMILIES_OF_KERNELS),
     }

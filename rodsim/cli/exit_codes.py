@@ -1,7 +1,9 @@
 """Exit codes of the command."""
 
 OK = 0
-FOUND_WRONG = 1  # `reproduce`: a claim differs without a reason; `doctor`: something is broken
+FOUND_WRONG = (
+    1  # `reproduce`: a claim differs without a reason; `doctor`: something is broken; `compile` failed
+)
 BAD_INPUT = 2
 NOT_CONVERGED = 3  # the result so far is saved
 LAW_BROKEN = 4  # or results differ from each other, or from a reference, by more than allowed

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rodsim.cli import (
     comparing,
+    compiling,
     completion,
     doctor,
     equilibrium,
@@ -44,13 +45,14 @@ COMMANDS = (
     references,
     schema_command,
     doctor,
+    compiling,
     completion,
 )
 
-_EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, or `doctor` found something broken, 2 bad input,
-3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
-contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a number misses
-its reference (`validate`), 130 interrupted, 143 terminated (what was computed is kept)
+_EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, `doctor` found something broken, or
+`compile` failed, 2 bad input, 3 did not converge (the result so far is kept), 4 the audit found a law broken,
+or a file that contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a
+number misses its reference (`validate`), 130 interrupted, 143 terminated (what was computed is kept)
 
 examples:
   rodsim new arm --template soft-arm    write arm.yaml, a scene to begin with

@@ -87,13 +87,15 @@ def _cache() -> Finding:
         return Finding("cache", BROKEN, words, cure, found)
     words = f"{found['folder']}: {size}, "
     words += "named by NUMBA_CACHE_DIR" if found["given"] else "of this version"
-    words += "" if found["kernels"] else "; empty: the first run compiles, about a minute"
+    words += (
+        "" if found["kernels"] else "; empty: a first run compiles what it needs, `rodsim compile` everything"
+    )
     cure = ""
     if found["older"]:
         words += (
             f"; of other versions beside it: {len(found['older'])}, {found['older_bytes'] / 2**20:.0f} MiB"
         )
-        cure = "those may be deleted"
+        cure = "those may be deleted" + ("" if found["given"] else "; after 30 days without use they are")
     return Finding("cache", OK, words, cure, found)
 
 

@@ -105,7 +105,11 @@ def cache() -> dict[str, Any]:
         except OSError as error:
             fault = cache_folder.reason(error)
     files = [file for file in folder.glob("**/*") if file.suffix in (".nbi", ".nbc")]
-    beside = [x for x in folder.parent.glob("*") if x.is_dir() and _is_digest(x) and x != folder]
+    beside = [
+        x
+        for x in folder.parent.glob("*")
+        if x.is_dir() and cache_folder.is_of_a_version(x.name) and x != folder
+    ]
     return {
         "folder": str(folder),
         "given": bool(os.environ.get("NUMBA_CACHE_DIR", "")),
@@ -116,11 +120,6 @@ def cache() -> dict[str, Any]:
         "older": [str(other) for other in beside],
         "older_bytes": sum(x.stat().st_size for other in beside for x in other.glob("**/*") if x.is_file()),
     }
-
-
-def _is_digest(folder: Path) -> bool:
-    """Return whether the name of a folder is that of a cache: 16 hexadecimal digits."""
-    return len(folder.name) == 16 and set(folder.name) <= set("0123456789abcdef")
 
 
 def run() -> dict[str, Any]:

@@ -64,6 +64,7 @@ def test_every_command_and_option_of_the_parser_is_completed(script):
         (("render", "a.vtkhdf", "--color", "cur"), {"curvature"}),
         (("render", "a.vtkhdf", "--camera", "f"), {"front"}),
         (("completion", "z"), {"zsh"}),
+        (("compile", "em-"), {"em-ggl", "em-d"}),
         (("run", "my"), {"my scene.yaml", "my.yaml", "my folder"}),
         (("run", "my.yaml", "-o", "my."), {"my.yaml"}),
         (("compare", "my.yaml", "my."), {"my.yaml"}),

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -196,6 +198,132 @@ def test_other_sources_of_kernels_have_another_folder(tmp_path):
     with open(root / "rodsim/cli/main.py", "a") as source:  # no kernels
         source.write("# changed\n")
     assert folder() in found
+
+
+HOUR, DAY = 3600.0, 86400.0
+STAMP = "used"
+OTHER = "0123456789abcde"  # and a digit
+
+
+def made(folder, unused, stamp=True):
+    """A folder with something in it that was not used for some time, s."""
+    (folder / "rigid").mkdir(parents=True)
+    (folder / "rigid" / "code.nbc").touch()
+    if stamp:
+        (folder / STAMP).touch()
+    then = time.time() - unused
+    os.utime(folder / STAMP if stamp else folder, (then, then))
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The folder of this version in the cache of a user."""
+    folder = Path(Use(code=SOURCES, XDG_CACHE_HOME=str(tmp_path)).folder)
+    assert folder.parent == tmp_path / "rodsim"
+    return folder
+
+
+def open_again(own, unused=2 * DAY):
+    """Open the folder of this version some time (s) after its last use; None: as if it had never been used."""
+    if unused is None:
+        (own / STAMP).unlink()
+    else:
+        then = time.time() - unused
+        os.utime(own / STAMP, (then, then))
+    used = Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1]))
+    assert (used.folder, used.said) == (str(own), [])
+
+
+def age(folder):
+    return time.time() - (folder / STAMP).stat().st_mtime
+
+
+@pytest.mark.parametrize("stamp", [True, False])
+def test_folders_of_other_versions_go_after_thirty_days_without_use(own, stamp):
+    """Without a stamp, which older versions did not leave, the time of the folder counts."""
+    kept = made(own.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
+    gone = made(own.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
+    open_again(own)
+    assert kept.is_dir()
+    assert not gone.exists()
+    assert own.is_dir()
+    assert age(own) < HOUR
+
+
+def test_the_stamp_counts_and_not_the_folder(own):
+    folder = made(own.parent / f"{OTHER}1", HOUR)
+    os.utime(folder, (0.0, 0.0))
+    open_again(own)
+    assert folder.is_dir()
+
+
+def test_nothing_else_goes(own, tmp_path):
+    """Only folders, no links, named as we name them and beside our own."""
+    old = 400 * DAY
+    elsewhere = made(tmp_path / "elsewhere" / f"{OTHER}1", old)
+    names = (OTHER, f"{OTHER}12", f"{OTHER}g", f"{OTHER}A", "systems", f"systems/{OTHER}1")
+    kept = [elsewhere, *(made(own.parent / name, old) for name in names)]
+    link = own.parent / f"{OTHER}3"
+    link.symlink_to(elsewhere, target_is_directory=True)
+    file = own.parent / f"{OTHER}4"
+    file.touch()
+    os.utime(file, (0.0, 0.0))
+    gone = made(own.parent / f"{OTHER}5", old)
+    open_again(own)
+    assert not gone.exists()
+    assert link.is_symlink()
+    assert file.exists()
+    assert all((folder / "rigid" / "code.nbc").exists() for folder in kept)
+
+
+@pytest.mark.parametrize(
+    ("unused", "removes"), [(DAY - HOUR, False), (DAY + HOUR, True), (None, True), (-HOUR, True)]
+)
+def test_old_folders_are_looked_for_once_a_day(own, unused, removes):
+    """A last use that lies ahead, by a wrong clock, is none."""
+    gone = made(own.parent / f"{OTHER}1", 31 * DAY)
+    open_again(own, unused)
+    assert gone.exists() != removes
+    assert (abs(age(own)) < HOUR / 2) == removes
+
+
+def test_where_the_user_names_the_folder_nothing_goes(tmp_path):
+    given = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    own = Path(Use(code=SOURCES, **given).folder)
+    kept = made(own.parent / f"{OTHER}1", 31 * DAY)
+    Use(code=SOURCES, **given)
+    assert kept.is_dir()
+    assert not (own / STAMP).exists()
+
+
+def test_several_processes_may_remove_the_same_folders_at_once(own):
+    gone = [made(own.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
+    for folder in gone:
+        for k in range(200):
+            (folder / "rigid" / f"{k}.nbc").touch()
+    os.utime(own / STAMP, (0.0, 0.0))
+    with ThreadPoolExecutor(3) as pool:
+        used = [*pool.map(lambda _: Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1])), range(3))]
+    assert [each.folder for each in used] == [str(own)] * 3
+    assert [each.said for each in used] == [[]] * 3
+    assert [*own.parent.iterdir()] == [own]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
+def test_what_cannot_be_removed_or_stamped_stays(own):
+    kept = made(own.parent / f"{OTHER}1", 31 * DAY)
+    os.utime(own / STAMP, (0.0, 0.0))
+    folders = (kept / "rigid", own / STAMP, own, own.parent)
+    try:
+        for each in folders:
+            each.chmod(0o500)
+        used = Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1]))
+    finally:
+        for each in reversed(folders):
+            each.chmod(0o700)
+    assert (used.folder, used.said) == (str(own), [])
+    assert (kept / "rigid" / "code.nbc").exists()
 
 
 def test_an_updated_helper_is_compiled_again_where_the_user_names_the_folder(tmp_path):

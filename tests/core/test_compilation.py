@@ -1,9 +1,13 @@
 """How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
 
 import gc
+import json
 import math
 import multiprocessing
 import os
+import re
+import subprocess
+import sys
 import warnings
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -365,25 +369,147 @@ def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path)
     assert [index.load((number,)) for number in range(160)] == list(range(160))
 
 
+# kernels as of these modules, each compiled in turn, with one that it calls; then the sentences that are expected
+ANNOUNCED = {
+    "each family once": (
+        "rigid.rows rigid.poses discretization.statics.forces rodsim.building.markers discretization.statics.arc",
+        "model statics",
+    ),
+    "the outermost kernel decides": (
+        "discretization.statics.iteration>discretization.contact.nearest discretization.time.newton>discretization.trees.links",
+        "statics time_step",
+    ),
+    "the time loop goes by the step that it calls": (
+        "discretization.time.time_loop>discretization.time.planar_march discretization.time.time_loop>discretization.time.em",
+        "planar time_step",
+    ),
+    "a kernel that others share decides nothing": (
+        "discretization.time.time_loop>discretization.assembly.workspace>discretization.time.tree_march "
+        "discretization.time.time_loop>rigid.linear_algebra discretization.assembly.workspace",
+        "tree model",
+    ),
+    "kernels of others are not ours": ("script None rigidity.beams script>rigid.rows script>rigid.charts.forces", "time_step"),
+}  # fmt: skip
+COMPILING = """
+import sys, numba
+from rigid.compilation.first_compilation import announce
+announce()
+
+def kernel_of(module, *others):
+    names = {"inner": kernel_of(*others)} if others else {}
+    if module != "None":  # otherwise a function made from text
+        names["__name__"] = module
+    return numba.njit(eval("lambda x: inner(x)" if others else "lambda x: x", names))
+
+for chain in sys.argv[1].split():
+    kernel_of(*chain.split(">"))(1)
+"""
+ANNOUNCEMENT = r"rodsim: compiling the (.*) kernels, about (\d+) s, once for this version and machine \.\.\."
+
+
 @compiled_only
-def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
+@pytest.mark.parametrize("case", ANNOUNCED)
+def test_what_is_compiled_is_announced_by_its_family(case, tmp_path):
+    chains, families = ANNOUNCED[case]
+    said = ended("-c", COMPILING, chains, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines()
+    told = [re.fullmatch(ANNOUNCEMENT, line) for line in said]
+    assert [match[1].replace(" ", "_") for match in told] == families.split()
+    assert all(int(match[2]) % 5 == 0 < int(match[2]) <= 60 for match in told)
+
+
+@compiled_only
+def test_on_a_terminal_the_sentence_takes_the_place_of_a_progress_line(tmp_path):
+    ours, theirs = os.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run(
+        [sys.executable, "-c", COMPILING, "rigid.rows"], stderr=theirs, env=environment, check=True
+    )
+    assert os.read(ours, 1000).startswith(b"\r\x1b[Krodsim: compiling the model kernels, ")
+    os.close(ours)
+    os.close(theirs)
+
+
+@compiled_only
+def test_what_cannot_be_kept_is_not_announced_as_compiled_once(tmp_path):
+    (tmp_path / "file").touch()
+    said = ended("-c", COMPILING, "rigid.rows", NUMBA_CACHE_DIR=str(tmp_path / "file")).stderr
+    assert re.search(r"^rodsim: compiling the model kernels, about \d+ s \.\.\.$", said, re.MULTILINE)
+
+
+@compiled_only
+def test_what_is_cached_is_not_announced(tmp_path):
     code = (
         "from rigid.compilation.first_compilation import announce\nfrom rigid.kinematics.rotations import cayley_turn\n"
-        "announce()\nimport types, numba\nnumba.njit(types.FunctionType((lambda x: x).__code__, {}))(1)\n"  # of no module
-        "for unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
+        "announce()\nfor unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
     )
     for count in (1, 0):
-        assert ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr.count("compiling") == count
+        said = ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr
+        assert said.count("compiling the model kernels") == said.count("compiling") == count
 
 
-def test_kernels_that_say_what_is_compiled_before_the_tests_are_there():
-    """Under another name they would be looked for in vain, and each process of tests would compile its own."""
-    from conftest import COMPILED_FIRST
+OF_MODULES = """
+import json, sys
+from rigid.compilation.first_compilation import SECONDS, family_of
+print(json.dumps([{name: family_of(name) for name in sys.argv[1:]}, sorted(SECONDS)]))
+"""
+# a module of each place with kernels
+OF_FAMILY = {
+    "model": "rigid.rows rigid.interactions.spring rigid.kinematics.poses rigid.settled rodsim.building.markers "
+    "rodsim.parts.curve_frames discretization.planar.mirror discretization.space.se3_element discretization.assembly.workspace",
+    "time step": "discretization.time.em discretization.time.newton discretization.time.spark discretization.linear.narrow "
+    "discretization.turning rigid.charts.forces rigid.mechanics.mechanical",
+    "tree": "discretization.trees.links discretization.time.tree_march discretization.time.tree_run_march",
+    "planar": "discretization.planar.step discretization.time.planar_march discretization.time.planar_run_march",
+    "contact": "discretization.contact.nearest rigid.interactions.contact.boxes",
+    "statics": "discretization.statics.forces",
+    "modes": "discretization.linearisation.tangents",
+    "picture": "rodsim.results.raster",
+    "interaction": "rodsim.interactions.calling",
+    "": "discretization.time.time_loop script rigidity",
+}  # fmt: skip
 
-    root = ROOT / "discretization"
-    for kernel_name in filter(None, COMPILED_FIRST.values()):
-        module, function = kernel_name.split(".")
-        assert any(f"def {function}(" in file.read_text() for file in root.rglob(f"{module}.py")), kernel_name
+
+def test_every_module_with_kernels_has_a_family_and_every_family_its_seconds():
+    files = [file for name in ("rigid", "discretization", "rodsim") for file in (ROOT / name).rglob("*.py")]
+    with_kernels = [
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for file in files
+        if "rigid.compilation.decorators import" in file.read_text("utf-8")
+    ]
+    assert len(with_kernels) > 100
+    given = {module: family for family, modules in OF_FAMILY.items() for module in modules.split()}
+    found, known = json.loads(ended("-c", OF_MODULES, *with_kernels, *given).stdout)
+    assert {module: found[module] for module in given} == given
+    assert {module for module in with_kernels if not found[module]} == {"discretization.time.time_loop"}
+    assert set(known) == set(OF_FAMILY) - {""}
+
+
+KEPT = """
+from rigid.linear_algebra import dot
+from rigid.zero import ZERO
+dot((1.0, 2.0, ZERO), (3.0, 4.0, ZERO)), dot((1j, 0j, 0j), (1j, 0j, 0j))
+"""
+LATER = """
+import numpy as np
+from rigid.compilation.decorators import kernel
+from rigid.linear_algebra import dot
+
+@kernel
+def opposite(z, out):
+    out[0] = dot((z, z, z), (z, z, z))
+    out[0] = -z
+
+out = np.zeros(1, complex)
+opposite(2.0 + 1.0j, out)
+print(out[0])
+"""
+
+
+@compiled_only
+def test_a_cached_kernel_that_brings_its_own_numbers_may_be_loaded_while_another_is_compiled(tmp_path):
+    """The numbers define operators; numba would not find those again that it has just typed."""
+    ended("-c", KEPT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert ended("-c", LATER, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
 
 
 DOUBLE = numba.types.float64(numba.types.float64)

@@ -48,6 +48,7 @@ SEAMS = {
     "discretization.time.integrators": "registry of integrators",
     "rodsim.building.build": "Built, what Model.build returns",
     "rodsim.cli.main": "the command line, in this process",
+    "rodsim.compiling.ahead": "compilation before the tests, and its outcomes",
     "rodsim.old_names": "table of the old names of the interface",
     "rodsim.results.writer": "ResultWriter, for damage and restarts",
     "rodsim.scenes.schema": "the schema of scenes",

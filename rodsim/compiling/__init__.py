@@ -1,0 +1,1 @@
+"""Compilation of kernels before they are needed, in several processes: `rodsim compile`."""

@@ -1,0 +1,231 @@
+"""`rodsim compile`: kernels are compiled in processes of their own and kept; what fails is named, and the others go on."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+from numba.core import event
+
+from rodsim.cli.main import main
+from rodsim.compiling.ahead import FAMILIES, compile_ahead
+from tests.support import compiling
+from tests.support.processes import ROOT, said
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache for processes that are started."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "rodsim"
+
+
+def compiled(*tasks, processes=1):
+    """Outcomes of these tasks, also by name."""
+    also = {task.__name__: task for task in tasks}
+    found = compile_ahead([], processes=processes, progress=False, also=also)
+    names = [outcome.family for outcome in found.outcomes]
+    assert (names if processes == 1 else sorted(names)) == (list(also) if processes == 1 else sorted(also))
+    return found, {outcome.family: outcome for outcome in found.outcomes}
+
+
+def test_what_is_compiled_ahead_is_found_by_every_later_process(cache):
+    _, found = compiled(compiling.quick)
+    assert found["quick"].kernels > 0
+    assert found["quick"].fault == ""
+    assert len(list(cache.glob("*/**/linear_algebra.dot-*.nbi"))) == 1
+    _, again = compiled(compiling.quick)
+    assert (again["quick"].kernels, again["quick"].fault) == (0, "")
+    code = "from tests.support.compiling import quick\nfrom numba.core import event\n"
+    code += "with event.install_recorder('numba:compile') as made: quick()\nprint(len(made.buffer))"
+    assert said("-c", code) == "0"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_process_that_dies_is_named_with_its_family_and_the_others_go_on(cache, processes):
+    tasks = (compiling.is_killed, compiling.fails, compiling.ends, compiling.quick)
+    found, by_name = compiled(*tasks, processes=processes)
+    assert by_name["is_killed"].fault == "the process died (Killed)"
+    assert by_name["ends"].fault == "the process died (exit code 7): last word"
+    assert by_name["fails"].fault == "ValueError: no such thing"
+    assert by_name["quick"].fault == ""
+    assert by_name["quick"].kernels > 0
+    assert {outcome.family for outcome in found.failed} == {"is_killed", "fails", "ends"}
+    assert found.not_kept == ""
+
+
+def test_a_disk_that_becomes_full_is_told(cache):
+    found, by_name = compiled(compiling.on_a_full_disk)
+    assert by_name["on_a_full_disk"].kernels > 0
+    assert found.not_kept == "File too large"
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_there_is_a_process_for_each_usable_core(cores, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    monkeypatch.setenv("RODSIM_TESTS_NOTE", str(tmp_path / "note"))
+    found = compile_ahead([], progress=False, also={"first": compiling.notes, "second": compiling.notes})
+    assert not found.failed
+    numbers = (tmp_path / "note").read_text().split()
+    assert len(numbers) == 2
+    assert len(set(numbers)) == cores
+    assert str(os.getpid()) not in numbers
+
+
+@pytest.fixture
+def replaced(monkeypatch):
+    """Families of the command that are replaced by tasks."""
+
+    def replace(*tasks):
+        monkeypatch.setattr("rodsim.compiling.ahead.FAMILIES", {task.__name__: task for task in tasks})
+
+    return replace
+
+
+def test_the_last_line_says_how_many_how_long_and_where(cache, replaced, capsys):
+    folder = compile_ahead([], progress=False).folder
+    assert Path(folder).is_dir()
+    replaced(compiling.quick, compiling.nothing)
+    end = rf" in \d+ s{{}}; the code is in {re.escape(folder)}\n"
+    for arguments, line in (
+        (["quick"], "compiled 1 of 1 families" + end.format("")),
+        ([], "compiled 0 of 2 families" + end.format(r" \(2 compiled before\)")),
+    ):
+        assert main(["compile", *arguments, "--quiet", "--processes", "1"]) == 0
+        told = capsys.readouterr()
+        assert re.fullmatch(line, told.out)
+        assert told.err == ""
+    replaced(compiling.fails, compiling.nothing)
+    assert main(["compile"]) == 1
+    told = capsys.readouterr()
+    assert re.fullmatch(
+        "compiled 0 of 2 families" + end.format(r" \(1 compiled before, 1 failed\)"), told.out
+    )
+    assert told.err == (
+        "rodsim: compiling what is not compiled yet ...\n"
+        "rodsim: family 'fails' is not compiled: ValueError: no such thing\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "family = 'nonsense' is not known; choose one of schemes, em, "),
+        (["em", "--processes", "0"], "processes = 0 is too small; give at least 1"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused(arguments, message, capsys):
+    assert main(["compile", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_progress_line_names_what_is_being_compiled(cache, replaced, capsys):
+    replaced(compiling.quick)
+    compile_ahead(processes=1, progress=True)
+    shown = capsys.readouterr().err.split("\r")
+    assert any("compiling 0/1" in line and "quick" in line for line in shown)
+    assert any("compiling 1/1" in line for line in shown)
+
+
+def ended(code, *arguments, **environment):
+    """The exit code of a process and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+COMMAND = "import sys\nfrom rodsim.cli.main import main\nsys.exit(main(['compile', *sys.argv[1:]]))"
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "variable", "place", "why"),
+    [
+        (COMMAND, "NUMBA_CACHE_DIR", "file", "Not a directory"),
+        (FULL + COMMAND, "XDG_CACHE_HOME", "empty", "File too large"),
+        pytest.param(
+            COMMAND, "XDG_CACHE_HOME", "locked", "Permission denied",
+            marks=pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere"),
+        ),
+    ],
+    ids=["no folder", "full disk", "read-only"],
+)  # fmt: skip
+def test_where_nothing_can_be_kept_nothing_is_compiled_and_it_is_said(code, variable, place, why, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "locked").mkdir(mode=0o500)
+    given = {"NUMBA_CACHE_DIR": "", variable: str(tmp_path / place)}
+    returned, out, err = ended(code, **given)
+    assert (returned, out) == (1, "")
+    assert re.match(
+        rf"rodsim: compiled code cannot be kept in '{re.escape(str(tmp_path / place))}.*': {why}\.", err
+    )
+    assert err.count("\n") == 1
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_without_the_compiler_nothing_is_compiled(tmp_path):
+    returned, out, err = ended(COMMAND, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert (returned, out) == (1, "")
+    assert err == "rodsim: NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it\n"
+    code = "from rodsim.compiling.ahead import compile_ahead; print(*compile_ahead(['em'])[::3])"
+    _, out, _ = ended(code, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert out == "[] NUMBA_DISABLE_JIT is set, nothing is compiled\n"
+
+
+def runs(number):
+    """True if there is such a process, which has not ended."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_command_and_its_processes(number, code, tmp_path, cache):
+    note = tmp_path / "note"
+    start = "from tests.support import compiling\nfrom rodsim.compiling import ahead\n"
+    start += "ahead.FAMILIES = {'waits': compiling.waits}\n"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "RODSIM_TESTS_NOTE": str(note)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", start + COMMAND],
+        stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it in the background
+    )  # fmt: skip
+    end = time.monotonic() + 120
+    while not (note.exists() and note.read_text()):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    worker = int(note.read_text())
+    assert runs(worker)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert not runs(worker)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_second_run_of_a_family_compiles_nothing(name):
+    FAMILIES[name]()
+    with event.install_recorder("numba:compile") as made:
+        FAMILIES[name]()
+    assert not made.buffer
