@@ -6,6 +6,7 @@ these kernels twice. The functions import what they need when they are called: t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,14 @@ DT, T_END = 1e-3, 2e-3  # two steps, s
 
 
 def schemes() -> None:
-    """Take steps in quaternions and directors: schemes of Livens, GGL and Galerkin types, variational and SPARK."""
-    from rodsim import simulate
+    """Take steps in quaternions and directors with each scheme that accepts a model of any shape."""
+    from discretization.time.families import FAMILIES
+    from rodsim import ModelError, simulate
 
-    for integrator in ("EML", "EML-kappa", "GGL-EM", "VI-A(0.5)", "VI-S", "mG(1)", "GL-SPARK(2)", "EMH"):
-        simulate(_arm(), T_END, DT, integrator, progress=False)
+    for name, family in FAMILIES.items():
+        numbers = ", ".join("2" if whole else "0.5" for whole in family.parameters.values())
+        with contextlib.suppress(ModelError):
+            simulate(_arm(), T_END, DT, f"{name}({numbers})" if numbers else name, progress=False)
 
 
 def em() -> None:
@@ -122,19 +126,10 @@ def pictures() -> None:
         render(result, Path(folder, "picture.png"), size=(80, 60))
 
 
-# what takes longest first
+# tasks by the names of their functions, those that take longest first
 FAMILIES: dict[str, Callable[[], None]] = {
-    "schemes": schemes,
-    "em": em,
-    "planar": planar,
-    "trees": trees,
-    "contact": contact,
-    "many-runs": many_runs,
-    "em-ggl": em_ggl,
-    "em-d": em_d,
-    "statics": statics,
-    "modes": modes,
-    "pictures": pictures,
+    task.__name__.replace("_", "-"): task
+    for task in (schemes, em, planar, trees, contact, many_runs, em_ggl, em_d, statics, modes, pictures)
 }
 
 
