@@ -28,7 +28,7 @@ RUNS, SECONDS = 16, 0.2  # runs of `simulate_many`; length of one measurement, s
 
 
 class Accelerator(NamedTuple):
-    """What can be switched off."""
+    """Part of the program that makes it faster, and how to switch it off."""
 
     code: Sequence[str]  # files, or file:function, that exist for it alone
     off: Callable[[], None]  # called at the start of a process that works without it

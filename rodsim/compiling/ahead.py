@@ -199,13 +199,13 @@ class _Process:
     """Process that compiles one family at a time."""
 
     def __init__(self) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         start = f"import sys; sys.path[:] = {sys.path!r}; {_MAIN}"  # the same copy of the program
         self._process = subprocess.Popen(
             [sys.executable, "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._stderr,
             text=True,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # with one process a core
         )
@@ -227,8 +227,8 @@ class _Process:
         """Return how the process ended, with the last line that it printed."""
         code = self._process.wait()
         how = f"exit code {code}" if code >= 0 else signal.strsignal(-code) or f"signal {-code}"
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
         return ": ".join([f"the process died ({how})", *lines[-1:]])
 
     def stop(self) -> None:
@@ -239,7 +239,7 @@ class _Process:
         """Wait for the end of the process, which has no more to do."""
         with contextlib.suppress(BrokenPipeError):
             self._process.communicate()
-        self._said.close()
+        self._stderr.close()
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What is computed once of a system: for the same structure, or the same tables, and for no others."""
+"""Results of a system are computed once for its structure, or for its tables, and are not shared with others."""
 
 import pickle
 from collections import OrderedDict
