@@ -33,9 +33,14 @@ def terminable() -> Iterator[None]:
         yield
         return
 
+    heard = False
+
     def stop(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise Terminated
+        # SIG_IGN from here on would be a race: Python prints a traceback if the next signal has already come
+        nonlocal heard
+        if not heard:
+            heard = True
+            raise Terminated
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
