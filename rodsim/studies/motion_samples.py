@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rodsim.parts.points import parse_point
 from rodsim.studies.errors import StudyError
 
 if TYPE_CHECKING:
@@ -26,17 +27,18 @@ class MotionSamples:
     times: tuple[float, ...] | None
 
     def __call__(self, result: Result) -> Iterator[float]:
-        from rodsim.comparing.points import motion, usual_points
+        from rodsim.comparing.points import motion, parts_of, usual_points
 
-        points = usual_points(result, result)
-        parts = list(dict.fromkeys(point.rpartition("@")[0] or point for point in points))
+        names = parts_of(result)
+        points = {text: parse_point(text, names).part for text in usual_points(result, result)}
+        parts = list(dict.fromkeys(points.values()))
         few = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), MOST_PARTS)).round().astype(int))
         chosen = {parts[k] for k in few}
         at = self._outputs(result)
         way, samples = 0.0, []
-        for point in points:
-            if (point.rpartition("@")[0] or point) in chosen:
-                r = motion(result, "the result", point).r
+        for text, part in points.items():
+            if part in chosen:
+                r = motion(result, "the result", text).r
                 way = max(way, float(np.linalg.norm(r - r[0], axis=1).max()))
                 samples.append(r[at].ravel())
         return iter([way, *np.concatenate(samples).tolist()])

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rodsim.parts.points import Point, leading_position, parse_position
 from rodsim.results.along_rods import length_of
 from rodsim.studies.errors import StudyError, near
 
@@ -220,15 +221,12 @@ def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
 
 def _place_on_rod(text: str, rest: str) -> tuple[float | None, str]:
     """Return the position as a fraction of the length (None: largest over the rod), and the text behind it."""
-    given = re.match(r"@([0-9.eE+-]*[0-9])\.", rest)
-    if given:
-        try:
-            place = float(given[1])
-        except ValueError:
-            place = -1.0
-        if not 0.0 <= place <= 1.0:
-            raise _fail(text, f"'@{given[1]}' is no fraction of the length; give a number from 0 to 1")
-        return place, rest[given.end() :]
+    where, behind = leading_position(rest)
+    if where:
+        place = Point("", where, parse_position(where)).fraction
+        if place is None:
+            raise _fail(text, f"'@{where}' is no fraction of the length; give a number from 0 to 1")
+        return place, behind[1:]
     word, _, rest = rest.removeprefix(".").partition(".")
     if word == LARGEST:
         return None, rest
@@ -315,14 +313,14 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
 def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a body or of one of its points, and the text behind it."""
     name, rest = _named(text, rest, "body", [body.name for body in layout.bodies])
-    point = re.match(r"@([^,]+,[^,]+,[^,]*?[0-9])\.(?=[a-zA-Z])", rest)
-    if rest.startswith("@") and not point:
+    where, behind = leading_position(rest)
+    if rest.startswith("@") and where.count(",") != 2:
         raise _fail(text, f"give a point of the body as {name}@0.1,0,0")
-    fields = AT_POINT if point else OF_BODY
-    word, ending = _field_of(text, rest[point.end() :] if point else rest[1:], fields)
+    fields = AT_POINT if where else OF_BODY
+    word, ending = _field_of(text, behind[1:], fields)
     length = 4 if word == "quat" else 3
-    if point:
-        return _Field(fields[word], length, _at_point(f"{name}@{point[1]}", word)), ending
+    if where:
+        return _Field(fields[word], length, _at_point(f"{name}@{where}", word)), ending
     if word == "displacement":
         return _Field("m", 3, lambda result: result.body(name).r - result.body(name).r[0]), ending
     return _Field(fields[word], length, lambda result: getattr(result.body(name), word)), ending
