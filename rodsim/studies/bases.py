@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key
 from rodsim.studies.paths import assign
-from rodsim.studies.scratch import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +128,7 @@ class SceneBase:
         if not self.files:
             yield Path()
             return
-        with temporary_folder() as name:
+        with tempfile.TemporaryDirectory(prefix="rodsim-") as name:
             for file, content in self.files.items():
                 Path(name, file).write_bytes(content)
             yield Path(name)

@@ -18,7 +18,6 @@ from rigid.later import Later
 from rigid.system import Floats
 from rodsim.studies.bases import SceneBase, scene_base
 from rodsim.studies.choosing import Choice, choose
-from rodsim.studies.cluster import Cluster
 from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure
@@ -26,9 +25,10 @@ from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.plain_json import dumps
 from rodsim.studies.refined_runs import Plan, Run, plan_of
 from rodsim.studies.refinement import Series, series
-from rodsim.studies.running import run_study
+from rodsim.studies.running import run_with
 from rodsim.studies.study import Study
 from rodsim.studies.study_results import Sweep
+from rodsim.studies.workers import open_workers
 
 if TYPE_CHECKING:
     from rodsim.studies import study_schema as schema
@@ -213,7 +213,7 @@ def converge(
     dt: float | None = None,
     integrator: str | None = None,
     folder: Path | str | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Convergence:
@@ -240,11 +240,10 @@ def converge(
     folder : Path or str, optional
         Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
-    scheduler : str, optional
-        Address of a Dask scheduler. By default a cluster on this machine.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
-        after the other, without Dask.
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
     progress : bool, optional
         Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
 
@@ -282,8 +281,8 @@ def converge(
     wanted = Wanted.of(measures, error, levels)
     base = scene_of(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
     plan = plan_of(base, levels, motion=not wanted.measures)
-    with Cluster(scheduler, workers) as cluster:
-        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "cluster": cluster})
+    with open_workers(scheduler, workers) as opened:
+        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "workers": opened})
 
 
 class Wanted(NamedTuple):
@@ -307,7 +306,7 @@ class Wanted(NamedTuple):
 
 
 def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
-    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_study`."""
+    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_with`."""
     named, error = wanted.measures, wanted.error
     rows = plan.runs()
     runs = _run(base, plan, rows, named, how)
@@ -383,7 +382,7 @@ def _run(
     base.files = of_scene.files
     sampler = None if measures else MotionSamples(plan.times)
     study = Study("converge", base, parameters, schema.DesignEntry(type="list"), measures, sampler=sampler)
-    found = run_study(study, **how)
+    found = run_with(study=study, **how)
     for case, words in found.failed.items():
         told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
         raise StudyError(f"converge: the run with {told} failed: {words}")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rodsim.studies.errors import StudyError
-from rodsim.studies.limits import MOST_CASES
 from rodsim.studies.units import unit_of
 
 if TYPE_CHECKING:
     from rodsim.studies.study_schema import DesignEntry, ParameterEntry
 
+MOST_CASES = 1_000_000  # largest number of cases of a study
 SEED = "seed"  # name of the column of seeds
 
 

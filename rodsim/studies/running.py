@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rodsim.studies.cases import Case, Outcome, Recipe
-from rodsim.studies.cluster import Cluster
-from rodsim.studies.dispatch import run_cases
 from rodsim.studies.errors import StudyError
 from rodsim.studies.folder import Folder
 from rodsim.studies.keys import program
 from rodsim.studies.progress import Progress
 from rodsim.studies.study import Study
 from rodsim.studies.study_results import Sweep
+from rodsim.studies.workers import Workers, open_workers, run_cases
 
 if TYPE_CHECKING:
     from rodsim.studies.study_schema import ChosenEntry
@@ -24,19 +23,33 @@ def run_study(
     study: Study,
     folder: Path | str | None = None,
     *,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
     retry: bool = False,
     limit: float | None = None,
-    cluster: Cluster | None = None,
 ) -> Sweep:
-    """Run the cases of a study that are not done yet, and return all its results.
+    """Run the cases of a study that are not done yet with workers of its own, and return all its results.
+
+    `scheduler`: address of a Dask scheduler, or a client; None: `workers` processes (default: one for each core; 0: this one).
+    The other arguments are those of `run_with`.
+    """
+    with open_workers(scheduler, workers) as opened:
+        return run_with(opened, study, folder, progress, retry, limit)
+
+
+def run_with(
+    workers: Workers | None,
+    study: Study,
+    folder: Path | str | None = None,
+    progress: bool | None = None,
+    retry: bool = False,
+    limit: float | None = None,
+) -> Sweep:
+    """Run the cases of a study that are not done yet, and return all its results; the workers stay for the next study.
 
     `folder`: folder of the journal, the table, results and pictures, in which finished cases are looked up; None: in memory.
-    `scheduler`: address of a Dask scheduler; None: a local cluster of `workers` processes (default: one for each core).
     `retry`: True to run failed cases again. `limit`: time limit of a case without compilation (s); None: that of the study.
-    `cluster`: cluster that stays open for the next study; replaces `scheduler` and `workers`.
 
     Raises
     ------
@@ -45,15 +58,12 @@ def run_study(
     """
     if folder is None and study.keep != "none":
         raise StudyError("keep: results go to a folder; give one")
-    if cluster is None:
-        with Cluster(scheduler, workers) as own:
-            return run_study(study, folder, progress=progress, retry=retry, limit=limit, cluster=own)
     home = None if folder is None else Folder(Path(folder))
     try:
         outcomes = {} if home is None else _known(study, home, retry)
         sweep = Sweep(study, [], None if home is None else home.path)
         try:
-            _complete(study, cluster, home, outcomes, progress, study.limit if limit is None else limit)
+            _complete(study, workers, home, outcomes, progress, study.limit if limit is None else limit)
         finally:
             sweep.outcomes = [outcomes[number] for number in sorted(outcomes)]
             if home is not None and sweep.outcomes:
@@ -78,7 +88,7 @@ def _known(study: Study, home: Folder, retry: bool) -> dict[int, Outcome]:
 
 def _complete(
     study: Study,
-    cluster: Cluster,
+    workers: Workers | None,
     home: Folder | None,
     outcomes: dict[int, Outcome],
     progress: bool | None,
@@ -96,7 +106,7 @@ def _complete(
 
         def run(cases: list[Case], kept: frozenset[int]) -> None:
             if cases:
-                run_cases(cluster, recipe, cases, took, kept, bar.tell)
+                run_cases(workers, recipe, cases, took, kept, bar.tell)
 
         every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
         run([case for case in study.cases if case.number not in outcomes], every)

@@ -13,12 +13,12 @@ from typing import Any
 
 from discretization.time.em_names import KIN, em_integrator
 from rigid.errors import ModelError
-from rodsim.studies.cluster import Cluster
 from rodsim.studies.convergence import Convergence, Wanted, converged, scene_of
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure
 from rodsim.studies.plain_json import dumps
 from rodsim.studies.refined_runs import plan_of
+from rodsim.studies.workers import open_workers
 
 ALIKE = 1.2  # ratio of times below which two integrators count as equally fast
 
@@ -165,7 +165,7 @@ def cheapest_scheme(
     t_end: float | None = None,
     dt: float | None = None,
     folder: Path | str | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> SchemeChoice:
@@ -191,11 +191,10 @@ def cheapest_scheme(
         Coarsest step of the sequences, s. By default that of the scene.
     folder : Path or str, optional
         Folder with a subfolder for each integrator. By default everything stays in memory.
-    scheduler : str, optional
-        Address of a Dask scheduler. By default a cluster on this machine.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
-        the other, without Dask.
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
     progress : bool, optional
         Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
 
@@ -234,10 +233,10 @@ def cheapest_scheme(
     plans = {name: plan_of(base, levels, motion=not wanted.measures) for name, base in bases.items()}
     found: dict[str, Convergence] = {}
     refused: dict[str, str] = {}
-    with Cluster(scheduler, workers) as cluster:
+    with open_workers(scheduler, workers) as opened:
         for name in names:
             of_scheme = None if folder is None else Path(folder) / name
-            how = {"folder": of_scheme, "progress": progress, "cluster": cluster}
+            how = {"folder": of_scheme, "progress": progress, "workers": opened}
             try:
                 found[name] = converged(bases[name], plans[name], wanted, how)
             except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, FiniteFloat, model_validator
 
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
-from rodsim.studies.limits import MOST_CASES
+from rodsim.studies.designs import MOST_CASES
 
 _PICTURE = re.compile(r"\.(png|pdf|svg)$", re.IGNORECASE)
 Count = Annotated[int, Field(ge=1, le=MOST_CASES)]

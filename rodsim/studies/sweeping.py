@@ -30,7 +30,7 @@ def sweep(
     n: int | None = None,
     seeds: int | Sequence[int] | None = None,
     folder: Path | str | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     keep: str | Sequence[int] | Mapping[str, Any] = "none",
     progress: bool | None = None,
@@ -65,11 +65,10 @@ def sweep(
     folder : Path or str, optional
         Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
-    scheduler : str, optional
-        Address of a Dask scheduler. By default a cluster on this machine.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
-        after the other, without Dask.
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
     progress : bool, optional
         Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
     keep : str, sequence of int or mapping, default "none"

@@ -1,4 +1,4 @@
-"""What is wrong with a study from Python is told before a cluster is started."""
+"""What is wrong with a study from Python is told before workers are started."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rodsim import Model, simulate
-from rodsim.studies import StudyError, cluster, importing, sweep
+from rodsim.studies import StudyError, sweep, workers
 from tests.support.cords import hanging
 
 ROOT = Path(__file__).parents[2]
@@ -35,13 +35,9 @@ def failing(E):
 
 
 @pytest.fixture
-def no_cluster(monkeypatch):
+def no_workers(monkeypatch):
     """Nothing may be started."""
-
-    def started(*_):
-        raise AssertionError("a cluster was started")
-
-    monkeypatch.setattr(cluster.Cluster, "client", started)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda *_: pytest.fail("a worker started"))
 
 
 # whatever the model is
@@ -69,7 +65,7 @@ NOT_THERE = {
     ("function", "told"),
     [(running, MISSPELT), (failing, MISSPELT), (hanging, MISSPELT | NOT_THERE), (as_scene, MISSPELT | NOT_THERE)],
 )  # fmt: skip
-def test_a_misspelt_measure_or_part_is_told_before_the_cluster_starts(function, told, no_cluster):
+def test_a_misspelt_measure_or_part_is_told_before_workers_start(function, told, no_workers):
     for measure, words in told.items():
         with pytest.raises(StudyError, match=words):
             sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
@@ -124,14 +120,12 @@ def run(tmp_path, end):
 
 
 def test_a_script_without_a_guard_is_told_so_at_once(tmp_path):
-    pytest.importorskip("distributed")
     done = run(tmp_path, "for k in range(2):\n    go()")
     assert done.returncode == 1
     told = done.stderr.strip().splitlines()[-1]
     assert told.startswith("rodsim.studies.errors.StudyError: ")
     assert "script.py', line " in told
     assert told.endswith('put what the script does under `if __name__ == "__main__":`')
-    assert "Nanny" not in done.stderr
 
 
 NAME = 'if __name__ == "__main__":\n    '
@@ -140,15 +134,15 @@ GUARDED = [f"{NAME}go(\n    )", f"{NAME}for k in (1,):\n        go()", "if sys:\
 
 
 @pytest.mark.parametrize("end", BARE + GUARDED)
-def test_a_script_is_told_so_where_no_condition_stands_around_its_study(tmp_path, monkeypatch, end):
+def test_a_script_is_told_so_where_no_condition_stands_around_its_study(
+    tmp_path, monkeypatch, no_workers, end
+):
     """As the script of a process of its own, in this one."""
-    distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(distributed, "LocalCluster", lambda *_, **__: pytest.fail("a cluster started"))
     script, main = tmp_path / "script.py", types.ModuleType("__main__")
     script.write_text(SCRIPT + end)
     main.__file__ = str(script)
     monkeypatch.setitem(sys.modules, "__main__", main)
-    words = "a cluster started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
+    words = "a worker started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
     with pytest.raises((StudyError, pytest.fail.Exception), match=words):
         exec(compile(script.read_text(), script, "exec"), vars(main))
 
@@ -158,4 +152,4 @@ def test_a_worker_that_imports_a_script_says_what_is_missing(monkeypatch):
 
     monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
     with pytest.raises(StudyError, match="a worker imports the script that started it"):
-        importing.check_guard()
+        workers.check_guard()
