@@ -8,6 +8,7 @@ import ctypes
 import functools
 import importlib
 import os
+import pickle
 import tempfile
 import threading
 import time
@@ -69,25 +70,27 @@ class OtherProgram(StudyError):
     """The worker has another version of the program than the study."""
 
 
-def run_packed(packed: bytes, cases: Sequence[Case], kept: frozenset[int]) -> tuple[list[Outcome], bool]:
+def pack(value: Any) -> bytes:
+    """Return a recipe or cases as bytes for a worker; what a script defines is contained in them."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(value)
+    return packed
+
+
+def run_packed(recipe: bytes, cases: bytes, kept: frozenset[int]) -> tuple[list[Outcome], bool]:
     """Run a batch in a worker; return outcomes as `run_batch`, and whether the process can run another batch.
 
-    `packed`: the recipe, as bytes of cloudpickle. A process with a case that does not end is ended after `SENT` seconds.
+    A process with a case that does not end is ended after `SENT` seconds.
     """
-    outcomes = run_batch(_unpacked(packed), cases, kept)
+    outcomes = run_batch(_unpacked(recipe), pickle.loads(cases), kept)
     stuck = any(outcome.stuck for outcome in outcomes)
     if stuck:
         threading.Timer(SENT, os._exit, (1,)).start()
     return outcomes, not stuck
 
 
-@functools.lru_cache(maxsize=1)
-def _unpacked(packed: bytes) -> Recipe:
-    """Return the recipe of a study; cached, so that each process prepares a model once."""
-    import cloudpickle
-
-    recipe: Recipe = cloudpickle.loads(packed)
-    return recipe
+_unpacked = functools.lru_cache(maxsize=1)(pickle.loads)  # cached, so that each process prepares a model once
 
 
 def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = frozenset()) -> list[Outcome]:

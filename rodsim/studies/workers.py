@@ -12,7 +12,6 @@ recorded as lost. After a case that does not end at its time limit its process i
 
 from __future__ import annotations
 
-import ast
 import concurrent.futures
 import contextlib
 import importlib
@@ -25,16 +24,16 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from rodsim.extras import extra
-from rodsim.studies.cases import Case, Outcome, Recipe, run_batch, run_packed
+from rodsim.studies.cases import Case, Outcome, Recipe, pack, run_batch, run_packed
 from rodsim.studies.errors import StudyError, StudyStopped
 
 BATCH = 1.0  # intended time of a batch, s
@@ -45,31 +44,6 @@ MOST_DEATHS = 3  # number of deaths of workers after which a case is recorded as
 MOST_RECONNECTIONS = 5  # largest number of lost schedulers in a row
 READY = "ready"  # file by which the first process of this machine reports that it has started
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-CURE = 'put what the script does under `if __name__ == "__main__":`'
-
-
-class Workers(Protocol):
-    """Interface of the workers of a study."""
-
-    deaths: tuple[type[Exception], ...]  # errors of a batch whose worker died
-
-    def start(self, most: int) -> None:
-        """Start the workers, not more than `most`."""
-
-    def places(self) -> int:
-        """Return how many batches may be under way."""
-
-    def submit(self, *call: Any) -> Future[Any]:
-        """Send a function with its arguments to a worker."""
-
-    def ended(self, future: Future[Any], usable: bool) -> None:
-        """Record that a batch has ended; `usable`: False if its process cannot run another one."""
-
-    def reconnect(self) -> None:
-        """Connect again after the scheduler was lost; raise StudyStopped if this is impossible."""
-
-    def close(self) -> None:
-        """End the processes, or the connection."""
 
 
 @contextlib.contextmanager
@@ -102,9 +76,6 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# --- processes of this machine
-
-
 class LocalWorkers:
     """Processes of this machine, each an executor of one process; they start with the first study that has cases to run.
 
@@ -112,23 +83,34 @@ class LocalWorkers:
     died, however it did. Their temporary files are in one folder, which is removed then.
     """
 
-    deaths = (BrokenProcessPool,)
+    deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)  # errors of a batch whose worker died
 
     def __init__(self, count: int) -> None:
-        self._count = count
-        self._idle: list[concurrent.futures.ProcessPoolExecutor] = []
-        self._busy: dict[Future[Any], concurrent.futures.ProcessPoolExecutor] = {}
+        self.places = count  # number of batches that may be under way
+        self._idle: list[concurrent.futures.Executor] = []
+        self._busy: dict[Future[Any], concurrent.futures.Executor] = {}
         self._pipe: Any = None  # reading and writing end
         self._scratch = ""
 
     def start(self, most: int) -> None:
-        """Start the processes that are missing; they import the program meanwhile."""
-        while len(self._idle) < min(most, self._count):
+        """Start the processes that are missing, not more than `most`; they import the program meanwhile."""
+        while len(self._idle) < min(most, self.places):
             self._idle.append(self._started())
 
-    def places(self) -> int:
-        """Return the number of processes."""
-        return self._count
+    def _started(self) -> concurrent.futures.Executor:
+        """Return an executor of one process, which is started and imports the program."""
+        context = multiprocessing.get_context("spawn")
+        if self._pipe is None:
+            self._pipe = context.Pipe(duplex=False)
+            self._scratch = tempfile.mkdtemp(prefix="rodsim-")
+        given = (self._pipe[0], self._scratch)
+        executor = concurrent.futures.ProcessPoolExecutor(1, context, _prepare_process, given)
+        # a spawned process imports the running script; the study sends by value what the script defines, and a script need not
+        # be guarded by `if __name__ == "__main__"`
+        without_script = _replaced(sys.modules, {"__main__": types.ModuleType("__main__")})
+        with without_script, _replaced(os.environ, dict.fromkeys(THREADS, "1")):
+            executor.submit(importlib.import_module, "rodsim.simulation")
+        return executor
 
     def submit(self, *call: Any) -> Future[Any]:
         """Send a function with its arguments to an idle process, which is started if there is none."""
@@ -141,21 +123,8 @@ class LocalWorkers:
         self._busy[future] = executor
         return future
 
-    def _started(self) -> concurrent.futures.ProcessPoolExecutor:
-        """Return an executor of one process, which is started and imports the program."""
-        context = multiprocessing.get_context("spawn")
-        if self._pipe is None:
-            check_guard()
-            self._pipe = context.Pipe(duplex=False)
-            self._scratch = tempfile.mkdtemp(prefix="rodsim-")
-        given = (self._pipe[0], self._scratch)
-        executor = concurrent.futures.ProcessPoolExecutor(1, context, _prepare_process, given)
-        with _one_thread_each():
-            executor.submit(importlib.import_module, "rodsim.simulation")
-        return executor
-
     def ended(self, future: Future[Any], usable: bool) -> None:
-        """Make the process of a batch idle, or give it up; raise StudyError if no process starts at all."""
+        """Make the process of a batch idle, or give it up if it is not `usable`; raise StudyError if no process starts at all."""
         executor = self._busy.pop(future)
         if usable:
             self._idle.append(executor)
@@ -167,33 +136,30 @@ class LocalWorkers:
             )
 
     def reconnect(self) -> None:
-        """Raise StudyStopped: only a scheduler can be lost."""
-        raise StudyStopped("the study was cancelled")
+        """Raise StudyStopped: there is no scheduler that could be lost."""
+        raise StudyStopped("the cases of the study were cancelled")
 
     def close(self) -> None:
         """End all processes, also those that are busy, and remove their temporary files."""
         if self._pipe is not None:
-            for end in reversed(self._pipe):
+            for end in self._pipe:
                 end.close()
             for executor in (*self._idle, *self._busy.values()):
-                executor.shutdown(wait=True, cancel_futures=True)
+                executor.shutdown(cancel_futures=True)
             shutil.rmtree(self._scratch, ignore_errors=True)
-        self._idle, self._busy, self._pipe = [], {}, None
 
 
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Set the environment of processes that start meanwhile: their libraries use one thread."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+def _replaced(mapping: Any, entries: dict[str, Any]) -> Iterator[None]:
+    """Replace entries of a mapping inside the block."""
+    before = {name: mapping[name] for name in entries if name in mapping}
+    mapping.update(entries)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in entries:
+            del mapping[name]
+        mapping.update(before)
 
 
 def _prepare_process(stop: Any, scratch: str) -> None:
@@ -208,42 +174,8 @@ def _prepare_process(stop: Any, scratch: str) -> None:
     threading.Thread(target=end_with_study, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the study, which ends its processes
     tempfile.tempdir = scratch
-    Path(scratch, READY).touch()
-
-
-def check_guard() -> None:
-    """Raise StudyError if the running script would start the study again when a worker imports it."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise StudyError(f"a worker imports the script that started it, which starts workers again; {CURE}")
-    main = sys.modules.get("__main__")
-    file, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)
-    if file is None or (spec is not None and spec.name.endswith("__main__")):
-        return  # a notebook, or `python -m package`: workers do not import it
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_globals is vars(main) and frame.f_code.co_name == "<module>":
-            if not _guarded(Path(file), frame.f_lineno):
-                raise StudyError(
-                    f"'{file}', line {frame.f_lineno}: workers import this script, and would each begin with the study anew; "
-                    f"{CURE}"
-                )
-            return
-        frame = frame.f_back
-
-
-def _guarded(file: Path, line: int) -> bool:
-    """Return whether a line of a script is inside an `if` statement; True if the script cannot be read or parsed."""
-    try:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return True
-    return any(
-        isinstance(node, ast.If) and node.lineno <= line <= (node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
-    )
-
-
-# --- Dask
+    with contextlib.suppress(OSError):  # the study may have ended meanwhile
+        Path(scratch, READY).touch()
 
 
 class DaskWorkers:
@@ -252,61 +184,32 @@ class DaskWorkers:
     def __init__(self, scheduler: Any) -> None:
         from distributed.scheduler import KilledWorker
 
-        self.deaths = (KilledWorker,)
+        self.deaths: tuple[type[Exception], ...] = (KilledWorker,)
         self._scheduler = scheduler
         self._client: Any = None
-        self._lost = 0  # schedulers lost since the last case ended
+        self._lost = 0  # schedulers lost since the last batch ended
 
-    def start(self, most: int) -> None:
-        """Connect to the scheduler; its workers are started by the user."""
-        self._connected()
-
+    @property
     def places(self) -> int:
         """Return two batches for each thread of a worker: the next one is there when one is done."""
-        return 2 * max(1, sum(self._connected().nthreads().values()))
+        return 2 * max(1, sum(self._client.nthreads().values()))
 
-    def submit(self, *call: Any) -> Future[Any]:
-        """Send a function with its arguments to a worker."""
-        future: Future[Any] = self._connected().get_executor(pure=False).submit(*call)
-        return future
-
-    def ended(self, future: Future[Any], usable: bool) -> None:
-        """Record that the scheduler works; Dask replaces the process of a worker."""
-        self._lost = 0
-
-    def reconnect(self) -> None:
-        """Connect to the scheduler that is started at the same address; raise StudyStopped if there is none."""
-        self._lost += 1
-        self.close()
-        if not isinstance(self._scheduler, str):
-            raise StudyStopped("the connection of the client to its scheduler is lost")
-        if self._lost > MOST_RECONNECTIONS:
-            raise StudyStopped(f"the scheduler was lost {self._lost} times in a row")
-
-    def close(self) -> None:
-        """Close the connection, unless the client is the user's."""
-        if self._client is not None and self._client is not self._scheduler:
-            with contextlib.suppress(Exception):  # the scheduler may be gone
-                self._client.close(timeout=5.0)
-        self._client = None
+    def start(self, most: int) -> None:
+        """Connect to the scheduler, whose workers are started by the user; raise StudyStopped if there are none."""
+        if self._client is None:
+            self._client = self._connected() if isinstance(self._scheduler, str) else self._scheduler
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise StudyStopped("the scheduler has no workers; start some with `dask worker`") from None
 
     def _connected(self) -> Any:
-        """Return the client, connected to a scheduler that has workers."""
-        if self._client is None:
-            self._client = self._scheduler if not isinstance(self._scheduler, str) else self._reached()
-            try:
-                self._client.wait_for_workers(1, timeout=PATIENCE)
-            except TimeoutError:
-                raise StudyStopped("the scheduler has no workers; start some with `dask worker`") from None
-        return self._client
-
-    def _reached(self) -> Any:
         """Return a client of the scheduler at the address; raise StudyStopped if none answers."""
         from distributed import Client
 
         for part in ("client", "core", "comm", "batched"):  # reported by rodsim
             logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
-        began = time.monotonic()
+        last = time.monotonic() + PATIENCE
         while True:
             try:
                 return Client(self._scheduler, timeout=min(10.0, PATIENCE), set_as_default=False)
@@ -315,14 +218,40 @@ class DaskWorkers:
                     f"scheduler '{self._scheduler}': {error}; give one as tcp://HOST:8786"
                 ) from None
             except OSError:
-                if time.monotonic() - began > PATIENCE:
+                if time.monotonic() > last:
                     raise StudyStopped(
                         f"no scheduler answers at '{self._scheduler}'; start one with `dask scheduler`"
                     ) from None
                 time.sleep(LOOK)
 
+    def submit(self, *call: Any) -> Future[Any]:
+        """Send a function with its arguments to a worker."""
+        future: Future[Any] = self._client.get_executor(pure=False).submit(*call)
+        return future
 
-# --- cases
+    def ended(self, future: Future[Any], usable: bool) -> None:
+        """Record that the scheduler works; Dask replaces the processes of workers."""
+        self._lost = 0
+
+    def reconnect(self) -> None:
+        """Connect to a new scheduler at the same address; raise StudyStopped if there is none."""
+        self._lost += 1
+        self.close()
+        if not isinstance(self._scheduler, str):
+            raise StudyStopped("the client of the study has lost its scheduler")
+        if self._lost > MOST_RECONNECTIONS:
+            raise StudyStopped(f"the scheduler was lost {self._lost} times in a row")
+        self.start(0)
+
+    def close(self) -> None:
+        """Close the connection, unless the client is the user's."""
+        if self._client is not None and self._client is not self._scheduler:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                self._client.close(timeout=5.0)
+        self._client = None
+
+
+Workers = LocalWorkers | DaskWorkers
 
 
 def run_cases(
@@ -363,10 +292,8 @@ class _Dispatch:
         kept: frozenset[int],
         tell: Callable[[str], None],
     ) -> None:
-        import cloudpickle
-
         self._workers, self._took, self._kept, self._tell = workers, took, kept, tell
-        self._packed, self._limited = cloudpickle.dumps(recipe), recipe.limit is not None
+        self._recipe, self._limited = pack(recipe), recipe.limit is not None
         self._ready: deque[Case] = deque()
         self._later: dict[str, list[Case]] = {}  # by structure: cases that wait for its first one
         for case in cases:
@@ -387,16 +314,14 @@ class _Dispatch:
         self._workers.start(len(self._ready) + sum(map(len, self._later.values())))
         while self._ready or self._suspects or self._under_way:
             self._send()
-            done, _ = concurrent.futures.wait(
-                self._under_way, LOOK, return_when=concurrent.futures.FIRST_COMPLETED
-            )
+            done, _ = concurrent.futures.wait(self._under_way, LOOK, FIRST_COMPLETED)
             for future in done:
                 self._receive(future)
             self._report(bool(done))
 
     def _send(self) -> None:
         """Send batches to the workers that are free, and at last single suspects."""
-        free = self._workers.places() - len(self._under_way) if self._ready else 0
+        free = self._workers.places - len(self._under_way) if self._ready else 0
         for _ in range(free):
             if self._ready:
                 self._submit([self._ready.popleft() for _ in range(self._batch_size())])
@@ -407,13 +332,13 @@ class _Dispatch:
         """Return the number of cases of the next batch, from the mean time of a case and the number of waiting cases."""
         if self._seconds is None or any(self._later.values()):
             return 1
-        even = -(-len(self._ready) // (2 * self._workers.places()))
+        even = -(-len(self._ready) // (2 * self._workers.places))
         return max(1, min(even, int(BATCH / max(self._seconds, 1e-6))))
 
     def _submit(self, cases: list[Case]) -> Future[Any]:
         """Send a batch to a worker and return its future."""
         kept = self._kept & {case.number for case in cases}
-        future = self._workers.submit(run_packed, self._packed, cases, kept)
+        future = self._workers.submit(run_packed, self._recipe, pack(cases), kept)
         self._under_way[future] = cases
         return future
 

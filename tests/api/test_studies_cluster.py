@@ -1,13 +1,13 @@
 """Studies on real workers: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
 
 import os
+import pickle
 import subprocess
 import sys
 import time
 from concurrent.futures import Future
 from pathlib import Path
 
-import cloudpickle
 import dask
 import distributed
 import numpy as np
@@ -19,7 +19,7 @@ from rodsim import Result
 from rodsim.cli.main import main
 from rodsim.studies import StudyError, StudyStopped, Sweep, sweep, workers
 from rodsim.studies.bases import FunctionBase
-from rodsim.studies.cases import Case, Recipe, run_batch, run_packed
+from rodsim.studies.cases import Case, Recipe, pack, run_batch, run_packed
 from rodsim.studies.keys import program
 from rodsim.studies.study_file import read_study
 from tests.support.deadly_cases import deadly, troubled
@@ -120,17 +120,16 @@ class Restarted:
     def start(self, most):
         pass
 
-    def places(self):
-        return 3
+    places = 3
 
-    def submit(self, function, packed, cases, kept):
+    def submit(self, function, recipe, cases, kept):
         future = Future()
-        self.runs.append([case.number for case in cases])
+        self.runs.append([case.number for case in pickle.loads(cases)])
         if self.for_good or (len(self.runs) > 1 and not self.lost):
             future.cancel()
             future.set_running_or_notify_cancel()
         else:
-            future.set_result(function(packed, cases, kept))
+            future.set_result(function(recipe, cases, kept))
         return future
 
     def ended(self, future, usable):
@@ -178,7 +177,7 @@ def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monk
 
     recipe = Recipe(FunctionBase(case, {}), {}, program(), limit=0.1)
     cases = [Case(k, f"k{k}", "", {"x": k}) for k in range(3)]
-    outcomes, usable = run_packed(cloudpickle.dumps(recipe), cases, frozenset())
+    outcomes, usable = run_packed(pack(recipe), pack(cases), frozenset())
     assert [outcome.error for outcome in outcomes] == ["", "it took longer than the limit of 0.1 s"]
     assert not usable
     assert ends == [os._exit]
