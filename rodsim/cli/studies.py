@@ -170,9 +170,9 @@ def _plots(given: list[list[str]] | None) -> Any:
 
 def converge(options: argparse.Namespace) -> int:
     """Refine mesh and step of a scene, print orders and choice, and return the exit code: rodsim converge."""
+    from rodsim.studies.convergence import cheapest_scheme
     from rodsim.studies.convergence import converge as refine
     from rodsim.studies.errors import StudyError, StudyStopped
-    from rodsim.studies.scheme_choice import cheapest_scheme
 
     several = options.schemes is not None
     if several and (options.plot or options.integrator):

@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rodsim.parts.points import parse_point
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.quantities import Quantity, check_possible, quantity
-from rodsim.studies.spectra import frequency_peak
 
 if TYPE_CHECKING:
     from rigid.system import Floats
@@ -30,11 +31,39 @@ if TYPE_CHECKING:
 Measure = str | Callable[["Result"], float]
 
 
+MOST_PARTS = 20  # parts whose motion is sampled
+FEWEST = 8  # smallest number of outputs of a spectrum
+PADDING = 8  # zero padding: ratio of the length of the transform to the number of outputs
+
+
 def _mean(t: Floats, x: Floats) -> float:
     """Return the mean over time by the trapezoidal rule; the last value if the run has no length."""
     if len(t) < 2 or t[-1] == t[0]:
         return float(x[-1])
     return float(np.diff(t) @ (x[1:] + x[:-1]) / 2.0 / (t[-1] - t[0]))
+
+
+def frequency_peak(t: Floats, x: Floats) -> float:
+    """Return the frequency (Hz) of the highest peak of the amplitude spectrum; nan if the history is constant or too short.
+
+    The least-squares straight line is subtracted, the rest is tapered by a Hann window and padded with zeros. The peak is the
+    vertex of a parabola through the logarithms of the amplitudes at three frequencies. If the outputs are not evenly spaced, the
+    history is first interpolated linearly.
+    """
+    if len(t) < FEWEST:
+        return float("nan")
+    even = np.linspace(t[0], t[-1], len(t))
+    y = x if np.allclose(t, even, rtol=0.0, atol=1e-9 * (t[-1] - t[0])) else np.interp(even, t, x)
+    rest = y - np.polyval(np.polyfit(even - even[0], y, 1), even - even[0])
+    if np.abs(rest).max() <= 1e-12 * np.abs(y).max():
+        return float("nan")
+    n = PADDING * len(even)
+    amplitude = np.abs(np.fft.rfft(rest * np.hanning(len(even)), n))
+    k = int(np.argmax(amplitude[1:-1])) + 1
+    low, mid, high = np.log(np.maximum(amplitude[k - 1 : k + 2], 1e-300))
+    bend = low - 2.0 * mid + high
+    offset = 0.5 * (low - high) / bend if bend < 0.0 else 0.0
+    return float((k + offset) / (n * (even[1] - even[0])))
 
 
 REDUCTIONS: dict[str, Callable[[Floats, Floats], Any]] = {
@@ -134,3 +163,46 @@ def numbers_of(name: str, value: Any) -> dict[str, float]:
     if array.ndim or not isinstance(array.item(), numbers.Real):
         raise StudyError(f"measure '{name}': it gave {value!r:.80}; return a number, or numbers by name")
     return {name: float(array.item())}
+
+
+# --- motion
+
+
+@dataclass(frozen=True)
+class MotionSamples:
+    """Sampler of a result: largest displacement of a point (m), then positions of bodies and of start, middle and end of rods.
+
+    `times`: sample times (s); None: only the last output. Of more than 20 parts, 20 evenly spaced ones are sampled.
+    """
+
+    times: tuple[float, ...] | None
+
+    def __call__(self, result: Result) -> Iterator[float]:
+        from rodsim.comparing.points import motion, parts_of, usual_points
+
+        names = parts_of(result)
+        points = {text: parse_point(text, names).part for text in usual_points(result, result)}
+        parts = list(dict.fromkeys(points.values()))
+        few = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), MOST_PARTS)).round().astype(int))
+        chosen = {parts[k] for k in few}
+        at = self._outputs(result)
+        way, samples = 0.0, []
+        for text, part in points.items():
+            if part in chosen:
+                r = motion(result, "the result", text).r
+                way = max(way, float(np.linalg.norm(r - r[0], axis=1).max()))
+                samples.append(r[at].ravel())
+        return iter([way, *np.concatenate(samples).tolist()])
+
+    def _outputs(self, result: Result) -> list[int]:
+        """Return the indices of the outputs at the sample times; raise StudyError if a time has no output."""
+        if self.times is None:
+            return [-1]
+        t = result.t
+        found = [int(np.argmin(np.abs(t - time))) for time in self.times]
+        missed = [time for time, k in zip(self.times, found, strict=True) if abs(t[k] - time) > 1e-9 * t[-1]]
+        if missed:
+            raise StudyError(
+                f"there is no output at t = {missed[0]:g} s; choose dt and output_every that have one"
+            )
+        return found
