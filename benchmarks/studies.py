@@ -29,11 +29,10 @@ from distributed import Client
 from rodsim.scenes.reading import read
 from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.designs import Parameter
 from rodsim.studies.keys import program
-from rodsim.studies.running import run_study
-from rodsim.studies.study import Study
+from rodsim.studies.study import Parameter, Study
 from rodsim.studies.study_schema import DesignEntry, ParameterEntry
+from rodsim.studies.sweeping import run_study
 from rodsim.studies.workers import open_workers, run_cases
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"

@@ -1,10 +1,17 @@
-"""Targets of a study: a scene, a model with varied settings and numbers, or a function of the parameters."""
+"""Targets of a study: a scene, a model with varied settings and numbers, or a function of the parameters.
+
+Values in a scene are located by path: `rods.cord.section.radius`, `gravity[2]`, `loads.pull.value.t_end`, `run.dt`. An entry of a
+list is addressed by its name or by its index in brackets. If a path goes through a section or material that the part refers to by
+name, it is copied into this part, so that the parameter changes this part alone; `sections.NAME.radius` changes it for all parts
+that use it.
+"""
 
 from __future__ import annotations
 
 import copy
 import hashlib
 import inspect
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
@@ -14,9 +21,9 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rodsim.scenes.errors import Path as Keys
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key
-from rodsim.studies.paths import assign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
     from rodsim.prepared import Prepared
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
-    from rodsim.scenes.errors import Path as Keys
     from rodsim.scenes.model_from_scene import Loaded
 
 Values = Mapping[str, Any]
@@ -348,7 +354,6 @@ def scene_base(
     from rodsim.scenes.old_words import new_path, with_new_words
     from rodsim.scenes.reading import Source
     from rodsim.scenes.scene_checks import check
-    from rodsim.studies.paths import locate
 
     data, lines = with_new_words(data, lines, file)
     data, files = _with_meshes(data, folder or Path())
@@ -384,3 +389,98 @@ def _shape(body: Any) -> dict[str, Any] | None:
     """Return the shape entry of a body in scene data; None if the data have none."""
     shape = body.get("shape") if isinstance(body, dict) else None
     return shape if isinstance(shape, dict) else None
+
+
+_INDEX = re.compile(r"\[(-?\d+)\]")
+_REFERRED = {"section": "sections", "material": "materials"}  # reference -> list referred to
+
+
+# --- paths
+
+
+def locate(scene: dict[str, Any], path: str) -> Keys:
+    """Return the keys and indices to which `path` leads in the plain data of a complete scene (with defaults)."""
+    keys: list[str | int] = []
+    here: Any = scene
+    key: str | int
+    rest, gone = path, ""
+    while rest:
+        index = _INDEX.match(rest)
+        if index:
+            here, key = _entry(path, gone, here, int(index[1]))
+            word = index[0]
+        else:
+            if gone:
+                rest = rest.removeprefix(".")
+            here = _followed(scene, keys, here)
+            here, key, word = _named(path, gone, here, rest)
+        keys.append(key)
+        gone = gone + word if index or not gone else f"{gone}.{word}"
+        rest = rest[len(word) :]
+    return tuple(keys)
+
+
+def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
+    """Return the entry of a list at an index, and the index without sign; `gone`: the part of the path before it."""
+    if here is None:
+        raise _not_given(path, gone)
+    if not isinstance(here, list):
+        raise StudyError(f"path '{path}': {gone or 'the scene'} is no list; leave [{number}] out")
+    if not -len(here) <= number < len(here):
+        raise StudyError(
+            f"path '{path}': {gone} has {len(here)} entries; give [0] to [{len(here) - 1}] instead of [{number}]"
+        )
+    return here[number], number % len(here)
+
+
+def _not_given(path: str, where: str) -> StudyError:
+    """Return the error for a path through an entry that the scene omits."""
+    return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
+
+
+def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
+    """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
+    known = _names(here)
+    fitting = [name for name in known if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
+    if fitting:
+        word = max(fitting, key=len)
+        return here[known[word]], known[word], word
+    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
+    where = gone or "the scene"
+    if here is None:
+        raise _not_given(path, where)
+    if not known:
+        raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
+    raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")
+
+
+def _names(here: Any) -> dict[str, str | int]:
+    """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
+    if isinstance(here, dict):
+        return {str(key): key for key in here}
+    if isinstance(here, list):
+        return {item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item}
+    return {}
+
+
+def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
+    """Return the section or material that a name refers to; any other value is returned unchanged."""
+    if isinstance(here, str) and keys and keys[-1] in _REFERRED:
+        return scene[_REFERRED[str(keys[-1])]].get(here, here)
+    return here
+
+
+def assign(data: dict[str, Any], scene: dict[str, Any], keys: Keys, value: Any) -> None:
+    """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
+    here: Any = data
+    whole: Any = scene
+    for k, name in enumerate(keys[:-1]):
+        whole = _followed(scene, list(keys[: k + 1]), whole[name])
+        below = here.get(name) if isinstance(here, dict) else here[name]
+        if isinstance(below, str):  # a section or material by name: from now on a private copy
+            below = copy.deepcopy(data[_REFERRED[str(name)]][below])
+        elif below is None:
+            below = copy.deepcopy(whole)
+        here[name] = below
+        here = below
+    here[keys[-1]] = value

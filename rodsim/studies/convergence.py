@@ -25,14 +25,12 @@ from rigid.system import Floats
 from rodsim.chosen_steps import steps_of
 from rodsim.simulation import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase, scene_base
-from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure, MotionSamples
-from rodsim.studies.plain_json import dumps
 from rodsim.studies.refinement import SAMPLES, Choice, Plan, Run, Series, choose, series
-from rodsim.studies.running import run_with
-from rodsim.studies.study import Study
-from rodsim.studies.study_results import Sweep
+from rodsim.studies.study import Study, made_parameter
+from rodsim.studies.study_results import Sweep, dumps
+from rodsim.studies.sweeping import run_with
 from rodsim.studies.workers import open_workers
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rodsim.results.plot import COLORS, SMALLEST
 from rodsim.results.whole_file import whole_file
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.refinement import Series
-from rodsim.studies.table import CASE, ERROR
+from rodsim.studies.study import CASE, ERROR
 
 if TYPE_CHECKING:
     import pandas as pd

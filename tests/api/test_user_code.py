@@ -220,7 +220,7 @@ def test_a_case_is_done_again_when_what_measures_it_changes_and_not_for_words(tm
         "rodsim/doctor/probes.py": False,
         "rodsim/comparing/picture.py": False,
         "rodsim/studies/pictures.py": False,
-        "rodsim/studies/quantities.py": True,
+        "rodsim/studies/measures.py": True,
         "rodsim/comparing/points.py": True,
         "rodsim/results/histories.py": True,
         "discretization/time/em.py": True,
