@@ -46,7 +46,7 @@ def sweep(
 ) -> Sweep:
     """Run a scene, a model or a function with many parameter values, on all cores or on a Dask cluster.
 
-    A script must guard the call with `if __name__ == "__main__":`, because workers import the script.
+    Workers do not import the script that calls it: the functions and classes that it defines are sent to them.
 
     Parameters
     ----------
