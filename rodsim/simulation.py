@@ -54,6 +54,7 @@ from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
 from rodsim.results.events import Event, Watch, checked_events
 from rodsim.results.layout import Functions
+from rodsim.results.journal import has_result
 from rodsim.results.lock import check_locks
 from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
 from rodsim.results.outputs import Outputs
@@ -445,7 +446,7 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
         )
     check_target(output)
     check_locks(output)
-    if output.exists() and not resume and not overwrite:
+    if has_result(output) and not resume and not overwrite:
         raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
 
 

@@ -115,11 +115,14 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
 
 
 def _identity(path: Path) -> object:
-    """Return the identity (device, inode) of the file at `path`; None if there is none."""
-    if not path.exists():
-        return None
-    stat = path.stat()
-    return stat.st_dev, stat.st_ino
+    """Return the identity (device, inode) of the result at `path`, or of its journal; None if there is neither."""
+    from rodsim.results.journal import journal_of
+
+    for file in (journal_of(path), path):
+        if file.exists():
+            stat = file.stat()
+            return stat.st_dev, stat.st_ino
+    return None
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
@@ -152,6 +155,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
     """Raise ModelError if the result file cannot be written, or its existence contradicts the options."""
+    from rodsim.results.journal import has_result
     from rodsim.results.whole_file import check_target
 
     if options.resume and options.overwrite:
@@ -159,9 +163,9 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
     check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
-    if output.exists() and not options.resume and not options.overwrite:
+    if has_result(output) and not options.resume and not options.overwrite:
         raise ModelError(
             f"'{output}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
         )
-    if options.resume and not output.exists():
+    if options.resume and not has_result(output):
         raise ModelError(f"'{output}': no result to resume; leave --resume out")

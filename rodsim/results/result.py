@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -32,7 +31,7 @@ from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
-from rodsim.results.sources import FileSource, Source
+from rodsim.results.sources import Source, source_of
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
@@ -117,8 +116,9 @@ class Result:
         >>> Result.load("run.vtkhdf")
         <Result 'run.vtkhdf': 6 outputs; rods cord; bodies block>
         """
-        result = cls(FileSource(Path(path)))
-        n, size = result.n_outputs, Path(path).stat().st_size
+        source = source_of(Path(path))
+        result = cls(source)
+        n, size = result.n_outputs, source.size
         some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
         parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
         changed = {str(each): None for part in parts for each in result.changed(part) or ()}
@@ -142,9 +142,7 @@ class Result:
         ResultError
             If the file cannot be read.
         """
-        source = copy.copy(self._source)
-        source.refresh()
-        return Result(source)
+        return Result(self._source.refreshed())
 
     def __repr__(self) -> str:
         where = f"'{self.path}'" if self.path else "in memory"

@@ -2,8 +2,7 @@
 
 Format: VTK's file format documentation, "VTKHDF File Format", PolyData with temporal data (version 2). The
 topology is stored once. The offsets of every step into the topology are zero; the offsets into points and point arrays
-advance by n_points. Offsets are written in advance for all outputs for which the file has room; only `Steps/Values` and the
-attribute `NSteps` grow with the run.
+advance by n_points.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rodsim.results.drawing import Drawing
-from rodsim.results.storage import Series, create_growing
+from rodsim.results.storage import Series
 
 if TYPE_CHECKING:
     import h5py
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 ROOT = "VTKHDF"
 VALUES = f"{ROOT}/Steps/Values"
 VERSION = (2, 0)
-BLOCK = 2**16  # rows written at once
 
 
 def series(drawing: Drawing) -> list[Series]:
@@ -33,24 +31,15 @@ def series(drawing: Drawing) -> list[Series]:
         for name, components in drawing.point_arrays.items()
     ]
     # single precision suffices for drawing: exact positions are in the `rodsim` group
-    return [Series(f"{ROOT}/Points", (n, 3), np.float32, flat=True), *arrays]
+    points = Series(f"{ROOT}/Points", (n, 3), np.float32, flat=True)
+    return [points, *arrays, Series(VALUES, (), np.float64)]
 
 
-def create_counter(file: h5py.File, capacity: int, mark: int) -> None:
-    """Create the two counters of the outputs: NSteps with the value `mark`, and Values with one item."""
-    steps = file.create_group(f"{ROOT}/Steps")
-    steps.attrs.create("NSteps", mark, dtype="<i8")
-    create_growing(steps, "Values", capacity)
-
-
-def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
-    """Write everything that does not grow: topology, static arrays, offsets of all future steps.
-
-    Call it after `create_counter`.
-    """
+def create(file: h5py.File, drawing: Drawing, n: int) -> None:
+    """Write everything but the datasets of `series`, for n outputs: topology, arrays that stay, offsets of the steps."""
     import h5py
 
-    root = file[ROOT]
+    root = file.create_group(ROOT)
     root.attrs["Version"] = np.array(VERSION, dtype=np.int64)
     # readers compare a fixed-length ASCII string
     root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", len("PolyData")))
@@ -71,7 +60,7 @@ def create(file: h5py.File, drawing: Drawing, capacity: int) -> None:
         # VTK reads strings of variable length in ASCII only
         names = [name.encode("ascii", "backslashreplace").decode() for name in drawing.names]
         field_data.create_dataset("object_names", data=names, dtype=h5py.string_dtype("ascii"))
-    _steps(root["Steps"], drawing, capacity)
+    _steps(root.create_group("Steps"), drawing, n)
 
 
 def _cells(root: h5py.Group, kind: str, sizes: list[int], points: NDArray[np.int64]) -> None:
@@ -84,12 +73,13 @@ def _cells(root: h5py.Group, kind: str, sizes: list[int], points: NDArray[np.int
     group["Connectivity"] = points.astype(np.int32)
 
 
-def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
-    """Write the offsets of `capacity` steps into points, cells and arrays."""
-    _numbers(steps, "PointOffsets", capacity, slope=drawing.n_points)
-    _numbers(steps, "PartOffsets", capacity)
-    _numbers(steps, "NumberOfParts", capacity, 1)
-    _numbers(steps, "CellOffsets", capacity, (0, 0, 0, 0))  # vertices, lines, polygons, strips
+def _steps(steps: h5py.Group, drawing: Drawing, n: int) -> None:
+    """Write the offsets of n steps into points, cells and arrays."""
+    steps.attrs["NSteps"] = np.int64(n)
+    none = np.zeros(n, np.int64)
+    steps["PointOffsets"] = drawing.n_points * np.arange(n, dtype=np.int64)
+    steps["PartOffsets"], steps["NumberOfParts"] = none, none + 1
+    steps["CellOffsets"] = np.zeros((n, 4), np.int64)  # vertices, lines, polygons, strips
     # equal numbers share one dataset: hard links instead of copies
     steps["ConnectivityIdOffsets"] = steps["CellOffsets"]
     of_points, of_cells = steps.create_group("PointDataOffsets"), steps.create_group("CellDataOffsets")
@@ -101,13 +91,4 @@ def _steps(steps: h5py.Group, drawing: Drawing, capacity: int) -> None:
         of_cells[name] = steps["PartOffsets"]
     if drawing.names:
         steps.create_group("FieldDataOffsets")["object_names"] = steps["PartOffsets"]
-        _numbers(steps.create_group("FieldDataSizes"), "object_names", capacity, (1, len(drawing.names)))
-
-
-def _numbers(group: h5py.Group, name: str, capacity: int, row: ArrayLike = 0, slope: int = 0) -> None:
-    """Create a dataset of int64 with `row` + k `slope` in row k, written a block at a time."""
-    row = np.asarray(row, dtype=np.int64)
-    dataset = group.create_dataset(name, (capacity, *row.shape), dtype=np.int64)
-    for start in range(0, capacity, BLOCK):
-        k = np.arange(start, min(start + BLOCK, capacity), dtype=np.int64)
-        dataset[start : start + len(k)] = row + slope * k.reshape(-1, *row.ndim * [1])
+        steps.create_group("FieldDataSizes")["object_names"] = np.tile([1, len(drawing.names)], (n, 1))
