@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rodsim.results.render import render_movie as render_movie
     from rodsim.results.result import Result as Result
     from rodsim.results.viewer import view as view
+    from rodsim.results.writer import recover as recover
     from rodsim.scenes.errors import SceneError as SceneError
     from rodsim.simulation import simulate as simulate
     from rodsim.small_motions.linear_equations import linearise as linearise
@@ -90,6 +91,7 @@ else:
             "rodsim.results.plot": "plot",
             "rodsim.results.render": "render render_movie",
             "rodsim.results.result": "Result",
+            "rodsim.results.writer": "recover",
             "rodsim.results.viewer": "view",
             "rodsim.scenes.errors": "SceneError",
             "rodsim.signals": "signals =",

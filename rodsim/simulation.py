@@ -53,8 +53,8 @@ from rodsim.results import older_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
 from rodsim.results.events import Event, Watch, checked_events
-from rodsim.results.layout import Functions
 from rodsim.results.journal import has_result
+from rodsim.results.layout import Functions
 from rodsim.results.lock import check_locks
 from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
 from rodsim.results.outputs import Outputs
@@ -527,8 +527,7 @@ def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Re
     if isinstance(writer, MemoryWriter):
         result = writer.result()
     else:
-        assert output is not None
-        result = Result.load(output)
+        result = writer.result()
         result.layout.functions = writer.layout.functions
     if bends := result.tight_bends:
         told = "; ".join(map(str, bends))

@@ -102,7 +102,9 @@ def changed(file: h5py.File, outputs: slice, series: Sequence[Series]) -> list[C
     return found
 
 
-def changed_records(crc: NDArray[Any], outputs: slice, series: Sequence[Series], read: Any) -> tuple[int, ...]:
+def changed_records(
+    crc: NDArray[Any], outputs: slice, series: Sequence[Series], read: Any
+) -> tuple[int, ...]:
     """Return the first of these outputs whose checksum is wrong, and the number of those; () if there is none.
 
     `crc` (n,): checksums that were written. `read`: returns the arrays of a block of outputs by name.

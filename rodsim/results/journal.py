@@ -37,7 +37,7 @@ Records = NDArray[Any]  # array of a type of `record_type`
 
 def journal_of(path: Path) -> Path:
     """Return the path of the journal of a result file."""
-    return path.with_name(path.name + SUFFIX)
+    return path.parent / (path.name + SUFFIX)
 
 
 def has_result(path: Path) -> bool:

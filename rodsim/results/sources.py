@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import digests, journal, native, older_files, vtkhdf
+from rodsim.results import digests, journal, native, older_files
 from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
@@ -185,9 +185,12 @@ def source_of(path: Path) -> FileSource | JournalSource:
 class JournalSource:
     """Read the arrays of a run from its journal, which may grow."""
 
-    def __init__(self, path: Path) -> None:
-        """Map the records; the map stays valid when the run ends and removes its journal. `path`: the result file."""
-        self.path, self.journal = path, journal.journal_of(path)
+    def __init__(self, path: Path, file: Path | None = None) -> None:
+        """Map the records; the map stays valid when the run ends and removes its journal.
+
+        `path`: the result file. `file`: the journal; by default that of the result file.
+        """
+        self.path, self.journal = path, journal.journal_of(path) if file is None else file
         with damage_of(self.journal):
             self.head, self.start = journal.read_head(self.journal)
             with native.opened(self.head) as file:
@@ -276,7 +279,7 @@ class FileSource:
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_of(self.path), self._open() as file:
-            dataset = file.get(f"{vtkhdf.ROOT}/{name}")
+            dataset = file.get(f"{digests.PICTURE}/{name}")
             means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
             if dataset is None or 0 in shape or means:
                 return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import time
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rigid.checks import shown
+from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rodsim.results import digests, journal, native, stored_states
 from rodsim.results.distances import SURFACES
-from rodsim.results.drawing import Drawing
 from rodsim.results.journal import CRC, Journal, checksums, journal_of, record_type
 from rodsim.results.late_columns import NAMES as LATE
 from rodsim.results.late_columns import LateColumns
@@ -113,23 +115,27 @@ class MemoryWriter:
 class ResultWriter:
     """Append outputs to the journal of a result; an output survives a killed process once `append` or `extend` has returned.
 
-    `close` makes the result file. The journal of a new run appears together with its first outputs and replaces the file of an
-    earlier run; until then that file stays unchanged. The result is locked against other writers until `close`.
+    `close` makes the result file, and so does every snapshot for programs such as ParaView. The journal of a new run appears
+    together with its first outputs and replaces the file of an earlier run; until then that file stays unchanged. The result is
+    locked against other writers until `close`.
     """
 
-    def __init__(self, path: Path, layout: Layout, head: bytes, capacity: int, lock: Lock) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, head: bytes, capacity: int, lock: Lock, snapshot: Snapshot
+    ) -> None:
         """Set up a writer without a journal; call `create` or `resume` instead."""
         self.path, self.layout = path, layout
-        self._head, self._capacity, self._lock = head, capacity, lock
+        self._head, self._capacity, self._lock, self._snapshot = head, capacity, lock, snapshot
         self._kind = record_type(native.series(layout))
-        self._drawing: Drawing | None = None
         self._synced = time.monotonic()
         self._working = path.with_name(f".{path.name}.{os.getpid()}.partial")  # name of the journal at first
         self._journal: Journal
 
     @classmethod
-    def create(cls, path: Path | str, layout: Layout, capacity: int) -> ResultWriter:
-        """Create a journal for at most `capacity` outputs.
+    def create(
+        cls, path: Path | str, layout: Layout, capacity: int, snapshot: int | str | None = None
+    ) -> ResultWriter:
+        """Create a journal for at most `capacity` outputs; `snapshot`: see `Snapshot.of`.
 
         Raises
         ------
@@ -144,13 +150,13 @@ class ResultWriter:
         check_target(path)
         head = native.head(layout)
         with _locked(path) as lock, named(path):
-            writer = cls(path, layout, head, capacity, lock)
+            writer = cls(path, layout, head, capacity, lock, Snapshot.of(snapshot))
             writer._begin()
             return writer
 
     @classmethod
     def resume(
-        cls, path: Path | str, layout: Layout, capacity: int
+        cls, path: Path | str, layout: Layout, capacity: int, snapshot: int | str | None = None
     ) -> tuple[ResultWriter, float, int, State]:
         """Resume a result; return the writer, and time (s), step number and state of its last output.
 
@@ -176,7 +182,8 @@ class ResultWriter:
             if SURFACES not in source.layout.description:  # an older file
                 layout.description.pop(SURFACES, None)
             last = last_output(source)
-            writer = cls(path, layout, native.head(layout), max(capacity, last.n), lock)
+            head, most = native.head(layout), max(capacity, last.n)
+            writer = cls(path, layout, head, most, lock, Snapshot.of(snapshot))
             writer._resume(source)
         return writer, last.t, last.step, last.state
 
@@ -249,6 +256,8 @@ class ResultWriter:
                 self._journal.sync()
                 self._synced = time.monotonic()
             self._show()
+        if self._snapshot.is_due(self.n_outputs):
+            self.snapshot()
 
     def _show(self) -> None:
         """Give the journal its name if it has outputs; it replaces the result file."""
@@ -259,12 +268,10 @@ class ResultWriter:
             self.path.unlink(missing_ok=True)
 
     def snapshot(self) -> None:
-        """Write a result file with the outputs stored so far, for ParaView; the run goes on."""
-        if self._drawing is None:
-            self._drawing = Drawing(self.layout, surfaces=True)
-        start = journal.read_head(self._working).start
-        records = journal.read_records(self._working, start, self._kind)
-        write_file(self.path, self._head, self.layout, self._drawing, records)
+        """Write a result file with the outputs stored so far; the run may go on."""
+        source = JournalSource(self.path, self._working)
+        source.layout = self.layout
+        write_file(self.path, source)
 
     def close(self) -> None:
         """Make the result file, remove the journal and release the lock; a second call does nothing.
@@ -286,14 +293,50 @@ class ResultWriter:
             self._lock.release()
 
     def result(self) -> Result:
-        """Return the outputs stored so far as a `Result`."""
-        return Result.load(self.path)
+        """Return the outputs stored so far as a `Result`, without checking what was just written."""
+        return Result(source_of(self.path))
 
     def __enter__(self) -> ResultWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+class Snapshot:
+    """When a run writes its result file before its end."""
+
+    def __init__(self, outputs: int, seconds: float) -> None:
+        """Let a snapshot be due after so many more outputs, or so many seconds."""
+        self._outputs, self._seconds = outputs, seconds
+        self._last, self._since = 0, time.monotonic()
+
+    @classmethod
+    def of(cls, given: int | str | None) -> Snapshot:
+        """Return the snapshots that a user asked for: a number of outputs, "30 s", or None, which means none.
+
+        Raises ModelError for another value.
+        """
+        if given is None:
+            return cls(2**62, math.inf)
+        if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+            return cls(given, math.inf)
+        found = (
+            re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*s\s*|\s*(\d+)\s*", given) if isinstance(given, str) else None
+        )
+        if found and float(found[1] or found[2]) > 0:
+            return cls(int(found[2]), math.inf) if found[2] else cls(2**62, float(found[1]))
+        raise ModelError(
+            f'snapshot = {shown(given)} is neither a number of outputs nor a time; give for example 100 or "30 s"'
+        )
+
+    def is_due(self, n_outputs: int) -> bool:
+        """Return whether a snapshot is due, and if so count from now on."""
+        now = time.monotonic()
+        due = n_outputs - self._last >= self._outputs or now - self._since >= self._seconds
+        if due:
+            self._last, self._since = n_outputs, now
+        return due
 
 
 def recover(path: Path | str) -> Result:
@@ -324,8 +367,7 @@ def recover(path: Path | str) -> Result:
         raise FileNotFoundError(f"'{path}': no journal '{own.name}' to recover; {words}")
     with _locked(path) as lock:
         source = JournalSource(path)
-        drawing = Drawing(source.layout, surfaces=True)
-        _convert(lambda: write_file(path, source.head, source.layout, drawing, source.stored), path)
+        _convert(lambda: write_file(path, source), path)
         own.unlink()
         lock.release()
     return Result.load(path)
