@@ -110,4 +110,4 @@ else:
         hidden=["warnings"],  # `from rodsim import *` would hide Python's own module `warnings`
     )
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

@@ -240,3 +240,20 @@ def test_forty_kills_lose_nothing(tmp_path):
         least = result.n_outputs
     assert least >= 5
     assert_holds(Result.load(path), sample_layout(), least)
+
+
+def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_killed_run, tmp_path):
+    """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
+    whole = journal(of_killed_run / "run.vtkhdf").read_bytes()
+    path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
+    for k in range(12):
+        journal(path).write_bytes(whole)
+        how = damage.by_bytes(journal(path), random.Random(k))
+        damaged = journal(path).read_bytes()
+        for command in (["info"], ["audit"], ["compare"], ["resume"]):
+            path.unlink(missing_ok=True)
+            journal(path).write_bytes(damaged)
+            code, said = damage.tried(path, sound, tmp_path, command)
+            assert code is not None, (how, command, said)
+            if command == ["audit"] and code == 0:
+                assert Result.load(path).n_outputs <= damage.STEPS, how
