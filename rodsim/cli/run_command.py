@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.messages import not_converged
 from rodsim.cli.stopping import stopped
-from rodsim.cli.warning_lines import not_converged
 
 if TYPE_CHECKING:
     from rodsim.scenes.model_from_scene import Loaded
