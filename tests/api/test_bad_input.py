@@ -112,7 +112,7 @@ def saved(*parts):
 def many(parameters, **settings):
     """Of which none begins."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rodsim.simulation.announce", lambda: pytest.fail("it runs"))
+        patch.setattr("rodsim.running.run.announce", lambda: pytest.fail("it runs"))
         return rodsim.simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
 
 
