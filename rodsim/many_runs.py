@@ -23,6 +23,7 @@ from rodsim.building.restart import check_start
 from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
 from rodsim.prepared import Prepared
+from rodsim.progress_bar import progress_bar
 from rodsim.results.result import Result
 from rodsim.running.lanes import Batch, first_of_batch, named
 from rodsim.running.plan import MOST_THREADS, Arguments, check_arguments, check_output, plan_run
@@ -303,17 +304,12 @@ def _groups(count: int, first: Run | None) -> list[range]:
 @contextlib.contextmanager
 def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that counts finished runs, with a progress line if `show` is True."""
-    if not show:
+    bar = progress_bar(show, total=count, unit="run")
+    if bar is None:
         yield lambda number: None
         return
-    from tqdm import tqdm
-
-    with tqdm(total=count, unit="run", dynamic_ncols=True) as bar:
-
-        def done(number: int) -> None:
-            bar.update(1)
-
-        yield done
+    with bar:
+        yield lambda number: bar.update(1)
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:

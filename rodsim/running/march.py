@@ -6,7 +6,6 @@ many steps as fit into a quarter of a second.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from discretization.time.turns import busy
 from rigid.system import State
+from rodsim.progress_bar import progress_bar
 from rodsim.results.columns import COLUMNS
 from rodsim.results.events import Watch, many
 from rodsim.results.outputs import Outputs
@@ -40,11 +40,7 @@ class Progress:
         self._dt = dt
         self._every = "every step stored" if every == 1 else f"every {every} steps stored"
         self._first: float | None = None
-        self._bar = None
-        if show if show is not None else sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=n_steps, initial=step, unit="step", dynamic_ncols=True, leave=True)
+        self._bar = progress_bar(show, total=n_steps, initial=step, unit="step")
 
     @property
     def shown(self) -> bool:
@@ -72,7 +68,6 @@ class Progress:
 
     def audit(self, outputs: Outputs) -> None:
         """Show the energy error and the Newton iterations of the last output."""
-        assert self._bar is not None
         rows = outputs.audit[[0, -1]]
         none = np.zeros((len(rows), 2))
         taken = self._memory.parts(outputs.state.memory[[0, -1]]).get("algorithmic", none).sum(axis=-1)

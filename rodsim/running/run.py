@@ -305,13 +305,9 @@ class Run:
 
     def _result(self) -> Result:
         """Close the writer and return its result; warn of tight bends and of large rotations per step."""
-        output = self.plan.given.output
         self._writer.close()
-        if isinstance(self._writer, MemoryWriter):
-            result = self._writer.result()
-        else:
-            result = Result.load(output)
-            result.layout.functions = self.built.layout.functions
+        result: Result = self._writer.result()
+        result.layout.functions = self.built.layout.functions
         for words in ("; ".join(map(str, result.tight_bends)), describe_coarse_rotation(result)):
             if words:
                 warn_user(f"model '{result.layout.name}': {words}", DoubtfulModelWarning)
