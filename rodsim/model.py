@@ -1376,7 +1376,7 @@ class Model(Contents):
         >>> prepared = model.prepare(t_end=1.0, dt=0.01)
         >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})  # doctest: +SKIP
         """
-        from rodsim import prepare
+        from rodsim.prepared import prepare
 
         return prepare(self, **settings)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class RunInLanes(Run):
     """
 
     in_vain = 0
-    _alone: Stepper | None = None
+    _alone: Any = None
 
     def take(self, parts: Parts, share: int) -> None:
         """Store the parts that the run completed in a march with others; each part has `share` steps."""
@@ -93,9 +94,10 @@ class RunInLanes(Run):
     def stepper_alone(self) -> Stepper:
         """Return a stepper of this run with separate work arrays; make it at the first call."""
         if self._alone is None:
-            self._alone = self._make(self.built.system)
-            self._alone.corners = self.stepper.corners
-            self._alone.turned_in_words = partial(turned_in_words, self.built)
+            alone: Any = self._make(self.built.system)
+            alone.corners = self.stepper.corners
+            alone.turned_in_words = partial(turned_in_words, self.built)
+            self._alone = alone
         return self._alone
 
     def result(self) -> Result:

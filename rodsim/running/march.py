@@ -7,11 +7,12 @@ many steps as fit into a quarter of a second.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from discretization.memory import Memory
+from discretization.time.advance import StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from discretization.time.turns import busy
@@ -20,14 +21,22 @@ from rodsim.progress_bar import progress_bar
 from rodsim.results.columns import COLUMNS
 from rodsim.results.events import Watch, many
 from rodsim.results.outputs import Outputs
-
-if TYPE_CHECKING:
-    from discretization.time.advance import StepperBase
-    from rodsim.running.run import Run
+from rodsim.results.recorder import Recorder
+from rodsim.running.plan import Plan
 
 AT_ONCE = 64  # steps whose end states are checked for events together
 PATIENCE = 0.25  # longest march, s
 LEAP = 64  # growth factor of marches that take less than PATIENCE / (2 LEAP)
+
+
+class Marching(Protocol):
+    """A run as it is advanced: `rodsim.running.run.Run`."""
+
+    plan: Plan
+    stepper: Any
+    state: State  # after step `step`
+    step: int
+    recorder: Recorder
 
 
 class Progress:
@@ -86,7 +95,7 @@ def _balance(audit: Mapping[str, float]) -> float:
     return audit["total"] - audit["work"] + audit["dissipation"]
 
 
-def march(run: Run, stepper: StepperBase, end: int, line: Progress) -> None:
+def march(run: Marching, stepper: StepperBase, end: int, line: Progress) -> None:
     """Take the steps of a run up to step `end`, and store the outputs on the way.
 
     Each march takes several output intervals, or some of the steps to the next output. The last step of the run is an output,
@@ -113,7 +122,7 @@ def march(run: Run, stepper: StepperBase, end: int, line: Progress) -> None:
         recorder.look()
 
 
-def march_until(run: Run, watch: Watch, line: Progress) -> None:
+def march_until(run: Marching, watch: Watch, line: Progress) -> None:
     """Take steps until an event holds, at most to the end of the run; return at once if an event holds in its state.
 
     The state after which an event holds and the one before are stored as outputs.

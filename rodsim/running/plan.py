@@ -82,7 +82,7 @@ class Plan:
         Number of steps to the end, and between outputs.
     n_stored : int
         Number of outputs in the file that is resumed; 0 for a new run.
-    stored : mapping
+    stored : dict
         Settings of the run that is resumed; empty for a new run.
     most : int
         Largest number of outputs.
@@ -98,7 +98,7 @@ class Plan:
     n_steps: int
     every: int
     n_stored: int
-    stored: Mapping[str, Any]
+    stored: dict[str, Any]
     most: int
 
     @property

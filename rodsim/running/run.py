@@ -101,7 +101,7 @@ class Run:
         self._loads = WatchedLoads(self.built.load_values)
         self._make = self._stepper_maker()
         self.stepper = self._new_stepper()
-        settings = self._settings()
+        settings = self._start()
         self._watch = self._checked_events()
         self._describe(settings, changes)
 
@@ -180,8 +180,8 @@ class Run:
             return self._make(built.system, beside=first.stepper)
         return self._make(built.system)
 
-    def _settings(self) -> dict[str, Any]:
-        """Return the settings of the run that are stored with the result; start the stepper with them."""
+    def _start(self) -> dict[str, Any]:
+        """Start the stepper; return the settings of the run, which are stored with the result."""
         plan, built, stored = self.plan, self.built, self.plan.stored
         settings: dict[str, Any] = {
             "dt": plan.dt,
