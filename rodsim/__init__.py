@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rodsim.parts.materials import Material as Material
     from rodsim.parts.sections import Section as Section
     from rodsim.parts.spring_laws import SpringLaw as SpringLaw
+    from rodsim.prepared import prepare as prepare
     from rodsim.reporting.page import report as report
     from rodsim.results.audit import audit as audit
     from rodsim.results.errors import ResultError as ResultError
@@ -83,6 +84,7 @@ else:
             "rodsim.parts.materials": "Material",
             "rodsim.parts.sections": "Section",
             "rodsim.parts.spring_laws": "SpringLaw",
+            "rodsim.prepared": "prepare",
             "rodsim.reporting.page": "report",
             "rodsim.results.audit": "audit",
             "rodsim.results.errors": "ResultError",

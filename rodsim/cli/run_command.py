@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.messages import not_converged
 from rodsim.cli.stopping import stopped
-from rodsim.cli.warning_lines import not_converged
 
 if TYPE_CHECKING:
     from rodsim.scenes.model_from_scene import Loaded
@@ -49,6 +49,11 @@ def add_parsers(commands: Any) -> None:
         "--solver",
         choices=["auto", "general"],
         help="auto: bodies and rods on joints, and models that move in a plane, are solved as such; instead of the scene's",
+    )
+    parser.add_argument(
+        "--snapshot",
+        metavar="N",
+        help='write the result file every N outputs, or every "30 s", while the run goes on',
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
@@ -149,6 +154,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "solver": run_scene.solver if options.solver is None else options.solver,
         "threads": options.threads,
+        "snapshot": options.snapshot,
         "events": events_of_scene(run_scene),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import re
 import time
@@ -15,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.checks import shown
-from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rodsim.results import digests, journal, native, stored_states
 from rodsim.results.distances import SURFACES
@@ -30,6 +27,7 @@ from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
 from rodsim.results.result_file import write_file
 from rodsim.results.resuming import check_same_model, last_output
+from rodsim.results.snapshots import Snapshots
 from rodsim.results.sources import FileSource, JournalSource, MemorySource, source_of
 from rodsim.results.storage import blocks_of
 from rodsim.results.whole_file import check_target, named
@@ -121,11 +119,11 @@ class ResultWriter:
     """
 
     def __init__(
-        self, path: Path, layout: Layout, head: bytes, capacity: int, lock: Lock, snapshot: Snapshot
+        self, path: Path, layout: Layout, head: bytes, capacity: int, lock: Lock, snapshots: Snapshots
     ) -> None:
         """Set up a writer without a journal; call `create` or `resume` instead."""
         self.path, self.layout = path, layout
-        self._head, self._capacity, self._lock, self._snapshot = head, capacity, lock, snapshot
+        self._head, self._capacity, self._lock, self._snapshots = head, capacity, lock, snapshots
         self._kind = record_type(native.series(layout))
         self._synced = time.monotonic()
         self._working = path.with_name(f".{path.name}.{os.getpid()}.partial")  # name of the journal at first
@@ -135,7 +133,7 @@ class ResultWriter:
     def create(
         cls, path: Path | str, layout: Layout, capacity: int, snapshot: int | str | None = None
     ) -> ResultWriter:
-        """Create a journal for at most `capacity` outputs; `snapshot`: see `Snapshot.of`.
+        """Create a journal for at most `capacity` outputs; `snapshot`: see `Snapshots.of`.
 
         Raises
         ------
@@ -150,7 +148,7 @@ class ResultWriter:
         check_target(path)
         head = native.head(layout)
         with _locked(path) as lock, named(path):
-            writer = cls(path, layout, head, capacity, lock, Snapshot.of(snapshot))
+            writer = cls(path, layout, head, capacity, lock, Snapshots.of(snapshot))
             writer._begin()
             return writer
 
@@ -183,7 +181,7 @@ class ResultWriter:
                 layout.description.pop(SURFACES, None)
             last = last_output(source)
             head, most = native.head(layout), max(capacity, last.n)
-            writer = cls(path, layout, head, most, lock, Snapshot.of(snapshot))
+            writer = cls(path, layout, head, most, lock, Snapshots.of(snapshot))
             writer._resume(source)
         return writer, last.t, last.step, last.state
 
@@ -256,7 +254,7 @@ class ResultWriter:
                 self._journal.sync()
                 self._synced = time.monotonic()
             self._show()
-        if self._snapshot.is_due(self.n_outputs):
+        if self._snapshots.is_due(self.n_outputs):
             self.snapshot()
 
     def _show(self) -> None:
@@ -301,42 +299,6 @@ class ResultWriter:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-class Snapshot:
-    """When a run writes its result file before its end."""
-
-    def __init__(self, outputs: int, seconds: float) -> None:
-        """Let a snapshot be due after so many more outputs, or so many seconds."""
-        self._outputs, self._seconds = outputs, seconds
-        self._last, self._since = 0, time.monotonic()
-
-    @classmethod
-    def of(cls, given: int | str | None) -> Snapshot:
-        """Return the snapshots that a user asked for: a number of outputs, "30 s", or None, which means none.
-
-        Raises ModelError for another value.
-        """
-        if given is None:
-            return cls(2**62, math.inf)
-        if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-            return cls(given, math.inf)
-        found = (
-            re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*s\s*|\s*(\d+)\s*", given) if isinstance(given, str) else None
-        )
-        if found and float(found[1] or found[2]) > 0:
-            return cls(int(found[2]), math.inf) if found[2] else cls(2**62, float(found[1]))
-        raise ModelError(
-            f'snapshot = {shown(given)} is neither a number of outputs nor a time; give for example 100 or "30 s"'
-        )
-
-    def is_due(self, n_outputs: int) -> bool:
-        """Return whether a snapshot is due, and if so count from now on."""
-        now = time.monotonic()
-        due = n_outputs - self._last >= self._outputs or now - self._since >= self._seconds
-        if due:
-            self._last, self._since = n_outputs, now
-        return due
 
 
 def recover(path: Path | str) -> Result:

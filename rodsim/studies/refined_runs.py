@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discretization.space.rod_elements import order_of
 from rodsim.chosen_steps import steps_of
-from rodsim.simulation import USUAL_OUTPUTS
+from rodsim.running.plan import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase
 from rodsim.studies.errors import StudyError
 

@@ -80,7 +80,13 @@ def test_a_run_starts_from_it_as_from_one_of_this_version(name):
 
 
 def test_a_run_starts_from_a_state_at_rest():
-    run = simulate(Model.load(HERE / "written_by_0_1_0" / "at-rest.yaml"), 0.05, 0.01, start=loaded("written_by_0_1_0/at-rest"), progress=False)
+    run = simulate(
+        Model.load(HERE / "written_by_0_1_0" / "at-rest.yaml"),
+        0.05,
+        0.01,
+        start=loaded("written_by_0_1_0/at-rest"),
+        progress=False,
+    )
     assert (
         difference(
             run.states(slice(None)).r, np.broadcast_to(run.state(0).r, (run.n_outputs, *run.state(0).r.shape))
