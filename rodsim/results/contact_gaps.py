@@ -13,8 +13,7 @@ from discretization.contact.search import Candidates, Searched, candidates, sear
 from discretization.contact.table import MESH, Contacts, completed, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
-from rodsim.results.contact_forces import pushed, states_at_once
-from rodsim.results.contact_rows import WithPlanes, plane_rows, with_planes
+from rodsim.results.contact_forces import WithPlanes, plane_rows
 from rodsim.results.layout import Layout
 
 # keys of the description: all contacts; for each contact the number of its interactions with planes, and of its pairs
@@ -66,13 +65,8 @@ class Gaps:
 
     @cached_property
     def planes(self) -> WithPlanes:
-        """Rows with planes of this contact."""
-        return with_planes(self._system, self.plane_use)
-
-    @property
-    def batch(self) -> int:
-        """Number of states whose rows with planes are computed together."""
-        return states_at_once(self.planes.rows)
+        """Contacts with planes of this contact."""
+        return WithPlanes(self._system, self.plane_use)
 
     @property
     def _system(self) -> System:
@@ -92,13 +86,7 @@ class Gaps:
 
     def of_planes(self, states: State) -> Floats:
         """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
-        found = np.full(len(states.r), np.inf)
-        if self.told[WITH_PLANES]:
-            for k in range(0, len(found), self.batch):
-                part = slice(k, k + self.batch)
-                some = State(*(array[part] for array in states))
-                found[part] = pushed(self.planes.rows, some).gap.min(axis=1, initial=np.inf)
-        return found
+        return self.planes.gap(states) if self.told[WITH_PLANES] else np.full(len(states.r), np.inf)
 
     def of_pairs(self, states: State) -> Floats:
         """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
