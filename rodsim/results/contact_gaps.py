@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from discretization.contact.listed_gaps import gaps
-from discretization.contact.nearest import distances
-from discretization.contact.search import Candidates, Searched, candidates, searched
-from discretization.contact.table import MESH, Contacts, completed, points_of
+from discretization.contact.search import Searched, candidates, searched
+from discretization.contact.table import Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.contact_forces import WithPlanes, plane_rows
@@ -19,8 +18,6 @@ from rodsim.results.layout import Layout
 # keys of the description: all contacts; for each contact the number of its interactions with planes, and of its pairs
 CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"
 _WIDER = 4.0  # factor by which the search distance grows until a pair is found
-# number of parts up to which all pairs are examined; search distance that includes all pairs, m
-_FEW, _ALL = 100, 1e150
 
 
 class Gaps:
@@ -29,8 +26,7 @@ class Gaps:
     def __init__(self, layout: Layout, name: str) -> None:
         self._layout, self.name = layout, name
         self._reference: tuple[Floats, float] | None = None  # points at the last search, and the gap there
-        self._all: Candidates | None = None  # all pairs of parts, if there are few
-        self._wider = 0  # number of times the last search enlarged its distance
+        self._skin = 0.0  # m, distance of the last search
 
     @property
     def told(self) -> dict[str, Any]:
@@ -124,45 +120,12 @@ class Gaps:
         return self._reference[1]
 
     def _least(self, points: Floats) -> float:
-        """Return the least gap of all pairs, m, from the pairs that are found first while the search distance is enlarged."""
+        """Return the least gap of all pairs, m, from the first ones found while the search distance is enlarged; inf: none."""
         whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin, looks = 1e-3 * whole, 0
-        listed = self._found(points, skin, whole)
-        if listed.meshed.any():  # a list contains only the near triangles of meshes
-            return float(np.min(gaps(self._table, listed, points)))
-        apart = np.empty(len(listed.pair))
-        distances(np.ascontiguousarray(completed(self._table, points)), listed.ends, apart)
-        beyond = self._searched.reach[listed.pair]
-        while not (near := apart < beyond + skin).any() and skin <= whole:
-            skin, looks = skin * _WIDER, looks + 1
-        self._wider = looks
-        listed = listed._replace(
-            pair=listed.pair[near],
-            side=listed.side[near],
-            ends=listed.ends[near],
-            minus=listed.minus[near],
-            first=np.zeros(np.sum(near) + 1, np.int64),
-        )
-        return float(np.min(gaps(self._table, listed, points), initial=np.inf))
-
-    @cached_property
-    def _meshed(self) -> bool:
-        """True if one of the surfaces of the contact is a mesh."""
-        return bool(np.any(self._table.kind[self._table.pairs] == MESH))
-
-    def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
-        """Return pairs that include all of the nearest ones.
-
-        If there are few parts, all pairs are returned. If there are many, the search starts from the distance at which the
-        last one ended. `skin` and `whole`: first search distance and size of all points, m.
-        """
-        if self._all is None and len(self._searched.parts.surface) <= _FEW and not self._meshed:
-            self._all = candidates(self._table, points, _ALL, self._searched)
-        if self._all is not None:
-            return self._all
-        skin *= _WIDER**self._wider
-        while not len((listed := candidates(self._table, points, skin, self._searched)).pair):
-            if skin > whole:
-                break
+        skin = max(1e-3 * whole, self._skin / _WIDER)
+        while (
+            not len((listed := candidates(self._table, points, skin, self._searched)).pair) and skin <= whole
+        ):
             skin *= _WIDER
-        return listed
+        self._skin = skin
+        return float(np.min(gaps(self._table, listed, points), initial=np.inf))
