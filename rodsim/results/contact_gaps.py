@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discretization.contact.listed_gaps import gaps
-from discretization.contact.search import Searched, candidates, searched
+from discretization.contact.search import candidates, searched
 from discretization.contact.table import Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
@@ -20,13 +20,42 @@ CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"
 _WIDER = 4.0  # factor by which the search distance grows until a pair is found
 
 
+class LeastGap:
+    """Least gap of all pairs of surfaces of a contact table."""
+
+    def __init__(self, contacts: Contacts) -> None:
+        self._contacts, self._searched = contacts, searched(contacts)
+        self._skin = 0.0  # m, distance of the last search
+
+    def points(self, state: State) -> Floats:
+        """Return the tracked points (..., k, 3) in a state, or in many, m."""
+        return points_of(self._contacts, state.r, state.quat)
+
+    def of(self, state: State) -> Floats:
+        """Return the least gap (...), m, in a state, or in many; infinite without pairs."""
+        points = self.points(state)
+        least = [self.least(own) for own in points.reshape(-1, *points.shape[-2:])]
+        return np.reshape(least, points.shape[:-2])
+
+    def least(self, points: Floats) -> float:
+        """Return the least gap at tracked points (k, 3), m, from the first pairs found while the search distance is enlarged."""
+        points = np.ascontiguousarray(points)
+        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
+        skin = max(1e-3 * whole, self._skin / _WIDER)
+        while not len((listed := candidates(self._contacts, points, skin, self._searched)).pair):
+            if skin > whole:
+                break
+            skin *= _WIDER
+        self._skin = skin
+        return float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
+
+
 class Gaps:
     """Gaps of the contact called `name`."""
 
     def __init__(self, layout: Layout, name: str) -> None:
         self._layout, self.name = layout, name
         self._reference: tuple[Floats, float] | None = None  # points at the last search, and the gap there
-        self._skin = 0.0  # m, distance of the last search
 
     @property
     def told(self) -> dict[str, Any]:
@@ -71,14 +100,10 @@ class Gaps:
         return system
 
     @cached_property
-    def _table(self) -> Contacts:
-        """Contact tables with the pairs of this contact only; planes are not among them."""
+    def _pairs(self) -> LeastGap:
+        """Least gap of the pairs of this contact only; planes are not among them."""
         contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
-        return contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names})
-
-    @cached_property
-    def _searched(self) -> Searched:
-        return searched(self._table)
+        return LeastGap(contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names}))
 
     def of_planes(self, states: State) -> Floats:
         """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
@@ -88,10 +113,7 @@ class Gaps:
         """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
         if not self.told[PAIRS]:
             return np.full(len(states.r), np.inf)
-        return np.array([self._least(np.ascontiguousarray(points)) for points in self._points(states)])
-
-    def _points(self, state: State) -> Floats:
-        return points_of(self._table, state.r, state.quat)
+        return self._pairs.of(states)
 
     def beyond(self, states: State) -> Floats:
         """Return a number (k,), m, for each of k states: below 0 if and only if the contact acts.
@@ -100,7 +122,7 @@ class Gaps:
         """
         found = self.of_planes(states)
         if self.told[PAIRS]:
-            for k, points in enumerate(self._points(states)):
+            for k, points in enumerate(self._pairs.points(states)):
                 found[k] = min(found[k], self._at_least(points))
         return found - float(self.told.get("reach") or 0.0)
 
@@ -116,16 +138,5 @@ class Gaps:
             left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
             if left > reach:
                 return left
-        self._reference = points.copy(), self._least(np.ascontiguousarray(points))
+        self._reference = points.copy(), self._pairs.least(points)
         return self._reference[1]
-
-    def _least(self, points: Floats) -> float:
-        """Return the least gap of all pairs, m, from the first ones found while the search distance is enlarged; inf: none."""
-        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin = max(1e-3 * whole, self._skin / _WIDER)
-        while (
-            not len((listed := candidates(self._table, points, skin, self._searched)).pair) and skin <= whole
-        ):
-            skin *= _WIDER
-        self._skin = skin
-        return float(np.min(gaps(self._table, listed, points), initial=np.inf))
