@@ -25,7 +25,7 @@ class LeastGap:
 
     def __init__(self, contacts: Contacts) -> None:
         self._contacts, self._searched = contacts, searched(contacts)
-        self._skin = 0.0  # m, distance of the last search
+        self._before = 0.0  # m, gap of the last search
 
     def points(self, state: State) -> Floats:
         """Return the tracked points (..., k, 3) in a state, or in many, m."""
@@ -38,16 +38,21 @@ class LeastGap:
         return np.reshape(least, points.shape[:-2])
 
     def least(self, points: Floats) -> float:
-        """Return the least gap at tracked points (k, 3), m, from the first pairs found while the search distance is enlarged."""
+        """Return the least gap at tracked points (k, 3), m; inf without pairs.
+
+        The search distance is enlarged until a pair is found, and to the gap of that pair: no other pair has a smaller one then.
+        """
         points = np.ascontiguousarray(points)
         whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin = max(1e-3 * whole, self._skin / _WIDER)
-        while not len((listed := candidates(self._contacts, points, skin, self._searched)).pair):
-            if skin > whole:
+        skin = max(1e-3 * whole, min(2.0 * self._before, whole))
+        while True:
+            listed = candidates(self._contacts, points, skin, self._searched)
+            least = float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
+            if least <= skin or skin > whole:
                 break
-            skin *= _WIDER
-        self._skin = skin
-        return float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
+            skin = min(least, _WIDER * skin)
+        self._before = least
+        return least
 
 
 class Gaps:
