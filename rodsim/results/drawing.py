@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import Lines, lines_to, node_lengths
-from rodsim.results.contact_rows import OnFrames
+from rodsim.results.contact_forces import ContactForces
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.layout import Layout
 
@@ -110,7 +110,7 @@ class Drawing:
         }
         self._touched = None
         if layout.system is not None and layout.description.get("contacts"):
-            self._touched = OnFrames(layout.system, layout.memory)
+            self._touched = ContactForces(layout.system, layout.memory)
             self.point_arrays |= OF_CONTACTS
         self.names = [own.name for own in layout.rods] + [own.name for own in layout.bodies]
         self.names += [name for name, *_ in more]
@@ -192,7 +192,7 @@ class Drawing:
         }
         if self._touched is not None:
             with np.errstate(all="ignore"):
-                values["contact_force"] = self._touched.forces(state)[..., frame, :]
+                values["contact_force"] = self._touched.on_frames(state)[..., frame, :]
         with np.errstate(over="ignore"):  # a diverged run may overflow single precision
             return points, {
                 name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
