@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rodsim.results.audited import Audit
+    from rodsim.results.canvases import Picture
     from rodsim.results.events import Event
     from rodsim.results.local_audit import LocalAudit
-    from rodsim.results.stage import Picture
 
 _page = Later("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
@@ -753,7 +753,7 @@ class Result:
         """
         from rodsim.results.animation import figure
 
-        return figure(self._source, frames, height)
+        return figure(self, frames, height)
 
     def audit(self) -> Audit:
         """Audit the result, see `rodsim.audit`.
@@ -829,7 +829,7 @@ class Result:
         up: ArrayLike | None = None,
         ground: bool = False,
         labels: bool = True,
-        engine: Literal["auto", "opengl", "painter"] = "auto",
+        engine: Literal["auto", "opengl", "matplotlib", "painter"] = "auto",
         color: str | None = None,
     ) -> Picture:
         """Make a still picture, see `rodsim.render`.
@@ -852,8 +852,9 @@ class Result:
             Draw a grid below everything.
         labels : bool, default True
             Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-        engine : {"auto", "painter", "opengl"}, default "auto"
-            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+        engine : {"auto", "opengl", "matplotlib"}, default "auto"
+            "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here. "painter"
+            is the former name of "matplotlib".
         color : str, optional
             Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
             component such as "K2" or "N1". By default each family of names has its own colour.
@@ -871,7 +872,7 @@ class Result:
         ModelError
             If another argument is invalid.
         NoOpenGL
-            If engine is "opengl" and OpenGL is missing; the message says how to install it.
+            If engine is "opengl" and VTK cannot draw; the message says how to install it.
         """
         from rodsim.results.render import render
 
@@ -899,7 +900,7 @@ class Result:
         up: ArrayLike | None = None,
         ground: bool = False,
         labels: bool = True,
-        engine: Literal["auto", "opengl", "painter"] = "auto",
+        engine: Literal["auto", "opengl", "matplotlib", "painter"] = "auto",
         color: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
@@ -924,8 +925,9 @@ class Result:
             Draw a grid below everything.
         labels : bool, default True
             Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-        engine : {"auto", "painter", "opengl"}, default "auto"
-            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+        engine : {"auto", "opengl", "matplotlib"}, default "auto"
+            "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here. "painter"
+            is the former name of "matplotlib".
         color : str, optional
             Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
             component such as "K2" or "N1". By default each family of names has its own colour.
@@ -944,7 +946,7 @@ class Result:
         ModelError
             If another argument is invalid.
         NoOpenGL
-            If engine is "opengl" and OpenGL is missing; the message says how to install it.
+            If engine is "opengl" and VTK cannot draw; the message says how to install it.
         """
         from rodsim.results.render import render_movie
 

@@ -37,9 +37,9 @@ def result():
 PRODUCTS = {
     "a.png": lambda result, path: plot(result, "energy", path),
     "a.svg": lambda result, path: plot(result, "energy", path),
-    "still.png": lambda result, path: render(result, path, engine="painter", size=(320, 200)),
-    "a.gif": lambda result, path: render_movie(result, path, engine="painter", size=(160, 100)),
-    "a.mp4": lambda result, path: render_movie(result, path, engine="painter", size=(320, 200)),
+    "still.png": lambda result, path: render(result, path, size=(320, 200)),
+    "a.gif": lambda result, path: render_movie(result, path, size=(160, 100)),
+    "a.mp4": lambda result, path: render_movie(result, path, size=(320, 200)),
     "a.pvd": lambda result, path: export(result, path),
     "vtu.pvd": lambda result, path: export(result, path, "vtu"),
     "a.xdmf": lambda result, path: export(result, path),
