@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid import quaternions
-from rigid.charts.multibody import Interactions, Weight, multibody_system
+from rigid.inertia import MassProperties
 from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.symbolic.lagrange_top import lagrange_top
-from rigid.system import Floats, Frames
+from rigid.system import Floats
+from rodsim.model import Model
 from rodsim.papers.claims import (
     Line,
     Study,
@@ -24,7 +24,6 @@ from rodsim.papers.claims import (
     scheme_velocity_constraints,
     sweep_runs,
 )
-from rodsim.papers.coincident_points import coincident_points
 
 NAME = "gyroscopic-top"
 ORDERS = {"VI-S": 1, "VI-A": 2, "VI-B": 1, "GGL-EM": 2, "BS99": 1}
@@ -45,26 +44,18 @@ T_ORDER = 1e-3  # time at which (113), (114) measure the errors
 
 @cache
 def director_top() -> MechanicalSystem:
-    """Return ground (frame 0) and body (frame 1) in directors, tip = origin: phi - l d3 = 0, which is l times 002 (104)."""
-    quat = np.array([np.cos(TILT / 2), np.sin(TILT / 2), 0.0, 0.0])
-    R = quaternions.to_matrix(quat)
-    frames = Frames(
-        np.array([1.0, MASS]), np.array([np.eye(3), INERTIA * np.eye(3)]), np.array([1, 0], np.uint8)
+    """Return the top in directors, its tip at the origin: phi - l d3 = 0, which is l times 002 (104)."""
+    model = Model("gyroscopic top", gravity=(0.0, 0.0, -GRAVITY))
+    top = model.add_body(
+        "top",
+        MassProperties(MASS, INERTIA * np.eye(3)),
+        position=LENGTH * AXIS,
+        orientation=(np.cos(TILT / 2), np.sin(TILT / 2), 0.0, 0.0),
+        velocity=np.cross(OMEGA, LENGTH * AXIS),
+        angular_velocity=OMEGA,
     )
-    nothing = np.zeros(3)
-    tip = coincident_points([[0, 1]], [nothing], [[0.0, 0.0, -LENGTH]])
-    r = np.array([nothing, LENGTH * AXIS])
-    gravity = Weight(1, nothing, np.array([0.0, 0.0, -MASS * GRAVITY]))
-    return multibody_system(
-        "gyroscopic top",
-        frames,
-        r,
-        np.array([quaternions.IDENTITY, quat]),
-        np.cross(OMEGA, r),
-        np.array([nothing, R.T @ OMEGA]),
-        Interactions(constraints=tip, weights=(gravity,)),
-        chart="director",
-    )
+    model.add_joint("tip", "spherical", model.ground, top, at=(0.0, 0.0, 0.0))
+    return model.mechanical_system("director")
 
 
 @cache

@@ -9,11 +9,11 @@ import numpy as np
 from discretization.time.bubnov import GlobalSolution, solve_global
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
-from rigid.charts.multibody import Interactions, Weight, multibody_system
+from rigid.inertia import Box
 from rigid.mechanics.mechanical import MechanicalSystem
-from rigid.system import Floats, Frames
+from rigid.system import Floats
+from rodsim.model import Model
 from rodsim.papers.claims import Convergence, Line, Study, drift, largest, listed, sweep
-from rodsim.papers.coincident_points import coincident_points
 
 NAME = "physical-pendulum"
 H = 0.1
@@ -24,8 +24,8 @@ CHARTS = ("quaternion", "director")
 DEGREES = (1, 2, 3)
 POINTS = (1, 2, 3, 4, 5)
 MASS, GRAVITY = 100.0, 9.81  # mass rho l b h
-EDGES = np.array([1.0, 10.0, 1.0])  # edges along the body axes: the length along the second
-SIZE = MASS * GRAVITY * EDGES[1] / 2.0  # energy of the fall to the hanging position
+LENGTH = 10.0  # the other edges are 1
+SIZE = MASS * GRAVITY * LENGTH / 2.0  # energy of the fall to the hanging position
 N_EXTERNAL = 3
 
 # Exact angle from the hanging position by time, by elliptic functions, to all digits.
@@ -44,25 +44,10 @@ def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
 
     The middle of its face, X = (0, -l/2, 0), stays at the origin: 001 (67).
     """
-    squares = EDGES**2
-    J = np.diag(MASS / 12.0 * (squares.sum() - squares))
-    arm = np.array([0.0, EDGES[1] / 2.0, 0.0])
-    # frame 0 is the ground
-    frames = Frames(np.array([1.0, MASS]), np.array([np.eye(3), J]), np.array([1, 0], np.uint8))
-    joint = coincident_points([[1, 0]], [-arm], np.zeros((1, 3)))
-    gravity = Weight(1, np.zeros(3), np.array([0.0, 0.0, -MASS * GRAVITY]))
-    still = np.zeros((2, 3))
-    return multibody_system(
-        "physical pendulum",
-        frames,
-        np.array([np.zeros(3), arm]),
-        np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
-        still,
-        still,
-        Interactions(constraints=joint, weights=(gravity,)),
-        chart=chart,
-        inertia="alpha",
-    )
+    model = Model("physical pendulum", gravity=(0.0, 0.0, -GRAVITY))
+    box = model.add_body("box", Box(1.0, LENGTH, 1.0, mass=MASS), position=(0.0, LENGTH / 2.0, 0.0))
+    model.add_joint("face", "spherical", box, model.ground, at=(0.0, 0.0, 0.0))
+    return model.mechanical_system("director" if chart == "director" else "quaternion-alpha")
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid import quaternions, signals
+from rigid import quaternions
 from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
 from rodsim.papers import closed_loop
@@ -44,25 +44,14 @@ GOVERNOR_L = 53.868998658418434  # kg m^2/s about z
 
 def loop(level: int) -> Values:
     """Simulate four bars in a loop: bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
-    model = Model("closed loop")
-    shapes = [Box(1.0, 10.0, 1.0, mass=10.0), Box(10.0, 1.0, 1.0, mass=10.0)] * 2
-    bars = [
-        model.add_body(f"bar {k + 1}", shape, position=at)
-        for k, (shape, at) in enumerate(zip(shapes, closed_loop.CENTRES, strict=True))
-    ]
-    corners = [(5, 5, 0), (-5, 5, 0), (-5, -5, 0), (5, -5, 0)]
-    for k, corner in enumerate(corners):
-        model.add_joint(f"corner {k + 1}", "spherical", bars[k], bars[(k + 1) % 4], at=corner)
-    push = signals.Triangle(peak=100.0, t_peak=0.5, t_end=1.0)
-    model.add_force("push", bars[0].at((0, 0, 0)), push.along((8.0, 0.0, 0.0)))
-    model.add_moment("turn", bars[0].at((0, 0, 0)), push.along((6.0, 0.0, 0.0)))
+    model = closed_loop.loop_model()
     run = simulate(model, 5.0, (0.01, 0.005)[level], output_every=(100, 200)[level])
     ends = {
         "T(5)": run.energy["kinetic"][-1],
         "P(5)": run.linear_momentum[-1],
         "L(5)": run.angular_momentum[-1],
     }
-    return ends | values_at("centres", LOOP, run, np.hstack([run.body(bar.name).r for bar in bars]))
+    return ends | values_at("centres", LOOP, run, np.hstack([run.body(name).r for name in model.bodies]))
 
 
 def governor(level: int) -> Values:
