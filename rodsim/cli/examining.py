@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rigid.errors import ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
 from rodsim.cli.files import is_scene, open_result
+from rodsim.cli.scene_options import add_set, load_scene
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -22,10 +23,12 @@ def add_parsers(commands: Any) -> None:
     """Add the commands and their options to `commands`."""
     parser = commands.add_parser("check", help="check a scene without running it")
     parser.add_argument("scene")
+    add_set(parser)
     parser.set_defaults(act=check)
 
     parser = commands.add_parser("info", help="what is in a scene or a result")
     parser.add_argument("file")
+    add_set(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(act=info)
 
@@ -54,9 +57,8 @@ def check(options: argparse.Namespace) -> int:
     from rodsim.building.build import Placement
     from rodsim.building.contact_doubts import expectations
     from rodsim.resonance import resonant_steps
-    from rodsim.scenes.model_from_scene import load
 
-    loaded = load(options.scene)
+    loaded = load_scene(options.scene, options.set)
     print(_scene_words(loaded))
     run = loaded.scene.run
     if run is None or run.dt is None:  # no steps, or adaptive ones
@@ -72,11 +74,11 @@ def check(options: argparse.Namespace) -> int:
 def info(options: argparse.Namespace) -> int:
     """Print the contents of a scene or result and return the exit code: rodsim info."""
     if is_scene(options.file):
-        from rodsim.scenes.model_from_scene import load
-
-        loaded = load(options.file)
+        loaded = load_scene(options.file, options.set)
         print(loaded.scene.model_dump_json(indent=2) if options.json else _scene_words(loaded))
         return OK
+    if options.set:
+        raise ModelError(f"'{options.file}' is a result; --set is for scenes: leave it out")
     result = open_result(options.file)
     if options.json:
         print(json.dumps({**_facts(result), "description": result.description}, indent=2))
