@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 from rodsim.cli.files import is_scene, open_result
+from rodsim.cli.scene_options import add_set, load_scene
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -22,10 +23,12 @@ def add_parsers(commands: Any) -> None:
     """Add the commands and their options to `commands`."""
     parser = commands.add_parser("check", help="check a scene without running it")
     parser.add_argument("scene")
+    add_set(parser)
     parser.set_defaults(act=check)
 
     parser = commands.add_parser("info", help="what is in a scene or a result; advice on a scene")
     parser.add_argument("file")
+    add_set(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(act=info)
 
@@ -95,23 +98,21 @@ def _add_export(commands: Any) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """Check a scene, print its summary and advice, and return the exit code: rodsim check."""
-    from rodsim.scenes.model_from_scene import load
-
-    _print_scene(load(options.scene))
+    _print_scene(load_scene(options.scene, options.set))
     return OK
 
 
 def info(options: argparse.Namespace) -> int:
     """Print the contents of a scene or result and return the exit code: rodsim info."""
     if is_scene(options.file):
-        from rodsim.scenes.model_from_scene import load
-
-        loaded = load(options.file)
+        loaded = load_scene(options.file, options.set)
         if options.json:
             print(loaded.scene.model_dump_json(indent=2))
         else:
             _print_scene(loaded)
         return OK
+    if options.set:
+        raise ModelError(f"'{options.file}' is a result; --set is for scenes: leave it out")
     result = open_result(options.file)
     if options.json:
         print(json.dumps({**_facts(result), "description": result.description}, indent=2))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
 from rodsim.cli.messages import not_converged
+from rodsim.cli.scene_options import add_set, load_scene
 from rodsim.cli.stopping import stopped
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def add_parsers(commands: Any) -> None:
     """Add the command and its options to `commands`."""
     parser = commands.add_parser("run", help="simulate a scene")
     parser.add_argument("scene", help="scene file, YAML")
+    add_set(parser)
     parser.add_argument("-o", "--output", help="result file; default: the scene's name with .vtkhdf")
     parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
     parser.add_argument("--dt", type=float, help="s, instead of the scene's")
@@ -67,10 +69,10 @@ def add_parsers(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Simulate a scene, audit the result and return the exit code: rodsim run."""
     from rodsim.chosen_steps import with_adaptive
-    from rodsim.scenes.model_from_scene import load, translate
+    from rodsim.scenes.model_from_scene import translate
     from rodsim.simulation import simulate
 
-    loaded = load(options.scene)  # first: an invalid path gives no name for the result
+    loaded = load_scene(options.scene, options.set)  # first: an invalid path gives no name for the result
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
