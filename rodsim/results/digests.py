@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from rodsim.results import older_digests
 from rodsim.results.journal import CRC, checksums, record_type
 from rodsim.results.plain_datasets import numbers_of
-from rodsim.results.storage import Series, blocks_of
+from rodsim.results.storage import PICTURE, Changed, Series, blocks_of
 
 if TYPE_CHECKING:
     import h5py
 
-ROOT, PICTURE = "rodsim", "VTKHDF"
+ROOT = "rodsim"
 CHECKSUMS = f"{ROOT}/{CRC}"  # dataset (n,) of the checksums of the outputs
 SHA = "sha256"  # attribute of each dataset with rows for outputs
 DESCRIPTION, LAYOUT, TOPOLOGY = "description_digest", "layout_digest", "picture_digest"
@@ -38,24 +38,6 @@ _STATIC = {
     TOPOLOGY: "the topology of the picture (group 'VTKHDF')",
 }
 _NOT_OURS = (*_STATIC, SHA, "NSteps")
-
-
-class Changed(NamedTuple):
-    """Part of a result that differs from what was written."""
-
-    what: str
-    outputs: tuple[int, ...] = ()  # the first changed output, and the number of changed outputs
-
-    def __str__(self) -> str:
-        if not self.outputs:
-            return self.what
-        first, count = self.outputs
-        return f"'{self.what}' at output {first}" + (f" and at {count - 1} more" if count > 1 else "")
-
-    @property
-    def of_picture(self) -> bool:
-        """True if the part is used for pictures only."""
-        return f"'{PICTURE}'" in self.what or self.what.startswith(f"{PICTURE}/")
 
 
 def seal(file: h5py.File, series: Sequence[Series]) -> None:

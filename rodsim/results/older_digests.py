@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results.storage import Series, blocks_of
+from rodsim.results.storage import Changed, Series, blocks_of
 
 if TYPE_CHECKING:
     import h5py
 
-    from rodsim.results.digests import Changed
 
 ROWS, COLUMNS = "rodsim/digests", "rodsim/digest_columns"
 APART = (ROWS, "VTKHDF/Steps/Values")  # datasets that have no checksum in these files
@@ -36,8 +35,6 @@ def columns_of(file: h5py.File) -> list[str]:
 
 def changed(file: h5py.File, outputs: slice) -> list[Changed]:
     """Return the arrays that differ from what was written at some of these outputs."""
-    from rodsim.results.digests import Changed
-
     found = []
     for column, path in enumerate(columns_of(file)):
         item, wrong = _series_of(file, path), []

@@ -24,7 +24,7 @@ from rodsim.old_names import accept_old_methods
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
-from rodsim.results.digests import Changed
+from rodsim.results.storage import Changed
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of

@@ -16,7 +16,7 @@ from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.output_multipliers import read_multipliers, start_of_source
-from rodsim.results.storage import open_file
+from rodsim.results.storage import Changed, open_file
 
 Key = Any  # index accepted by numpy and h5py
 
@@ -74,7 +74,7 @@ class Source(Protocol):
     def start_multipliers(self) -> NDArray[Any] | None:
         """Return all multipliers (m,) at t = 0; None if they are not known."""
 
-    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+    def changed(self, outputs: slice) -> list[Changed] | None:
         """Return the parts of these outputs, and of the model, that have changed since they were written; None: not known."""
 
     def refreshed(self) -> Source:
@@ -227,11 +227,11 @@ class JournalSource:
         """Return records of some outputs with their checksums; `kind`: their type, which is that of the journal."""
         return np.array(self.stored[outputs])
 
-    def changed(self, outputs: slice) -> list[digests.Changed]:
+    def changed(self, outputs: slice) -> list[Changed]:
         wrong = digests.changed_records(
             self.stored[journal.CRC], outputs, native.series(self.layout), lambda part: self.stored[part]
         )
-        return [digests.Changed(self.journal.name, wrong)] if wrong else []
+        return [Changed(self.journal.name, wrong)] if wrong else []
 
     def refreshed(self) -> Source:
         return source_of(self.path)
@@ -289,7 +289,7 @@ class FileSource:
                 raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
             return stored.reshape(count, *shape)
 
-    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+    def changed(self, outputs: slice) -> list[Changed] | None:
         with damage_of(self.path), open_file(self.path, "r") as file:
             return digests.changed(file, outputs, native.series(self.layout))
 

@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import h5py
 
+PICTURE = "VTKHDF"  # group of the file that programs such as ParaView read
 LIBVER = ("earliest", "v108")
 BLOCK_BYTES = 2**24  # bytes that are read or written at once
 
@@ -43,6 +44,24 @@ class Series(NamedTuple):
         """Return the rows of the dataset that hold these outputs."""
         count = self.shape[0] if self.flat else 1
         return slice(outputs.start * count, outputs.stop * count)
+
+
+class Changed(NamedTuple):
+    """Part of a result that differs from what was written."""
+
+    what: str
+    outputs: tuple[int, ...] = ()  # the first changed output, and the number of changed outputs
+
+    def __str__(self) -> str:
+        if not self.outputs:
+            return self.what
+        first, count = self.outputs
+        return f"'{self.what}' at output {first}" + (f" and at {count - 1} more" if count > 1 else "")
+
+    @property
+    def of_picture(self) -> bool:
+        """True if the part is used for pictures only."""
+        return f"'{PICTURE}'" in self.what or self.what.startswith(f"{PICTURE}/")
 
 
 def blocks_of(n: int, nbytes: int, first: int = 0) -> list[slice]:
