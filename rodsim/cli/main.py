@@ -13,9 +13,9 @@ from rodsim.cli.messages import short_warnings, user_errors, words
 from rodsim.cli.stopping import stopped, terminable
 from rodsim.old_names import new_command_line
 
-# Module -> its commands. A module is imported if one of its commands is given; all of them are for the help. It adds its commands,
-# with the function to call as `act`. These functions import what they need when they are called: the help is quick, and a
-# command works if a library of another command is broken.
+# Module -> its commands. A module is imported if one of its commands is given; all are imported for the help. It adds its
+# commands, with the function to call as `act`. These functions import what they need when they are called: the help is quick,
+# and a command works if a library of another command is broken.
 COMMANDS = {
     "rodsim.cli.starting": ("new",),
     "rodsim.cli.run_command": ("run",),
