@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rodsim.results.render import render_movie as render_movie
     from rodsim.results.result import Result as Result
     from rodsim.results.viewer import view as view
+    from rodsim.results.writer import recover as recover
     from rodsim.scenes.errors import SceneError as SceneError
     from rodsim.simulation import simulate as simulate
     from rodsim.small_motions.linear_equations import linearise as linearise
@@ -92,6 +93,7 @@ else:
             "rodsim.results.plot": "plot",
             "rodsim.results.render": "render render_movie",
             "rodsim.results.result": "Result",
+            "rodsim.results.writer": "recover",
             "rodsim.results.viewer": "view",
             "rodsim.scenes.errors": "SceneError",
             "rodsim.signals": "signals =",
@@ -110,4 +112,4 @@ else:
         hidden=["warnings"],  # `from rodsim import *` would hide Python's own module `warnings`
     )
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

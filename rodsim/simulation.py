@@ -37,6 +37,7 @@ def simulate(
     *,
     solver: Solver = "auto",
     threads: int = 1,
+    snapshot: int | str | None = None,
 ) -> Result:
     """Simulate a model from t = 0 to `t_end`.
 
@@ -59,8 +60,9 @@ def simulate(
         resolve, momenta exact; 1 dissipates nothing); or an integrator of mechanical systems: "EML", "EML-kappa",
         "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     output : str or Path, optional
-        Result file, .vtkhdf, which ParaView opens. An output survives a killed process 0.5 s after it was computed. By
-        default the result stays in memory.
+        Result file, .vtkhdf, which ParaView opens. It is written when the run ends; until then its outputs are in a journal,
+        where an output survives a killed process 0.5 s after it was computed (`recover`). By default the result stays in
+        memory.
     output_every : int, optional
         Steps between outputs; the first and the last state are always stored. By default about 500 outputs are stored; a
         resumed run keeps the value of its file.
@@ -98,6 +100,9 @@ def simulate(
         Threads that work on each step of "em" and its variants if the general solver solves nets and frames of rods. The result
         is bitwise the same for any number. Threads pay from some thousand elements on, if as many cores are idle; a tree
         uses one thread, and takes about as long as the general solver with two.
+    snapshot : int or str, optional
+        Write the result file after every so many outputs, or seconds ("30 s"), for ParaView to look at while the run goes on. By
+        default it is written when the run ends; `Result.load` reads its outputs at any time.
 
     Returns
     -------
@@ -148,6 +153,7 @@ def simulate(
         events,
         solver,
         threads,
+        snapshot,
     )
     run = Run(model, plan_run(model, arguments))
     try:

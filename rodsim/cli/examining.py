@@ -1,4 +1,4 @@
-"""Commands that examine scenes and results: `rodsim info`, `check`, `audit`, `compare`, and `export` for other programs."""
+"""Commands that examine scenes and results: `rodsim info`, `check`, `audit`, `compare`, `export`, `recover`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 from rodsim.cli.files import is_scene, open_result
+from rodsim.cli.scene_options import add_set, load_scene
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -22,10 +23,12 @@ def add_parsers(commands: Any) -> None:
     """Add the commands and their options to `commands`."""
     parser = commands.add_parser("check", help="check a scene without running it")
     parser.add_argument("scene")
+    add_set(parser)
     parser.set_defaults(act=check)
 
     parser = commands.add_parser("info", help="what is in a scene or a result; advice on a scene")
     parser.add_argument("file")
+    add_set(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(act=info)
 
@@ -88,27 +91,28 @@ def _add_export(commands: Any) -> None:
     parser.add_argument("-o", "--output", help="file to write; default: beside the result")
     parser.add_argument("--every", type=int, default=1, help="every n-th output only")
     parser.set_defaults(act=export)
+    parser = commands.add_parser("recover", help="make the result file of a run that was killed")
+    parser.add_argument("file", help="the file that the run was to write")
+    parser.set_defaults(act=recover)
 
 
 def check(options: argparse.Namespace) -> int:
     """Check a scene, print its summary and advice, and return the exit code: rodsim check."""
-    from rodsim.scenes.model_from_scene import load
-
-    _print_scene(load(options.scene))
+    _print_scene(load_scene(options.scene, options.set))
     return OK
 
 
 def info(options: argparse.Namespace) -> int:
     """Print the contents of a scene or result and return the exit code: rodsim info."""
     if is_scene(options.file):
-        from rodsim.scenes.model_from_scene import load
-
-        loaded = load(options.file)
+        loaded = load_scene(options.file, options.set)
         if options.json:
             print(loaded.scene.model_dump_json(indent=2))
         else:
             _print_scene(loaded)
         return OK
+    if options.set:
+        raise ModelError(f"'{options.file}' is a result; --set is for scenes: leave it out")
     result = open_result(options.file)
     if options.json:
         print(json.dumps({**_facts(result), "description": result.description}, indent=2))
@@ -291,4 +295,13 @@ def export(options: argparse.Namespace) -> int:
     output = Path(options.output) if options.output else Path(options.file).with_suffix(suffix)
     files = write(result, output, options.format, options.every)
     print(f"wrote {files[0]} ({len(files)} files)")
+    return OK
+
+
+def recover(options: argparse.Namespace) -> int:
+    """Make the result file of a run that was killed from its journal and return the exit code: rodsim recover."""
+    from rodsim.results.writer import recover as make_file
+
+    result = make_file(options.file)
+    print(f"wrote {result.path} ({result.n_outputs} outputs)")
     return OK

@@ -34,7 +34,7 @@ COMMANDS = {
 # `check` of `info`, `reproduce` of `validate --papers`, and `compile`, `completion` and `schema` of `setup`.
 LISTED = {
     "compute:": ("new", "run", "equilibrium", "modes", "sweep", "converge"),
-    "look at results:": ("show", "info", "audit", "compare", "export"),
+    "look at results:": ("show", "info", "audit", "compare", "export", "recover"),
     "rodsim itself:": ("validate", "doctor", "setup"),
 }
 

@@ -19,13 +19,15 @@ from rodsim.chosen_steps import Adaptive, Asked, asked_steps, check_fit, resumed
 from rodsim.parts.entries import Contents
 from rodsim.parts.no_model import no_model
 from rodsim.results.events import Event, checked_events
+from rodsim.results.journal import has_result
 from rodsim.results.lock import check_locks
 from rodsim.results.resuming import stored_outputs
+from rodsim.results.snapshots import Snapshots
 from rodsim.results.whole_file import check_target
 
 Solver = Literal["auto", "general"]
 USUAL_OUTPUTS = 500  # approximate number of outputs unless `output_every` is given
-MOST_OUTPUTS = 2**29 - 1  # limit of a file: HDF5 stores the output times in one chunk
+MOST_OUTPUTS = 2**29 - 1  # limit of a file
 LARGEST_TOLERANCE = 1e-3
 MOST_THREADS = 1024
 
@@ -48,6 +50,7 @@ class Arguments(NamedTuple):
     events: Sequence[Event] | None
     solver: Solver
     threads: int
+    snapshot: int | str | None
 
 
 class Checked(NamedTuple):
@@ -211,7 +214,7 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
         )
     check_target(output)
     check_locks(output)
-    if output.exists() and not resume and not overwrite:
+    if has_result(output) and not resume and not overwrite:
         raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
 
 
@@ -252,6 +255,7 @@ def _check_options(model: object, given: Arguments) -> None:
         raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
     if output is not None and "\0" in str(output):
         raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
+    Snapshots.of(given.snapshot)
     checks.flag("simulate", "resume", given.resume)
     checks.flag("simulate", "overwrite", given.overwrite)
     if given.progress is not None:

@@ -253,9 +253,11 @@ class Run:
         if output is None:
             self._writer = MemoryWriter(layout)
         elif plan.given.resume:
-            self._writer, _, self.step, self.state = ResultWriter.resume(output, layout, plan.most)
+            self._writer, _, self.step, self.state = ResultWriter.resume(
+                output, layout, plan.most, plan.given.snapshot
+            )
         else:
-            self._writer = ResultWriter.create(output, layout, plan.most)
+            self._writer = ResultWriter.create(output, layout, plan.most, plan.given.snapshot)
         self._begun = self.step
         self.line = Progress(plan.n_steps, self.step, plan.dt, plan.every, show, layout.memory)
         listener = self.line.audit if self.line.shown else None
