@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from rodsim.cli import (
-    equilibrium,
-    examining,
-    modes,
-    picture_commands,
-    reports,
-    reproducing,
-    run_command,
-    setup,
-    show,
-    starting,
-    studies,
-)
 from rodsim.cli.exit_codes import BAD_INPUT, OK
 from rodsim.cli.messages import short_warnings, user_errors, words
 from rodsim.cli.stopping import stopped, terminable
 from rodsim.old_names import new_command_line
 
-# Each module adds its commands, with the function to call as `act`. These functions import what they need when they are called:
-# the help is quick, and a command works if a library of another command is broken.
-COMMANDS = (
-    starting,
-    run_command,
-    equilibrium,
-    modes,
-    studies,
-    show,
-    examining,
-    picture_commands,
-    reports,
-    reproducing,
-    setup,
-)
+# Module -> its commands. A module is imported if one of its commands is given; all are imported for the help. It adds its
+# commands, with the function to call as `act`. These functions import what they need when they are called: the help is quick,
+# and a command works if a library of another command is broken.
+COMMANDS = {
+    "rodsim.cli.starting": ("new",),
+    "rodsim.cli.run_command": ("run",),
+    "rodsim.cli.equilibrium": ("equilibrium",),
+    "rodsim.cli.modes": ("modes",),
+    "rodsim.cli.studies": ("sweep", "converge"),
+    "rodsim.cli.show": ("show",),
+    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export"),
+    "rodsim.cli.picture_commands": ("plot", "render"),
+    "rodsim.cli.reports": ("report", "view"),
+    "rodsim.cli.reproducing": ("validate", "reproduce"),
+    "rodsim.cli.setup": ("doctor", "setup", "compile", "completion", "schema"),
+}
 
 # Commands that the help lists. The others are older names that work as before: `plot`, `render`, `view` and `report` of `show`,
 # `check` of `info`, `reproduce` of `validate --papers`, and `compile`, `completion` and `schema` of `setup`.
@@ -64,17 +53,20 @@ class _Parser(argparse.ArgumentParser):
         return self.page
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands and their options; imports no large library."""
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands and their options, or of those in the module of one command.
+
+    No large library is imported.
+    """
     top = _Parser(prog="rodsim")
     top.add_argument("--version", action="store_true", help="print the version and stop")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
-    for module in COMMANDS:
-        module.add_parsers(commands)
+    for module in [module for module, names in COMMANDS.items() if command in names] or COMMANDS:
+        importlib.import_module(module).add_parsers(commands)
     top.page = _page({action.dest: action.help or "" for action in commands._get_subactions()})
-    for command in commands.choices.values():
-        command.epilog = command.epilog or _EXIT_CODES
-    top.set_defaults(top=top)  # `completion` completes all commands
+    for each in commands.choices.values():
+        each.epilog = each.epilog or _EXIT_CODES
+    top.set_defaults(all_commands=parser)  # for `completion`
     return top
 
 
@@ -87,7 +79,7 @@ def _page(helps: Mapping[str, str]) -> str:
     ]
     for heading, names in LISTED.items():
         lines.append(heading)
-        lines += [f"  {name:<12}{helps[name]}" for name in names]
+        lines += [f"  {name:<12}{helps[name]}" for name in names if name in helps]
     lines += [
         "",
         "exit codes: 0 ok, 1 found wrong, 2 bad input, 3 not converged, 4 law broken",
@@ -98,9 +90,9 @@ def _page(helps: Mapping[str, str]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command given by `arguments` (default: those of the process) and return the exit code."""
-    top = parser()
     with short_warnings():
         given = new_command_line(sys.argv[1:] if arguments is None else arguments)
+    top = parser(next((word for word in given if not word.startswith("-")), None))
     try:
         options = top.parse_args(given)
     except SystemExit as stop:

@@ -135,8 +135,8 @@ def completion(options: argparse.Namespace) -> int:
     """Print the completion script and return the exit code: rodsim completion."""
     import shtab
 
-    names = _names()
-    for command, action in _arguments(options.top):
+    top, names = options.all_commands(), _names()
+    for command, action in _arguments(top):
         known = names.get(f"{command} {action.dest}", names.get(action.dest))
         if known:  # choices for completion only: commands check values themselves, with better messages
             action.choices = known
@@ -144,7 +144,7 @@ def completion(options: argparse.Namespace) -> int:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
         elif action.dest in FILES and action.choices is None and action.type is None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print(shtab.complete(options.top, shell=options.shell))
+    print(shtab.complete(top, shell=options.shell))
     return 0
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rodsim import Result
-from rodsim.cli.main import LISTED, main, parser
+from rodsim.cli.main import COMMANDS, LISTED, main, parser
 from tests.support.studies import coloured
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
@@ -83,6 +83,15 @@ def test_the_help_fits_a_terminal_and_is_grouped(capsys):
     assert max(map(len, lines)) <= 80
     listed = [line.split()[0] for line in lines if line.startswith("  ")]
     assert listed == [name for names in LISTED.values() for name in names]
+
+
+def test_each_command_is_found_in_the_module_that_adds_it():
+    [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    assert sorted(commands.choices) == sorted(name for names in COMMANDS.values() for name in names)
+    for names in COMMANDS.values():
+        for name in names:
+            [alone] = [a for a in parser(name)._actions if isinstance(a, argparse._SubParsersAction)]
+            assert sorted(alone.choices) == sorted(names)
 
 
 def options(command):
