@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import textwrap
 import time
 from collections.abc import Iterable
@@ -77,11 +76,3 @@ def reproduce(names: Iterable[str], out: Path | None, to: TextIO) -> int:
         to.write(f"  {time.perf_counter() - began:.1f} s\n")
         to.flush()
     return unexplained
-
-
-def main(name: str) -> None:
-    """Run one study as a script: print its report and write its picture to `out/`.
-
-    Exit with status 1 if a claim differs without a reason.
-    """
-    sys.exit(1 if reproduce([name], Path("out"), sys.stdout) else 0)

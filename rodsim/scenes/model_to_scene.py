@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from discretization.system import fingerprint
@@ -39,9 +38,10 @@ from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.named_curves import RowsAlong
 from rodsim.scenes.reading import parse
 from rodsim.scenes.scene_checks import check
-from rodsim.scenes.schema_functions import LOADS, MOTIONS, SIGNALS
+from rodsim.scenes.schema_functions import CLASSES, LOADS, MOTIONS, SIGNALS
 from rodsim.scenes.schema_sections import MaterialScene, SectionScene, section_of
 from rodsim.scenes.schema_shapes import Shape, shape_of
+from rodsim.scenes.yaml_data import to_yaml
 
 Data = dict[str, Any]
 _SCALES = [
@@ -55,7 +55,7 @@ def save(model: Model, path: Path | str) -> Path:
     file = checked_path("save", path)
     check_target(file)
     data = scene_data(model, file.parent)
-    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    text = to_yaml(data)
     _check_same(model, text, file)
     with whole_file(file) as part:
         part.write_text(text, encoding="utf-8")
@@ -513,18 +513,20 @@ def _measure(measure: Measure) -> Data:
     }
 
 
-def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Data:
+def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Any:
     """Return a function of time as scene data: name, parameters and, if it has one, direction.
 
     `known`: names of the functions that the field accepts.
     """
+    if isinstance(given, str):
+        return given
     scalar = given.scalar if isinstance(given, VectorSignal) else given
-    words = {SIGNALS[word].make: word for word in known}
+    words = {CLASSES[word]: word for word in known}
     if not isinstance(scalar, Signal) or type(scalar) not in words:
         kind = type(scalar).__name__ if isinstance(scalar, Signal) else "a Python function"
         _cannot(owner, f"its {what} is {kind}")
     word = words[type(scalar)]
-    numbers = {name: _plain(getattr(scalar, name)) for name in SIGNALS[word].fields}
+    numbers = {name: _plain(getattr(scalar, name)) for name in SIGNALS[word].fields if hasattr(scalar, name)}
     along = {"direction": given.direction.tolist()} if isinstance(given, VectorSignal) else {}
     return {"function": word, **numbers, **along}
 
@@ -538,40 +540,3 @@ def _mesh_file(file: str, folder: Path) -> str:
     """Return the path of a mesh file relative to `folder` if it is in there, else the absolute path."""
     whole, there = os.path.abspath(file), os.path.abspath(folder)
     return os.path.relpath(whole, there) if whole.startswith(there + os.sep) else whole
-
-
-# --- text
-
-
-class _Dumper(yaml.SafeDumper):
-    """YAML writer: lists of numbers on one line, texts that could be read as something else, such as 1e3, in quotes."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _list(dumper: _Dumper, data: list[Any]) -> yaml.Node:
-    """Write a list; on one line if it holds no mappings and no nested lists of lists."""
-    short = all(not isinstance(x, dict | list) for x in data) or all(
-        isinstance(x, list) and all(not isinstance(y, dict | list) for y in x) for x in data
-    )
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
-
-
-def _mapping(dumper: _Dumper, data: Data) -> yaml.Node:
-    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=False)
-
-
-def _text(dumper: _Dumper, data: str) -> yaml.Node:
-    """Write a text, in quotes unless it is plain and read as text."""
-    plain = data.replace("_", "").replace("-", "").replace(" ", "").isalpha() and data.isascii()
-    known = dumper.resolve(yaml.ScalarNode, data, (True, False)) == "tag:yaml.org,2002:str"
-    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain and known else '"')
-
-
-_Dumper.add_representer(list, _list)
-_Dumper.add_representer(dict, _mapping)
-_Dumper.add_representer(str, _text)

@@ -10,25 +10,54 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import scipy  # submodules are imported on first access
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from rigid import signals
 from rigid.errors import ModelError
 from rodsim.parts.spring_laws import INTERPOLATIONS, SpringLaw
+from rodsim.parts.time_expressions import Expression
 from rodsim.scenes.errors import Path, SceneProblem
-from rodsim.scenes.schema_types import NotNegative, Number, Part, Positive, Variant, Vector, numbers, union
+from rodsim.scenes.schema_types import (
+    Components,
+    Formula,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    Variant,
+    Vector,
+    numbers,
+    union,
+)
 
 _BEGIN, _END = (Number, "begin [s]", 0.0), (Number, "end [s]")
 _OFFSET = Number, "mean value [?]", 0.0
+_FILE = {
+    "file": (
+        Name | None,
+        "CSV file in place of times and values, relative to the scene; its first row names the columns",
+        None,
+    ),
+    "time": (Name | None, "name of the column of times; left out: the first", None),
+    "value": (Name | None, "name of the column of values; left out: the second", None),
+}
 _ROWS: Any = Annotated[list[list[Number]], Field(min_length=1, max_length=4)]
-_TIMES, _VALUES = (numbers(2), "increasing [s]"), (numbers(2), "as many as times [?]")
+_TIMES, _VALUES = (
+    (numbers(2) | None, "increasing [s]", None),
+    (numbers(2) | None, "as many as times [?]", None),
+)
 
 SIGNALS = {
     "constant": Variant(signals.Constant, "always the same value", {"value": (Number, "that value [?]")}),
     "table": Variant(
-        signals.Table,
+        lambda **given: _of_table(signals.Table, **given),
         "straight lines between points; the first and the last value stay",
-        {"times": (numbers(1), "increasing [s]"), "values": (numbers(1), "as many as times [?]")},
+        {
+            "times": (numbers(1) | None, "increasing [s]", None),
+            "values": (numbers(1) | None, "as many as times [?]", None),
+            **_FILE,
+        },
     ),
     "ramp": Variant(
         signals.Ramp,
@@ -76,13 +105,39 @@ SIGNALS = {
         {"speed": (Number, "final rate [(?)/s]"), "t_end": (Positive, "end of the rise [s]")},
     ),
     "smooth table": Variant(
-        signals.SmoothTable,
+        lambda **given: _of_table(signals.SmoothTable, **given),
         "cubic spline through points, at rest before the first and after the last",
-        {"times": _TIMES, "values": _VALUES},
+        {"times": _TIMES, "values": _VALUES, **_FILE},
+    ),
+    "expression": Variant(
+        Expression,
+        "a formula of the time t and of the parameters",
+        {
+            "text": (
+                Formula,
+                "as 50*sin(2*pi*3*t); with abs, min, max, floor, ceil or round for loads only [?]",
+            )
+        },
     ),
 }
 LOADS = tuple(SIGNALS)
-MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table"
+MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table", "expression"
+
+
+CLASSES = {  # classes of the functions
+    word: {"table": signals.Table, "smooth table": signals.SmoothTable}.get(word, own.make)
+    for word, own in SIGNALS.items()
+}
+
+
+def _of_table(kind: type[Any], times: Any, values: Any, **columns: Any) -> signals.Signal:
+    """Make a table; its CSV file has been read into times and values (`rodsim.scenes.reading`)."""
+    if times is None or values is None:
+        raise ModelError(
+            f"{kind.__name__}: times or values are missing; give both, or the name of a CSV file as `file:`"
+        )
+    made: signals.Signal = kind(times, values)
+    return made
 
 
 def _law_of_pieces(knots: list[float], coefficients: list[list[float]], error: float) -> SpringLaw:
@@ -148,6 +203,13 @@ class Moving(Part):
     """of a displacement; a turn or the coordinate of a joint has none [1]"""
 
 
+def _are_components(value: Any) -> bool:
+    """Return True if a displacement is given by three numbers or formulas."""
+    return (
+        isinstance(value, list) and len(value) == 3 and all(isinstance(x, str | float | int) for x in value)
+    )
+
+
 def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> Any:
     """Return the union of the schemas of these functions; the unit ? in their descriptions is replaced by `unit`."""
     variants = {}
@@ -161,27 +223,37 @@ def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> An
 if TYPE_CHECKING:
     Signal = Any
     Motion = Any
+    Displacement = Any
     SpringLawScene = Any
 else:
     Signal = _signals("Signal", LOADS, Directed, "N, N m, N/m or N")
-    Motion = _signals("Motion", MOTIONS, Moving, "m or rad")
+    _Functions = _signals("Motion", MOTIONS, Moving, "m or rad")
+    Motion = _Functions | Formula
+    Displacement = Annotated[
+        Annotated[Components, Tag("components")] | Annotated[list[_Functions], Tag("functions")],
+        Discriminator(lambda value: "components" if _are_components(value) else "functions"),
+    ]
     SpringLawScene = union("Law", "type", LAWS)
 
 
 def value_of(given: Any) -> Any:
-    """Return the value of a load: a constant vector, or a function of time along its direction."""
+    """Return the value of a load: numbers and formulas, or a function of time along its direction."""
     return given if isinstance(given, list) else _signal(given).along(given.direction)
 
 
-def motion_of(path: Path, given: Any) -> signals.Signal:
+def motion_of(path: Path, given: Any) -> Any:
     """Return the function of time of a joint coordinate or rotation; SceneProblem if it has a direction."""
+    if isinstance(given, str):
+        return given
     if given.direction is not None:
         raise SceneProblem(path, "a turn and a coordinate of a joint have no direction; leave it out")
     return _signal(given)
 
 
-def displacements_of(path: Path, given: list[Any]) -> list[signals.VectorSignal] | None:
-    """Return displacements as functions of time along their directions; None if there are none."""
+def displacements_of(path: Path, given: list[Any]) -> list[Any] | None:
+    """Return displacements as functions of time along their directions, or three components; None if there are none."""
+    if _are_components(given):
+        return given
     for k, item in enumerate(given):
         if item.direction is None:
             raise SceneProblem((*path, k), "a displacement needs a direction; give `direction: [x, y, z]`")

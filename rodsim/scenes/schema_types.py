@@ -17,9 +17,12 @@ from pydantic import (
     Field,
     FiniteFloat,
     Tag,
+    ValidationInfo,
 )
 
 from rigid.checks import LARGEST, LONGEST_NAME, name_fault
+from rodsim.expressions import LONGEST
+from rodsim.scenes.parameters import formula_of_time
 
 Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
@@ -37,6 +40,24 @@ def _a_name(text: str) -> str:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_a_name)]
+
+
+def _a_formula(text: str, info: ValidationInfo) -> str:
+    """Return an expression of time with numbers in place of parameters, which are the context of the validation."""
+    return str(formula_of_time(text, info.context or {}))
+
+
+def _number_if_constant(value: str | float) -> str | float:
+    """Return the number that a text is; other texts and numbers unchanged."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+Formula = Annotated[str, Field(min_length=1, max_length=LONGEST), AfterValidator(_a_formula)]
+Component = Annotated[Formula | Number, AfterValidator(_number_if_constant)]
+Components = Annotated[list[Component], Field(min_length=3, max_length=3)]
 
 
 class Part(BaseModel):

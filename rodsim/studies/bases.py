@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key
-from rodsim.studies.paths import assign
+from rodsim.studies.paths import with_values
 from rodsim.studies.scratch import temporary_folder
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
     from rodsim.scenes.errors import Path as Keys
     from rodsim.scenes.model_from_scene import Loaded
+    from rodsim.scenes.yaml_data import Source
 
 Values = Mapping[str, Any]
 SETTINGS = (
@@ -73,18 +74,22 @@ class SceneBase:
 
     def case(self, values: Values) -> dict[str, Any]:
         """Return the scene data of one case."""
-        data = copy.deepcopy(self.data)
+        data: dict[str, Any] = self.source(values).data
+        return data
+
+    def source(self, values: Values) -> Source:
+        """Return the scene of one case, with lines."""
+        from rodsim.scenes.yaml_data import Source
+
+        data = self.data
         if self.settings:  # settings replace the scene's; parameters replace both
-            data["run"] = {**(data.get("run") or {}), **self.settings}
+            data = {**data, "run": {**(data.get("run") or {}), **self.settings}}
         placed = [
             (keys, _times(values[name], factor))
             for name, places in self.places.items()
             for keys, factor in places
         ]
-        # shared materials and sections first, so that a part's private copy has the changed values
-        for keys, value in sorted(placed, key=lambda item: item[0][0] not in ("materials", "sections")):
-            assign(data, self.whole, keys, copy.deepcopy(value))
-        return data
+        return with_values(Source(self.file, data, self.lines), self.whole, placed)
 
     def content(self, values: Values) -> Any:
         return ["scene", self.case(values), self.files]
@@ -92,10 +97,9 @@ class SceneBase:
     def load(self, values: Values, built: bool = False) -> Loaded:
         """Check the scene of a case and return it with its model; `built`: True to build the model once as a check."""
         from rodsim.scenes.model_from_scene import loaded_from
-        from rodsim.scenes.reading import Source
 
         with self._folder() as folder:
-            return loaded_from(Source(self.file, self.case(values), self.lines), folder, built)
+            return loaded_from(self.source(values), folder, built)
 
     def layout(self, values: Values) -> Layout:
         return self.load(values, built=True).model.build().layout
@@ -346,8 +350,8 @@ def scene_base(
     Raises SceneError if the scene is invalid, StudyError if a path is.
     """
     from rodsim.scenes.old_words import new_path, with_new_words
-    from rodsim.scenes.reading import Source
     from rodsim.scenes.scene_checks import check
+    from rodsim.scenes.yaml_data import Source
     from rodsim.studies.paths import locate
 
     data, lines = with_new_words(data, lines, file)

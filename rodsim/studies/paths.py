@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from rodsim.scenes.errors import Path
 from rodsim.studies.errors import StudyError, near
+
+if TYPE_CHECKING:
+    from rodsim.scenes.yaml_data import Source
 
 _INDEX = re.compile(r"\[(-?\d+)\]")
 _REFERRED = {"section": "sections", "material": "materials"}  # reference -> list referred to
@@ -104,3 +109,38 @@ def assign(data: dict[str, Any], scene: dict[str, Any], keys: Path, value: Any) 
         here[key] = below
         here = below
     here[keys[-1]] = value
+
+
+def with_values(source: Source, whole: dict[str, Any], values: Sequence[tuple[Path, Any]]) -> Source:
+    """Return a scene with other values at given keys, which are those of the complete data `whole`.
+
+    Parameters are set first, since repeated entries may depend on them; these are written out then. Materials and sections come
+    next, so that a part's private copy has their new values.
+    """
+    from rodsim.scenes.repeats import repeated
+    from rodsim.scenes.scene_checks import check
+
+    source = replace(source, data=copy.deepcopy(source.data))
+    for keys, value in values:
+        if keys[0] == "parameters":
+            assign(source.data, whole, keys, copy.deepcopy(value))
+    others = [item for item in values if item[0][0] != "parameters"]
+    written_out = repeated(source)
+    if written_out is not source and others:
+        source, before = written_out, whole
+        whole = check(source).model_dump()
+        others = [(_by_name(keys, before, whole), value) for keys, value in others]
+    for keys, value in sorted(others, key=lambda item: item[0][0] not in ("materials", "sections")):
+        assign(source.data, whole, keys, copy.deepcopy(value))
+    return source
+
+
+def _by_name(keys: Path, before: dict[str, Any], after: dict[str, Any]) -> Path:
+    """Return keys that lead to the entry of the same name in a list that has other entries now."""
+    if len(keys) < 2 or not isinstance(keys[1], int):
+        return keys
+    known = _names(after[str(keys[0])])
+    name = before[str(keys[0])][keys[1]].get("name") if known else None
+    if known and name not in known:
+        raise StudyError(f"there is no '{name}' in {keys[0]} for these parameters; {near(str(name), known)}")
+    return (keys[0], known[name] if known else keys[1], *keys[2:])

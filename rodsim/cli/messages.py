@@ -1,4 +1,7 @@
-"""Print warnings on models and runs, and failures to converge, as single lines on stderr."""
+"""Messages of the command: errors that a user can cause, warnings on models and runs, and failures to converge.
+
+Any other error is a defect of rodsim and shows a traceback.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rigid.errors import ConvergenceError, ModelWarning
+from rigid.errors import ConvergenceError, ModelError, ModelWarning
 from rodsim.cli.exit_codes import NOT_CONVERGED
 from rodsim.cli.scene_words import in_scene_words
 from rodsim.old_names import OldNameWarning
 
 _OURS = (ModelWarning, OldNameWarning)
+
+
+def user_errors() -> tuple[type[Exception], ...]:
+    """Return the classes of errors that a user can cause; they are imported here, because the help has to be quick."""
+    from rodsim.results.errors import ResultError
+    from rodsim.scenes.errors import SceneError
+
+    return SceneError, ModelError, ResultError, OSError
+
+
+def words(error: BaseException) -> str:
+    """Return the message of an error, with a line for each problem, in terms of scenes and the command line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"'{error.filename}': {error.strerror}"
+    return in_scene_words(str(error))
 
 
 @contextmanager
