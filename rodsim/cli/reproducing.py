@@ -43,7 +43,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
     if not options.names and not options.all:
         width = max(map(len, STUDIES))
-        for name, (_, title) in STUDIES.items():
+        for name, title in STUDIES.items():
             print(f"{name:{width}s}  {title}")
         print("run some with `rodsim reproduce NAME ...`, all with `rodsim reproduce --all`")
         return OK
