@@ -1376,9 +1376,9 @@ class Model(Contents):
         >>> prepared = model.prepare(t_end=1.0, dt=0.01)
         >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})  # doctest: +SKIP
         """
-        from rodsim.prepared import Prepared
+        from rodsim.prepared import prepare
 
-        return Prepared(self, settings)
+        return prepare(self, **settings)
 
     def rigidified(self, *rods: str) -> Model:
         """Return the rigid twin: each rod becomes a rigid body with the mass, centre and inertia of its discretisation.

@@ -15,9 +15,11 @@ from rigid.signals import (
     Triangle,
     VectorSignal,
 )
+from rodsim.parts.time_expressions import Expression
 
 __all__ = [
     "Constant",
+    "Expression",
     "Field",
     "Pulse",
     "Ramp",

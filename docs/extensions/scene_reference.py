@@ -53,6 +53,8 @@ def shape(schema: Schema) -> str:
         least, most = schema.get("minItems"), schema.get("maxItems")
         count = f"{least} " if least is not None and least == most else f"{least} or more " if least else ""
         inner = shape(schema["items"])
+        if inner == "text or number":
+            return f"list of {count}numbers or texts"
         if "anyOf" in schema["items"]:
             return f"list{f' of {count}' if count else ''}".rstrip() + f", each {inner}"
         words = {"number": "numbers", "whole number": "whole numbers", "text": "texts", "list": "lists"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -186,7 +186,7 @@ def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
 
 def depths(model: Contents, placed: Placed) -> Iterator[str]:
     """Yield messages about contacts that are too soft for their loads (the deepest pair), and surfaces without a contact."""
-    for worst in _worst(model, placed):
+    for worst in _deepest(expected(model, placed)):
         if worst.depth > DEEP * worst.radius > 0.0:
             yield (
                 f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of "
@@ -228,20 +228,25 @@ def _stiffness(own: Expected) -> str:
     return own.entry.law if own.entry.coefficients else f"{law_of(own.entry, own.pair)[1]:.3g}"
 
 
-def _worst(model: Contents, placed: Placed) -> list[Expected]:
-    """Return the deepest pair of each contact."""
+def _extreme(estimates: Iterable[Expected], measure: Callable[[Expected], float]) -> list[Expected]:
+    """Return the pair with the greatest measure of each contact."""
     found: dict[str, Expected] = {}
-    for own in expected(model, placed):
+    for own in estimates:
         before = found.get(own.entry.name)
-        if before is None or own.depth > before.depth:
+        if before is None or measure(own) > measure(before):
             found[own.entry.name] = own
     return list(found.values())
 
 
+def _deepest(estimates: Iterable[Expected]) -> list[Expected]:
+    """Return the deepest pair of each contact."""
+    return _extreme(estimates, lambda own: own.depth)
+
+
 def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
-    """Return the messages of `rodsim check`: the expected depth of each contact, and contacts too fast for the step."""
-    told = []
-    for own in _worst(model, placed):
+    """Return advice on a scene: the expected depth of each contact, and contacts too fast for the step."""
+    told, estimates = [], list(expected(model, placed))
+    for own in _deepest(estimates):
         if own.entry.law == "barrier":
             continue
         of_radius = f", {own.depth / own.radius:.2g} of {own.measure}" if own.radius > 0.0 else ""
@@ -249,30 +254,26 @@ def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
             f"{own.whose} come to a depth of some {own.by_weight:.2g} m by weight and {own.by_speed:.2g} m by the velocities at "
             f"t = 0{of_radius}"
         )
-    return told + coarse(model, placed, dt) + rough(model, placed)
+    return told + coarse(estimates, dt) + rough(estimates, model, placed)
 
 
-def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
+def coarse(estimates: Iterable[Expected], dt: float) -> list[str]:
     """Return a message for each contact whose shortest touch lasts only a few steps, with a step that is small enough."""
-    quickest: dict[str, Expected] = {}
-    for own in expected(model, placed):
-        if own.lasts < quickest.get(own.entry.name, own).lasts or own.entry.name not in quickest:
-            quickest[own.entry.name] = own
     return [
         f"{own.whose} touch for some {own.lasts:.2g} s, {own.lasts / dt:.2g} steps of dt = {dt:g} s; take "
         f"dt = {_round_down(own.lasts / STEPS):g} s, or a smaller stiffness"
-        for own in quickest.values()
+        for own in _extreme(estimates, lambda own: -own.lasts)
         if own.lasts < STEPS * dt * (1.0 - 1e-9)
     ]
 
 
-def rough(model: Contents, placed: Placed) -> list[str]:
+def rough(estimates: Iterable[Expected], model: Contents, placed: Placed) -> list[str]:
     """Return a message for each contact of crossing rods with too few contact points, and how many are enough.
 
     Too few are fewer than `RIPPLES` on the contact width.
     """
     worst: dict[str, tuple[float, str]] = {}
-    for own in expected(model, placed):
+    for own in estimates:
         if not np.isfinite(own.width) or own.width == 0.0:
             continue
         longest = max(float(segments_of(x, placed, 1.0).length.max()) for x in own.pair if isinstance(x, Rod))
@@ -330,6 +331,7 @@ def warn_of_friction_at_rest(model: Contents) -> None:
 
 def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
     """Warn before a run, in one warning, about contacts that the step or the contact points do not resolve."""
-    found = [*coarse(model, placed, dt), *rough(model, placed)] if model.contacts else []
+    estimates = list(expected(model, placed))
+    found = coarse(estimates, dt) + rough(estimates, model, placed)
     if found:
         warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)

@@ -8,13 +8,15 @@ from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
-from rodsim.cli.warning_lines import not_converged
+from rodsim.cli.messages import not_converged
+from rodsim.cli.scene_options import add_set, load_scene
 
 
 def add_parsers(commands: Any) -> None:
     """Add the command and its options to `commands`."""
     parser = commands.add_parser("equilibrium", help="the equilibrium of a scene under its loads")
     parser.add_argument("scene", help="scene file, YAML")
+    add_set(parser)
     parser.add_argument(
         "-o", "--output", help="result file; default: the scene's name with -equilibrium.vtkhdf"
     )
@@ -40,10 +42,10 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words, unstable_words
     from rodsim.scenes.equilibrium_settings import equilibrium_settings
-    from rodsim.scenes.model_from_scene import load, translate
+    from rodsim.scenes.model_from_scene import translate
     from rodsim.statics.equilibria import equilibrium
 
-    loaded = load(options.scene)
+    loaded = load_scene(options.scene, options.set)
     output = Path(options.output) if options.output else default_output(Path(options.scene))
     try:
         result = equilibrium(

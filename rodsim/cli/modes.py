@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from rodsim.cli.exit_codes import NOT_CONVERGED, OK
+from rodsim.cli.scene_options import add_set, load_scene
 
 
 def add_parsers(commands: Any) -> None:
     """Add the command and its options to `commands`."""
     modes = commands.add_parser("modes", help="frequencies and shapes of small motions")
     modes.add_argument("scene", help="scene file, YAML")
+    add_set(modes)
     modes.add_argument("-n", type=int, default=10, help="how many, from the lowest; default: 10")
     modes.add_argument("-o", "--output", help="write the shapes as a result: mode k at times k to k + 1")
     modes.add_argument("--amplitude", type=float, default=0.1, help="of the shapes, part of the model's size")
@@ -40,8 +42,8 @@ def find_modes(options: argparse.Namespace) -> int:
     """Compute the modes of a scene, print them and return the exit code: rodsim modes."""
     from rigid.errors import ConvergenceError, ModelError
     from rodsim.building.starting_states import StartLike
-    from rodsim.scenes.model_from_scene import load, translate
-    from rodsim.simulation import check_output
+    from rodsim.running.plan import check_output
+    from rodsim.scenes.model_from_scene import translate
     from rodsim.small_motions.modal_analysis import modes as find
     from rodsim.small_motions.modal_results import mode_shapes
     from rodsim.small_motions.steady_rotations import steady_rotation
@@ -49,7 +51,7 @@ def find_modes(options: argparse.Namespace) -> int:
 
     if options.spin is not None and options.equilibrium:
         raise ModelError("--spin has its own equilibrium, in axes that turn; leave --equilibrium out")
-    loaded = load(options.scene)
+    loaded = load_scene(options.scene, options.set)
     if options.output:
         check_output(Path(options.output), False, options.overwrite)
     try:

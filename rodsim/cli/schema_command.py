@@ -19,7 +19,7 @@ def schema(options: argparse.Namespace) -> int:
     """Print the JSON schema of scenes and return the exit code: rodsim schema."""
     from rodsim.scenes.schema import Scene
 
-    found = with_expressions(Scene.model_json_schema())
+    found = with_repeats(with_expressions(Scene.model_json_schema()))
     print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **found}, indent=2))
     return OK
 
@@ -35,6 +35,22 @@ def with_expressions(schema: Any) -> Any:
     number = {key: part for key, part in schema.items() if key not in _ABOUT}
     about = {key: part for key, part in schema.items() if key in _ABOUT}
     return {"anyOf": [number, _EXPRESSION], **about}
+
+
+def with_repeats(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of scene files, in which any entry of a list may have the key `for`."""
+    one = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+    values = {"anyOf": [{"type": "string"}, {"type": "array", "items": one}]}
+    for part in schema["properties"].values():
+        kind = part.get("items", {}).get("$ref", "").removeprefix("#/$defs/")
+        if kind:
+            schema["$defs"][kind]["properties"]["for"] = {
+                "type": "object",
+                "additionalProperties": values,
+                "description": "repeat this entry: variables and their values, as {i: 0 to 9}; texts may contain {i}, "
+                "expressions i",
+            }
+    return schema
 
 
 _ABOUT = ("title", "description", "default")

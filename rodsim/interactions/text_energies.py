@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.space.laws.expressions import FUNCTIONS, canonical, parameters_of, tree_of
 from discretization.space.laws.writing import functions_of, helpers
 from rigid.checks import shown
 from rigid.compilation.generated_modules import load_module
@@ -31,10 +30,11 @@ from rigid.interactions.kinds import MOST_FRAMES, MOST_STRAINS, Kind, Straining,
 from rigid.interactions.measures import WIDTHS
 from rigid.interactions.torsion_spring import TURN
 from rigid.system import Floats
+from rodsim.expressions import LAW_FUNCTIONS, canonical, parameters_of, tree_of
 
 _PREFIX = "energy: "
 _MEASURE = re.compile(r"(\w+) = (\w+)\((\d), (\d)\)")
-RESERVED = {*FUNCTIONS, "pi"}
+RESERVED = {*LAW_FUNCTIONS, "pi"}
 
 
 @dataclass(frozen=True)

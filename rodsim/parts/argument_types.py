@@ -48,18 +48,19 @@ LockedCoordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
 MeshSide = Literal["inside", "outside", "both"]
 ChartName = Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"]
 
-# A vector, constant or a function of time (s).
+# A vector, constant or a function of time (s); a component may be a formula, "50*sin(2*pi*3*t)".
 VectorLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float], ArrayLike]
 # A vector along a rod as a function of the fraction s of its length and of time.
 LineLoadLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float, float], ArrayLike]
-# A coordinate as a smooth function of time, or a pair of the function and its rate.
+# A coordinate as a smooth function of time, a formula, or a pair of the function and its rate.
 MotionLike: TypeAlias = (
-    Signal | Callable[[float], float] | tuple[Callable[[float], float], Callable[[float], float]]
+    Signal | str | Callable[[float], float] | tuple[Callable[[float], float], Callable[[float], float]]
 )
 # A displacement as a smooth function of time, or a pair of the function and its rate; several signals are added up.
 DisplacementLike: TypeAlias = (
     VectorSignal
     | Sequence[VectorSignal]
+    | Sequence[float | str]
     | Callable[[float], ArrayLike]
     | tuple[Callable[[float], ArrayLike], Callable[[float], ArrayLike]]
 )

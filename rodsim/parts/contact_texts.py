@@ -2,7 +2,7 @@
 
     1e4*depth + 2e6*depth**3
 
-The text is parsed like stored energies (`discretization.space.laws.expressions`) and never executed. Any text that is not such
+The text is parsed like stored energies (`rodsim.expressions`) and never executed. Any text that is not such
 a polynomial raises ModelError.
 """
 
@@ -15,10 +15,10 @@ from typing import Any
 
 from numpy.polynomial import Polynomial
 
-from discretization.space.laws.expressions import canonical, parameters_of, tree_of
 from discretization.space.laws.writing import Node
 from rigid.checks import shown
 from rigid.errors import ModelError
+from rodsim.expressions import canonical, parameters_of, tree_of
 
 DEPTH = "depth"
 DEGREE = 3

@@ -34,6 +34,7 @@ from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Frames, Ints
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.part_names import part_named
+from rodsim.parts.time_expressions import Components, vector_signal
 
 Attachable = Anchor | Body | Rod | Ground | Driven | str  # a str is a name: "block", "cord.end", "cord@0.3"
 PointLike = Anchor | Body | Driven | str
@@ -135,7 +136,8 @@ def joint_of(asked: Asked, what: str, given: Any) -> Any:
 
 
 def _varying(asked: Asked, what: str, value: Any) -> Any:
-    """Check a vector that may vary with time and return it unchanged: a constant, a signal along a direction or a function."""
+    """Check a vector that may vary with time: constant, components with formulas, a signal with a direction, or a function."""
+    value = vector_signal(f"{asked.owner}: {what}", value)
     if isinstance(value, Signal):
         raise ModelError(
             f"{asked.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
@@ -159,6 +161,8 @@ def plain(value: Any) -> Any:
 
 def in_time(value: Any) -> Any:
     """Describe a function of time for JSON: a constant, the numbers of a signal, or "callable"."""
+    if isinstance(value, Components):
+        return {"signal": "Components", "components": [in_time(own) for own in value.components]}
     if isinstance(value, VectorSignal):
         return in_time(value.scalar) | {"direction": value.direction.tolist()}
     if isinstance(value, Signal):

@@ -16,6 +16,7 @@ from rigid.motions import Motion, scalar_motion
 from rigid.system import Floats
 from rodsim.parts.entry import END, JOINT, PLACE, Asked, Entry, Held, Sort, entry, in_time, stated
 from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.parts.time_expressions import scalar_signal
 
 COORDINATES = "angle", "displacement"
 
@@ -118,7 +119,7 @@ class DriveEntry(Entry):
     motion: Motion = stated(
         Sort(
             "motion",
-            lambda asked, what, value: scalar_motion(asked.owner, value),
+            lambda asked, what, value: scalar_motion(asked.owner, scalar_signal(asked.owner, value)),
             lambda motion: in_time(motion.given),
         ),
         "function of time, counted from the coordinate's value at t = 0",

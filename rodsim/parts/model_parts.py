@@ -21,6 +21,7 @@ from rodsim.orientations import OrientationLike, quaternion_of, quaternions_of
 from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import Curve, curve_of
+from rodsim.parts.time_expressions import scalar_signal, vector_signals
 
 # Fraction of the consistent mass matrix in the translational mass of a rod; the rest is lumped.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
@@ -409,9 +410,9 @@ def make_driven(
         owner,
         vector(owner, "position", position),
         quaternion_of(owner, "orientation", orientation),
-        vector_motion(f"{owner}: displacement", displacement),
+        vector_motion(f"{owner}: displacement", vector_signals(f"{owner}: displacement", displacement)),
         None if axis is None else direction(owner, "axis", axis),
-        STILL if turn is None else scalar_motion(f"{owner}: turn", turn),
+        STILL if turn is None else scalar_motion(f"{owner}: turn", scalar_signal(f"{owner}: turn", turn)),
         None if attitude is None else quaternions_of(owner, attitude),
     )
     r, quat, _, _ = motion(np.zeros(1))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from discretization.space.laws import expressions
-from discretization.space.laws.expressions import FUNCTIONS, canonical, parameters_of
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.laws.probing import energy_and_stress
 from rigid.checks import number, shown
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.expressions import LAW_FUNCTIONS, canonical, parameters_of
 
 OWNER = "Section.with_energy"
 STIFFNESSES = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
@@ -91,8 +91,8 @@ def text_of(W: Any, owner: str = OWNER) -> str:
             return f"({(' + ' if isinstance(node, sp.Add) else '*').join(parts)})"
         if isinstance(node, sp.Pow):
             return f"({parts[0]}**{parts[1]})"
-        if type(node).__name__ in FUNCTIONS and len(parts) == 1:
+        if type(node).__name__ in LAW_FUNCTIONS and len(parts) == 1:
             return f"{type(node).__name__}({parts[0]})"
-        raise ModelError(f"{owner}: W contains {shown(node)}; use {', '.join(FUNCTIONS)}")
+        raise ModelError(f"{owner}: W contains {shown(node)}; use {', '.join(LAW_FUNCTIONS)}")
 
     return written(W)

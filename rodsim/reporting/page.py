@@ -31,7 +31,7 @@ from rodsim.results.audit import audit as make_audit
 from rodsim.results.audited import Audit
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
-from rodsim.results.overlay import digits_for
+from rodsim.results.labels import digits_for
 from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import check_target, whole_file
 

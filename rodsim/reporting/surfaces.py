@@ -10,7 +10,7 @@ import numpy as np
 
 from rodsim.reporting.embedded_data import packed
 from rodsim.results.layout import BodyLayout
-from rodsim.results.scene import Bodies
+from rodsim.results.solids import body_shape, with_normals
 
 MOST_TRIANGLES = 60_000  # largest number of triangles of all bodies together
 FEWEST = 12  # smallest number of triangles of a body: that of a box
@@ -21,13 +21,22 @@ def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[i
 
     The surfaces are vertices "X" in the axes of their bodies (m), triangles "faces", and the body of each vertex, "body".
     """
-    if not bodies:
+    numbers = [k for k, body in enumerate(bodies) if len(body.faces)]
+    if not numbers:
         return {"X": packed(np.zeros((0, 3))), "faces": packed([], "i4"), "body": packed([], "i4")}, (0, 0)
     given = sum(len(body.faces) for body in bodies)
     shown = list(bodies) if given <= MOST_TRIANGLES else _coarser(bodies, given)
-    made = Bodies(shown, 0, 0, 0.0)
-    data = {"X": packed(made.X), "faces": packed(made.faces, "i4"), "body": packed(made.owner, "i4")}
-    return data, (given, len(made.faces))
+    parts = [body_shape(shown[k]) for k in numbers]
+    meshes = [with_normals(vertices, faces) for vertices, faces, _ in parts]  # plotly averages normals, too
+    starts = np.cumsum([0] + [mesh.n_points for mesh in meshes])
+    faces = np.concatenate([mesh.regular_faces + start for mesh, start in zip(meshes, starts, strict=False)])
+    owners = np.repeat(numbers, np.diff(starts))
+    data = {
+        "X": packed(np.concatenate([mesh.points for mesh in meshes])),
+        "faces": packed(faces, "i4"),
+        "body": packed(owners, "i4"),
+    }
+    return data, (given, len(faces))
 
 
 def _coarser(bodies: Sequence[BodyLayout], given: int) -> list[BodyLayout]:

@@ -293,6 +293,8 @@ def _loads(described: dict[str, Any]) -> list[list[object]]:
 
 def _signal(value: Any) -> str:
     """Return a load or drive value, a signal or a constant, as text."""
+    if isinstance(value, dict) and "components" in value:
+        return f"({'; '.join(map(_signal, value['components']))})"
     if isinstance(value, dict):
         fields = {k: v for k, v in value.items() if k not in ("signal", "direction")}
         along = f" along {vector(value['direction'])}" if "direction" in value else ""

@@ -9,9 +9,9 @@ import numpy as np
 
 from discretization.interaction_table import signals_of
 from discretization.space.interpolation import VALUES
-from rigid import signals
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim import signals
 from rodsim.results.along_rods import order_of
 from rodsim.results.layout import Layout
 
@@ -83,6 +83,13 @@ def _times(length: float, value: Value) -> Value:
 
 def _function(value: Any) -> Value | None:
     """Return the function of time that a description of a load defines; None if it defines none."""
+    if isinstance(value, dict) and "components" in value:
+        parts = [
+            _function({**own, "direction": axis})
+            for own, axis in zip(value["components"], np.eye(3), strict=True)
+        ]
+        known = [own for own in parts if own is not None]
+        return (lambda t: np.sum([own(t) for own in known], axis=0)) if len(known) == 3 else None
     if isinstance(value, dict):
         kind = getattr(signals, str(value.get("signal")), None)
         if not (isinstance(kind, type) and issubclass(kind, signals.Signal)):

@@ -18,11 +18,11 @@ class SceneError(ValueError):
 
 
 class SceneProblem(ValueError):
-    """Raised for a problem at one path of a scene, before its line is known."""
+    """Raised for a problem at one path of a scene, before its line is known; `other`: path of what it collides with."""
 
-    def __init__(self, path: Path, text: str):
+    def __init__(self, path: Path, text: str, other: Path | None = None):
         super().__init__(text)
-        self.path = path
+        self.path, self.other = path, other
 
 
 def look_up(path: Path, what: str, name: str, table: dict[str, Any]) -> Any:

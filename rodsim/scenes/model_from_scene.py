@@ -24,15 +24,17 @@ from rodsim.parts.sections import Section
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes import schema, schema_types
 from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
+from rodsim.scenes.functions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
-from rodsim.scenes.reading import Source, read
+from rodsim.scenes.reading import read
+from rodsim.scenes.repeats import repeated
 from rodsim.scenes.scene_checks import check, name_object, objects
 from rodsim.scenes.schema import AngleInRadians
 from rodsim.scenes.schema_entries import MeasureScene
-from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
-from rodsim.scenes.schema_sections import section_of
-from rodsim.scenes.schema_shapes import shape_of
+from rodsim.scenes.sections import section_of
+from rodsim.scenes.shapes import shape_of
+from rodsim.scenes.yaml_data import Source
 
 
 class Loaded(NamedTuple):
@@ -57,13 +59,14 @@ def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
 
     `built`: True to build the model once as a check; False if the caller builds it.
     """
+    source = repeated(source)
     scene = check(source)
     try:
         loader = _Loader(scene, folder)
         model, monitors = loader.model(), loader.monitors()
         model.scene = source.text
     except SceneProblem as problem:
-        raise source.error(problem.path, str(problem)) from None
+        raise source.located(problem) from None
     try:
         if built:
             model.build()
@@ -134,16 +137,17 @@ class _Loader:
         tables = {frozenset((kind.table, *kind.namesakes)) for kind in ENTRIES.values()}
         lists = [[head for head, kind in ENTRIES.items() if kind.table in own] for own in tables]
         for heads in (["bodies", "rods", "driven"], *lists):
-            seen: dict[str, str] = {}
+            seen: dict[str, tuple[str, Path]] = {}
             for head in heads:
                 for k, item in enumerate(getattr(self._scene, head)):
                     who = name_object({head: [{"name": item.name}]}, (head, 0))
                     if item.name in seen:
                         raise SceneProblem(
                             (head, k, "name"),
-                            f"{who}: there is already a {seen[item.name]}; choose another name",
+                            f"{who}: there is already a {seen[item.name][0]}; choose another name",
+                            seen[item.name][1],
                         )
-                    seen[item.name] = who
+                    seen[item.name] = who, (head, k, "name")
 
     def _guard(self, path: Path, action: Any) -> None:
         """Run `action`; convert a ModelError to a SceneProblem at the path of the object."""

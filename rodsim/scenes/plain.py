@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rodsim.scenes.errors import Path, SceneError
-from rodsim.scenes.old_words import with_new_words
-from rodsim.scenes.reading import read, written_as_number
+from rodsim.scenes.reading import complete, read
+from rodsim.scenes.yaml_data import Source, written_as_number
 
 ON = "on"  # the only key of a scene that YAML 1.1 reads as a boolean
 _NUMBER_MISSED = "float_type"  # error type of pydantic: a number is expected
@@ -47,7 +47,7 @@ def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
 
     from rodsim.scenes import schema
 
-    found: dict[str, Any] = with_new_words(_with_words(data, ()), {}, "<scene>")[0]
+    found: dict[str, Any] = complete(Source("<scene>", _with_words(data, ()), {})).data
     try:
         schema.Scene.model_validate(found)
     except ValidationError as error:

@@ -1,200 +1,209 @@
-"""Convert YAML to plain data with the line number of every value.
-
-Only safe constructors are used. Duplicate keys and aliases that expand without bound are errors.
-"""
+"""Read scene files: YAML with the keys of old versions renamed, included files merged, and tables of time read from CSV files."""
 
 from __future__ import annotations
 
-import re
+import csv
+import os
+from copy import copy
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-import yaml
-
 from rigid.checks import shown
-from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.old_words import with_new_words
+from rodsim.scenes.yaml_data import LARGEST_FILE, Source, parse_yaml, read_yaml, to_yaml
 
-LARGEST_FILE = 20_000_000  # bytes
-MOST_COLUMNS = (
-    2000  # per line, and number of brackets, for libyaml, which recurses without checking its stack
-)
-MOST_VALUES = 1_000_000  # largest number of values, with aliases expanded
-DEEPEST = 40
-_TOO_MUCH = "too many or too deeply nested values (do aliases point into themselves?)"
-
-# YAML 1.1 reads 1e9 and 1e-3, without a decimal point, as text; here they are numbers.
-_FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
-_TEXT = "tag:yaml.org,2002:str"
-# Exceptions that PyYAML's constructors do not catch if the text does not fit the tag: `!!bool foo`, `!!timestamp 20`.
-_NOT_CONSTRUCTED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
-
-
-_LEAST = {"scene": "`rods` or `bodies`, and `run`", "study": "`scene`, `parameters` and `measures`"}
-
-
-def written_as_number(text: object) -> bool:
-    """Return True if `text` is a number, such as 1e-3, that YAML 1.1 reads as text."""
-    return isinstance(text, str) and _FLOAT.fullmatch(text) is not None
-
-
-class Source:
-    """Data of a scene file with the line number of each value; `what`: kind of file, "scene" or "study"."""
-
-    def __init__(self, file: str, data: Any, lines: dict[Path, int], text: str = "", what: str = "scene"):
-        self.file, self.data, self.lines, self.text, self.what = file, data, lines, text, what
-
-    def line(self, path: Path) -> int:
-        """Return the line of the value at `path`, or of the innermost enclosing value whose line is known."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
-
-    def error(self, path: Path, text: str) -> SceneError:
-        """Return a `SceneError` with one problem at `path`."""
-        return SceneError([(self.file, self.line(path), text)])
+INCLUDE, FILE, GRAVITY = "include", "file", "gravity"
+OF_ONE_FILE = (
+    "name",
+    "run",
+    "equilibrium",
+)  # an including file's own ones replace those of the files that it includes
+MOST_INCLUDED = 100
 
 
 def read(path: str | FilePath, what: str = "scene") -> Source:
     """Read a scene file or another YAML file; `what`: kind of file, "scene" or "study".
 
-    Raises SceneError if the file is missing, not text, not YAML, or not a mapping.
+    Raises SceneError if the file, or a file that it names, is missing, not text, not YAML, or not a mapping.
     """
-    file, name = FilePath(path), str(path)
-    try:
-        # a device may never end, a FIFO never begin
-        if file.exists() and not file.is_file():
-            raise SceneError([(name, 1, f"a folder or a device; give the name of a {what} file")])
-        if file.stat().st_size > LARGEST_FILE:
-            raise SceneError(
-                [(name, 1, f"the file has {file.stat().st_size} bytes; a {what} has at most {LARGEST_FILE}")]
-            )
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise SceneError([(name, 1, "no such file")]) from None
-    except UnicodeDecodeError as error:
-        raise SceneError(
-            [(name, 1, f"not a text file (byte {error.start}); give a {what} in YAML, UTF-8")]
-        ) from None
-    except OSError as error:
-        raise SceneError([(name, 1, f"cannot be read: {error.strerror}")]) from None
-    return parse(text, name, what)
+    source = read_yaml(path, what)
+    return complete(source) if what == "scene" else source
 
 
 def parse(text: str, name: str, what: str = "scene") -> Source:
-    """Parse the text of a scene or study; `name`: file name for messages, `what`: "scene" or "study"."""
-    try:
-        loader, node = _composed(text)
-        try:
-            if node is None:
-                raise SceneError([(name, 1, f"the {what} is empty; give at least {_LEAST[what]}")])
-            lines: dict[Path, int] = {}
-            plain = _Plain(loader, name, lines)
-            if "&" in text:  # without anchors no value occurs twice
-                plain.count(node)
-            data = plain.convert(node, (), 0)
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        raise SceneError([(name, line, f"not valid YAML: {error.problem or error.context}")]) from None
-    except yaml.YAMLError as error:
-        raise SceneError([(name, 1, f"not valid YAML: {' '.join(str(error).split())}")]) from None
-    except RecursionError:  # raised in PyYAML, before the depth is checked here
-        raise SceneError([(name, 1, _TOO_MUCH)]) from None
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, SceneError):
-            raise
-        raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
-    if not isinstance(data, dict):
-        raise SceneError([(name, 1, f"a {what} is a mapping of keys to values, not {data!r:.60}")])
-    if what == "scene":
-        data, lines = with_new_words(data, lines, name)
-    return Source(name, data, lines, text, what)
+    """Parse the text of a scene or study; `name`: file name for messages, in whose folder other files are searched."""
+    source = parse_yaml(text, name, what)
+    return complete(source) if what == "scene" else source
 
 
-def _composed(text: str) -> tuple[Any, yaml.Node | None]:
-    """Return a loader and the tree of nodes that it parsed.
-
-    Uses libyaml, which takes a tenth of the time, if PyYAML has it and the text nests little. Text that libyaml rejects is parsed
-    again in Python, which gives better error messages.
-    """
-    brackets = text.count("[") + text.count("{")
-    longest = max(map(len, text.splitlines()), default=0)
-    if yaml.__with_libyaml__ and max(brackets, longest) <= MOST_COLUMNS:
-        quick = yaml.CSafeLoader(text)
-        try:
-            return quick, quick.get_single_node()
-        except yaml.YAMLError:
-            quick.dispose()
-    loader = yaml.SafeLoader(text)
-    try:
-        return loader, loader.get_single_node()
-    except BaseException:
-        loader.dispose()
-        raise
+def complete(source: Source) -> Source:
+    """Return a scene with new keys in place of old ones, with included files and with the values of tables from files."""
+    made = _with_includes(source, (source.file,))
+    data = _with_tables(made)
+    needs_files = INCLUDE in source.data or data is not made.data
+    return replace(made, data=data, text=to_yaml(data) if needs_files else source.text)
 
 
-class _Plain:
-    """Convert YAML nodes to dicts, lists and scalars, and record their lines."""
+# --- included files
 
-    def __init__(self, loader: Any, name: str, lines: dict[Path, int]):
-        self._loader, self._name, self._lines = loader, name, lines
-        self._count = 0
 
-    def count(self, root: yaml.Node) -> None:
-        """Raise SceneError if aliases expand to too many values, before any value is made."""
-        sizes: dict[yaml.Node, int] = {}
-
-        def size(node: yaml.Node, depth: int) -> int:
-            """Return the number of values of a node, with aliases expanded; cached per node."""
-            if isinstance(node, yaml.ScalarNode) or depth > DEEPEST:
-                return 1
-            if node not in sizes:
-                sizes[node] = MOST_VALUES  # until known: catches a node that contains itself
-                parts = [part for _, part in node.value] if isinstance(node, yaml.MappingNode) else node.value
-                found = 1
-                for part in parts:
-                    found += size(part, depth + 1)
-                    if found > MOST_VALUES:
-                        raise SceneError([(self._name, node.start_mark.line + 1, _TOO_MUCH)])
-                sizes[node] = found
-            return sizes[node]
-
-        size(root, 0)
-
-    def convert(self, node: yaml.Node, path: Path, depth: int) -> Any:
-        """Return the data of a node; record the line of each value by its path."""
-        line = node.start_mark.line + 1
-        self._lines[path] = line
-        self._count += 1
-        if self._count > MOST_VALUES or depth > DEEPEST:
-            raise SceneError([(self._name, line, _TOO_MUCH)])
-        if isinstance(node, yaml.MappingNode):
-            out: dict[str, Any] = {}
-            for key_node, value_node in node.value:
-                if not isinstance(key_node, yaml.ScalarNode):
-                    where = key_node.start_mark.line + 1
-                    raise SceneError([(self._name, where, "a key is not a word; write `key: value`")])
-                key = key_node.value  # as written: YAML 1.1 would turn `on` into True
-                if key in out:
-                    where = key_node.start_mark.line + 1
-                    raise SceneError([(self._name, where, f"the key {key!r} stands twice; keep one")])
-                out[key] = self.convert(value_node, (*path, key), depth + 1)
-                self._lines[(*path, key)] = key_node.start_mark.line + 1
-            return out
-        if isinstance(node, yaml.SequenceNode):
-            return [self.convert(item, (*path, k), depth + 1) for k, item in enumerate(node.value)]
-        if not isinstance(node, yaml.ScalarNode):
-            raise SceneError([(self._name, line, "neither a mapping, nor a list, nor a value")])
-        if node.tag == _TEXT and not node.style and written_as_number(node.value):
-            return float(node.value)
-        try:
-            return self._loader.construct_object(node)
-        except _NOT_CONSTRUCTED as error:
-            kind = node.tag.rpartition(":")[2]
-            text = (
-                f"{shown(node.value)} cannot be read as !!{kind} ({type(error).__name__}); leave the tag out"
+def _with_includes(source: Source, chain: tuple[str, ...]) -> Source:
+    """Return a scene merged with the files that it includes; `chain`: files from the first to this one."""
+    data, lines = with_new_words(source.data, source.lines, source.file)
+    source = Source(source.file, data, lines, source.text)
+    if INCLUDE not in data:
+        return source
+    given = data[INCLUDE]
+    names = given if isinstance(given, list) else [given]
+    parts = []
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise source.error(
+                (INCLUDE,), f"include = {shown(given)} is not the name of a file; give one, or a list of them"
             )
-            raise SceneError([(self._name, line, text)]) from None
+        folder = os.path.dirname(name)
+        file = os.path.join(os.path.dirname(source.file), name)
+        same = [own for own in chain if os.path.realpath(own) == os.path.realpath(file)]
+        if same or len(chain) > MOST_INCLUDED:
+            way = " -> ".join([*chain[chain.index(same[0]) :], same[0]] if same else chain[-3:])
+            raise source.error(
+                (INCLUDE,), f"include = {name!r}: files include each other, {way}; leave one of them out"
+            )
+        if not FilePath(file).exists():
+            raise source.error((INCLUDE,), f"include = {name!r}: there is no file {file!r}; correct the name")
+        part = _with_includes(read_yaml(file), (*chain, file))
+        parts.append(Source(part.file, _relocated(part.data, folder), part.lines))
+    own = Source(source.file, {key: x for key, x in data.items() if key != INCLUDE}, lines)
+    return _merged([*parts, own], source)
+
+
+def _relocated(value: Any, folder: str) -> Any:
+    """Return data of an included file with the names of mesh and table files relative to the including file."""
+    if isinstance(value, list):
+        return [_relocated(x, folder) for x in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: os.path.join(folder, x) if key == FILE and isinstance(x, str) else _relocated(x, folder)
+        for key, x in value.items()
+    }
+
+
+def _merged(parts: list[Source], whole: Source) -> Source:
+    """Return several files as one scene: lists one after the other, tables of names together.
+
+    Raises SceneError, with both files, if two of them give the same name in a table, or the same single value.
+    """
+    own = parts[-1]
+    made = Source(whole.file, {}, {}, whole.text)
+    for part in parts:
+        moved: dict[Path, Path] = {(): ()}  # where values of the part are in the whole, by their paths
+        for key, value in part.data.items():
+            if key in OF_ONE_FILE and part is not own and key in own.data:
+                continue
+            known = made.data.get(key)
+            if isinstance(value, list) and isinstance(known, list) and key != GRAVITY:
+                moved |= {(key, k): (key, len(known) + k) for k in range(len(value))}
+                known.extend(value)
+            elif isinstance(value, dict) and isinstance(known, dict) and key not in OF_ONE_FILE:
+                for name in value:
+                    _check_new(made, (key, name), name in known, part)
+                moved |= {(key, name): (key, name) for name in value}
+                known.update(value)
+            else:
+                _check_new(made, (key,), key in made.data, part)
+                moved[(key,)] = (key,)
+                made.data[key] = copy(value)
+        for path in part.lines:
+            old = next(path[:n] for n in (2, 1, 0) if path[:n] in moved)
+            made.lines[(*moved[old], *path[len(old) :])] = part.place(path)
+    return made
+
+
+def _check_new(made: Source, path: Path, known: bool, part: Source) -> None:
+    """Raise SceneError, with both files, if a value of a part is known from another file."""
+    if known:
+        file, line = made.place(path)
+        what = ".".join(map(str, path))
+        raise part.error(path, f"{what} is also given in '{file}', line {line}; leave one of them out")
+
+
+# --- tables of time from CSV files
+
+
+def _with_tables(source: Source) -> Any:
+    """Return the data of a scene with `times` and `values` in place of the CSV files of tables of time.
+
+    Names with braces, of entries to be repeated, are left. Raises SceneError if a file cannot be read.
+    """
+
+    def read_in(value: Any, path: Path) -> Any:
+        """Return a value with its tables read; the value itself if it has none."""
+        if isinstance(value, list):
+            items = [read_in(x, (*path, k)) for k, x in enumerate(value)]
+            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+        if not isinstance(value, dict):
+            return value
+        if "function" in value and isinstance(value.get(FILE), str) and "{" not in value[FILE]:
+            try:
+                return _table(value, path, os.path.dirname(source.file))
+            except SceneProblem as problem:
+                raise source.located(problem) from None
+        found = {key: read_in(x, (*path, key)) for key, x in value.items()}
+        return found if any(found[key] is not value[key] for key in found) else value
+
+    return read_in(source.data, ())
+
+
+def _table(given: dict[str, Any], path: Path, folder: str) -> dict[str, Any]:
+    """Return a function of time with the numbers of its CSV file, whose first row names the columns."""
+    name = given[FILE]
+    where = (*path, FILE)
+    file = FilePath(folder, name)
+    try:
+        if not file.is_file():
+            raise SceneProblem(where, f"table '{name}': there is no file '{file}'; correct the name")
+        if file.stat().st_size > LARGEST_FILE:
+            raise SceneProblem(
+                where, f"table '{name}': the file has more than {LARGEST_FILE} bytes; give fewer rows"
+            )
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SceneProblem(
+            where, f"table '{name}': is not a text file (byte {error.start}); give a CSV file"
+        ) from None
+    except OSError as error:
+        raise SceneProblem(where, f"table '{name}': cannot be read: {error.strerror}") from None
+    head = text.partition("\n")[0]
+    delimiter = next((sign for sign in (";", "\t", ",") if sign in head), ",")
+    rows = [(k, row) for k, row in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), 1) if row]
+    columns = {cell.strip(): k for k, cell in enumerate(rows[0][1])} if rows else {}
+    if len(columns) < 2:
+        raise SceneProblem(
+            where,
+            f"table '{name}': has {len(columns)} named columns; give a row of names, then rows of numbers",
+        )
+    keys = {"time": "times", "value": "values"}
+    chosen = {key: given.get(key, list(columns)[k]) for k, key in enumerate(keys)}
+    made = {key: x for key, x in given.items() if key not in (FILE, *keys)}
+    for key, column in chosen.items():
+        if not isinstance(column, str):
+            raise SceneProblem(
+                (*path, key), f"table '{name}': {key} = {shown(column)} is not the name of a column; give one"
+            )
+        k = look_up((*path, key), f"column of '{name}' called", column, columns)
+        made[keys[key]] = [_cell(where, name, line, row, k) for line, row in rows[1:]]
+    return made
+
+
+def _cell(where: Path, name: str, line: int, row: list[str], k: int) -> float:
+    """Return the number in column k of a row of a CSV file."""
+    text = row[k].strip() if k < len(row) else ""
+    try:
+        return float(text)
+    except ValueError:
+        raise SceneProblem(
+            where, f"table '{name}', line {line}: {text!r} is not a number; correct it"
+        ) from None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import difflib
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from rigid.checks import LARGEST, name_fault
+from rodsim.expressions import number_of
 from rodsim.parts.entry import ENTRIES
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
-from rodsim.scenes.parameter_expressions import evaluated
-from rodsim.scenes.reading import Source
+from rodsim.scenes.parameters import SIGN, Parameters, evaluated, is_expression
+from rodsim.scenes.repeats import repeated
+from rodsim.scenes.yaml_data import Source
 
 PARTS = {
     "materials": "material",
@@ -91,19 +93,24 @@ def keys_of(kind: type[BaseModel]) -> Sequence[str]:
 
 
 def check(source: Source) -> schema.Scene:
-    """Evaluate the expressions of a scene and validate it; SceneError has at most ten problems, in the order of lines."""
-    return checked(evaluated(source), schema.Scene)
+    """Write out repeated entries, evaluate expressions and validate a scene; SceneError has at most ten problems, by lines."""
+    source = repeated(source)
+    parameters = Parameters(source.data)
+    return checked(evaluated(source, parameters), schema.Scene, parameters)
 
 
-def checked(source: Source, kind: type[M]) -> M:
-    """Validate the data of a file against the schema `kind` and return the result, or raise SceneError."""
+def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | None = None) -> M:
+    """Validate the data of a file against the schema `kind` and return the result, or raise SceneError.
+
+    `parameters`: those of expressions of time.
+    """
     try:
-        return kind.model_validate(source.data)
+        return kind.model_validate(source.data, context=parameters)
     except ValidationError as error:
-        problems: dict[Any, tuple[tuple[bool, int, bool], int, str]] = {}
+        problems: dict[Any, tuple[tuple[bool, int, bool], tuple[str, int], str]] = {}
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
-            line = source.line(path)
+            line = source.place(path)
             # for a union pydantic reports why each member failed; the deepest error belongs to the member that was meant
             word_for_parts = item["type"] == "literal_error" and isinstance(item["input"], dict | list)
             fitting = item["type"] not in _OTHER_KIND and not word_for_parts
@@ -120,7 +127,7 @@ def checked(source: Source, kind: type[M]) -> M:
                 if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in inner)
             }
         )
-        raise SceneError([(source.file, line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
+        raise SceneError([(*line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
 
 
 def name_object(data: Any, path: Path) -> str:
@@ -194,6 +201,11 @@ def _text(
         found = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
         return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
+    if is_expression(value) and kind in ("float_type", "int_type"):  # of time, where a number is expected
+        try:
+            number_of(value[len(SIGN) :], Parameters(source.data))
+        except ValueError as error:
+            return f"{who}: {what} = {_short(value)}: {error}"
     return f"{who}: {what or 'value'} = {_short(value)}{complaint(item)}"
 
 

@@ -11,14 +11,12 @@ from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from discretization.space.rod_elements import WORDS
 from rigid.errors import ModelError
+from rodsim.expressions import name_fault
 from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
-from rodsim.scenes.parameter_expressions import name_fault
+from rodsim.scenes.functions import Displacement, Motion
 from rodsim.scenes.schema_entries import schema_of
 from rodsim.scenes.schema_equilibrium import EquilibriumScene
-from rodsim.scenes.schema_functions import Motion
-from rodsim.scenes.schema_sections import MaterialScene, SectionScene
-from rodsim.scenes.schema_shapes import Shape
 from rodsim.scenes.schema_types import (
     Name,
     Number,
@@ -29,6 +27,8 @@ from rodsim.scenes.schema_types import (
     Vector,
     made,
 )
+from rodsim.scenes.sections import MaterialScene, SectionScene
+from rodsim.scenes.shapes import Shape
 
 # --- rods
 
@@ -176,8 +176,8 @@ class DrivenScene(Part):
     orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
     """from which it starts: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
     part} [1]"""
-    displacement: list[Motion] = []
-    """functions of time with their directions; they are added up"""
+    displacement: Displacement = []
+    """three components, numbers or formulas of t, or functions of time with their directions, which are added up [m]"""
     turn: Motion | None = None
     """angle about `axis` as a function of time"""
     axis: Vector | None = None
@@ -200,7 +200,7 @@ ParameterName = Annotated[Name, AfterValidator(_a_parameter)]
 
 def _known_integrator(name: str) -> str:
     """Raise ValueError unless a text is the name of an integrator."""
-    from rodsim.simulation import check_integrator
+    from rodsim.running.plan import check_integrator
 
     try:
         check_integrator(name)
@@ -269,6 +269,8 @@ class Parts(Part):
 
     name: Name = "scene"
     """of the model"""
+    include: Name | list[Name] | None = None
+    """other scene files, relative to this one, whose parts are added; this file's name, run and equilibrium replace theirs"""
     parameters: dict[ParameterName, Number] = {}
     """numbers by name for expressions: a text that begins with = may stand for any number, as `=L/2 + 0.01` [any]"""
     gravity: Vector = [0.0, 0.0, 0.0]

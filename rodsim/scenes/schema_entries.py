@@ -10,9 +10,10 @@ from pydantic import Field
 
 from rodsim.parts.contact_entries import LAWS
 from rodsim.parts.entry import Entry, Sort, Stated
-from rodsim.scenes.schema_functions import Motion, Signal, SpringLawScene
+from rodsim.scenes.functions import Motion, Signal, SpringLawScene
 from rodsim.scenes.schema_types import (
     Anchor,
+    Components,
     Name,
     NotNegative,
     Number,
@@ -71,7 +72,7 @@ TYPES: dict[str, Any] = {
     ],
     "mesh file": Name,
     "flag": bool,
-    "varying": Vector | Signal,
+    "varying": Components | Signal,
     "motion": Motion,
     "law": SpringLawScene,
     "text": str,

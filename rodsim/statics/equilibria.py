@@ -34,7 +34,7 @@ from rodsim.parts.entry import Attachable
 from rodsim.parts.model_parts import Anchor, Ground
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
-from rodsim.simulation import check_output
+from rodsim.running.plan import check_output
 from rodsim.small_motions.free_motions import free_motions
 from rodsim.statics.equilibrium_results import Equilibrium, Record
 from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable

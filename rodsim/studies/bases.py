@@ -1,17 +1,10 @@
-"""Targets of a study: a scene, a model with varied settings and numbers, or a function of the parameters.
-
-Values in a scene are located by path: `rods.cord.section.radius`, `gravity[2]`, `loads.pull.value.t_end`, `run.dt`. An entry of a
-list is addressed by its name or by its index in brackets. If a path goes through a section or material that the part refers to by
-name, it is copied into this part, so that the parameter changes this part alone; `sections.NAME.radius` changes it for all parts
-that use it.
-"""
+"""Targets of a study: a scene, a model with varied settings and numbers, or a function of the parameters."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
 import inspect
-import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
@@ -24,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rodsim.scenes.errors import Path as Keys
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key
+from rodsim.studies.paths import locate, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +27,7 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
     from rodsim.scenes.model_from_scene import Loaded
+    from rodsim.scenes.yaml_data import Source
 
 Values = Mapping[str, Any]
 SETTINGS = (
@@ -79,18 +74,22 @@ class SceneBase:
 
     def case(self, values: Values) -> dict[str, Any]:
         """Return the scene data of one case."""
-        data = copy.deepcopy(self.data)
+        data: dict[str, Any] = self.source(values).data
+        return data
+
+    def source(self, values: Values) -> Source:
+        """Return the scene of one case, with lines."""
+        from rodsim.scenes.yaml_data import Source
+
+        data = self.data
         if self.settings:  # settings replace the scene's; parameters replace both
-            data["run"] = {**(data.get("run") or {}), **self.settings}
+            data = {**data, "run": {**(data.get("run") or {}), **self.settings}}
         placed = [
             (keys, _times(values[name], factor))
             for name, places in self.places.items()
             for keys, factor in places
         ]
-        # shared materials and sections first, so that a part's private copy has the changed values
-        for keys, value in sorted(placed, key=lambda item: item[0][0] not in ("materials", "sections")):
-            assign(data, self.whole, keys, copy.deepcopy(value))
-        return data
+        return with_values(Source(self.file, data, self.lines), self.whole, placed)
 
     def content(self, values: Values) -> Any:
         return ["scene", self.case(values), self.files]
@@ -98,10 +97,9 @@ class SceneBase:
     def load(self, values: Values, built: bool = False) -> Loaded:
         """Check the scene of a case and return it with its model; `built`: True to build the model once as a check."""
         from rodsim.scenes.model_from_scene import loaded_from
-        from rodsim.scenes.reading import Source
 
         with self._folder() as folder:
-            return loaded_from(Source(self.file, self.case(values), self.lines), folder, built)
+            return loaded_from(self.source(values), folder, built)
 
     def layout(self, values: Values) -> Layout:
         return self.load(values, built=True).model.build().layout
@@ -352,8 +350,8 @@ def scene_base(
     Raises SceneError if the scene is invalid, StudyError if a path is.
     """
     from rodsim.scenes.old_words import new_path, with_new_words
-    from rodsim.scenes.reading import Source
     from rodsim.scenes.scene_checks import check
+    from rodsim.scenes.yaml_data import Source
 
     data, lines = with_new_words(data, lines, file)
     data, files = _with_meshes(data, folder or Path())
@@ -389,98 +387,3 @@ def _shape(body: Any) -> dict[str, Any] | None:
     """Return the shape entry of a body in scene data; None if the data have none."""
     shape = body.get("shape") if isinstance(body, dict) else None
     return shape if isinstance(shape, dict) else None
-
-
-_INDEX = re.compile(r"\[(-?\d+)\]")
-_REFERRED = {"section": "sections", "material": "materials"}  # reference -> list referred to
-
-
-# --- paths
-
-
-def locate(scene: dict[str, Any], path: str) -> Keys:
-    """Return the keys and indices to which `path` leads in the plain data of a complete scene (with defaults)."""
-    keys: list[str | int] = []
-    here: Any = scene
-    key: str | int
-    rest, gone = path, ""
-    while rest:
-        index = _INDEX.match(rest)
-        if index:
-            here, key = _entry(path, gone, here, int(index[1]))
-            word = index[0]
-        else:
-            if gone:
-                rest = rest.removeprefix(".")
-            here = _followed(scene, keys, here)
-            here, key, word = _named(path, gone, here, rest)
-        keys.append(key)
-        gone = gone + word if index or not gone else f"{gone}.{word}"
-        rest = rest[len(word) :]
-    return tuple(keys)
-
-
-def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
-    """Return the entry of a list at an index, and the index without sign; `gone`: the part of the path before it."""
-    if here is None:
-        raise _not_given(path, gone)
-    if not isinstance(here, list):
-        raise StudyError(f"path '{path}': {gone or 'the scene'} is no list; leave [{number}] out")
-    if not -len(here) <= number < len(here):
-        raise StudyError(
-            f"path '{path}': {gone} has {len(here)} entries; give [0] to [{len(here) - 1}] instead of [{number}]"
-        )
-    return here[number], number % len(here)
-
-
-def _not_given(path: str, where: str) -> StudyError:
-    """Return the error for a path through an entry that the scene omits."""
-    return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
-
-
-def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
-    """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
-    known = _names(here)
-    fitting = [name for name in known if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
-    if fitting:
-        word = max(fitting, key=len)
-        return here[known[word]], known[word], word
-    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
-    where = gone or "the scene"
-    if here is None:
-        raise _not_given(path, where)
-    if not known:
-        raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
-    raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")
-
-
-def _names(here: Any) -> dict[str, str | int]:
-    """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
-    if isinstance(here, dict):
-        return {str(key): key for key in here}
-    if isinstance(here, list):
-        return {item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item}
-    return {}
-
-
-def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
-    """Return the section or material that a name refers to; any other value is returned unchanged."""
-    if isinstance(here, str) and keys and keys[-1] in _REFERRED:
-        return scene[_REFERRED[str(keys[-1])]].get(here, here)
-    return here
-
-
-def assign(data: dict[str, Any], scene: dict[str, Any], keys: Keys, value: Any) -> None:
-    """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
-    here: Any = data
-    whole: Any = scene
-    for k, name in enumerate(keys[:-1]):
-        whole = _followed(scene, list(keys[: k + 1]), whole[name])
-        below = here.get(name) if isinstance(here, dict) else here[name]
-        if isinstance(below, str):  # a section or material by name: from now on a private copy
-            below = copy.deepcopy(data[_REFERRED[str(name)]][below])
-        elif below is None:
-            below = copy.deepcopy(whole)
-        here[name] = below
-        here = below
-    here[keys[-1]] = value

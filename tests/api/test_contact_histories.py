@@ -10,6 +10,7 @@ from rodsim.reporting.contacts import pressed
 from rodsim.results import ResultError, UnknownName, fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
+from tests.support.solids import COLLISIONS, LOST
 from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
@@ -223,3 +224,9 @@ def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
     found = run(model, 1e-4, 1e-4).contact("rest").along("ring")[0]
     assert found[:, 2] == pytest.approx(1.0, rel=1e-2)
     assert np.ptp(found[:, 2]) < 1e-3
+
+
+def test_the_gap_is_the_distance_of_the_nearest_parts():
+    """Of a rod that falls on a cone, the nearest element need not be that whose middle is nearest."""
+    result = COLLISIONS["rod on a cone, side"].run(LOST)
+    assert result.contact("c").gap == pytest.approx(result.distance("a", "b"), abs=1e-12)

@@ -157,7 +157,8 @@ def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
         if isinstance(cls, type) and issubclass(cls, signals.Signal) and cls is not signals.Signal:
             made = {"Table": lambda c: c([0, 1, 2], [0, 1 / 3, 0]), "SmoothTable": lambda c: c([0, 1, 2], [0, 1 / 3, 0]),
                     "Triangle": lambda c: c(1 / 3, 1.0, 2.0), "Constant": lambda c: c(1 / 3), "SpinUp": lambda c: c(1 / 3, 2.0),
-                    "Steady": lambda c: c(1 / 3), "Sine": lambda c: c(1 / 3, 2.0, 0.1)}  # fmt: skip
+                    "Steady": lambda c: c(1 / 3), "Sine": lambda c: c(1 / 3, 2.0, 0.1),
+                    "Expression": lambda c: c("sin(t/3)")}  # fmt: skip
             signal = made.get(name, lambda c: c(1 / 3, 0.0, 2.0))(cls)
             model.add_force(name, bodies[0], signal.along((0.3, 0.1, 0.7)))
     model.add_driven("hand", (1 / 3, 0, 0), displacement=[signals.Sine(0.1, 2.0).along((0, 0.6, 0.8))],

@@ -14,6 +14,7 @@ import pytest
 from rodsim import Model, Result, simulate
 from rodsim.cli import stopping
 from rodsim.cli.main import main
+from rodsim.results.journal import has_result
 
 ROOT = Path(__file__).parents[2]
 INTERRUPTED, TERMINATED = 130, 143  # as shells have it: 128 and the number of the signal
@@ -46,7 +47,7 @@ def stopped(process, number, times=1):
 
 def wait_for(path, process):
     end = time.monotonic() + 300
-    while not (path.exists() and Result.load(path).n_outputs > 2):
+    while not (has_result(path) and Result.load(path).n_outputs > 2):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < end
         time.sleep(0.05)
