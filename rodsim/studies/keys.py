@@ -32,7 +32,7 @@ _PACKAGES = ("rodsim", "rigid", "discretization")
 _ASIDE = ("cli", "doctor", "papers", "reporting", "templates", "validation")
 # folders in which only these files affect the numbers
 _PARTLY = {
-    "studies": "bases cases measures",
+    "studies": "bases cases measures paths",
     "comparing": "points",
 }
 # class attributes that Python adds, and texts: not part of a key
