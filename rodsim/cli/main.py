@@ -23,7 +23,7 @@ COMMANDS = {
     "rodsim.cli.modes": ("modes",),
     "rodsim.cli.studies": ("sweep", "converge"),
     "rodsim.cli.show": ("show",),
-    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export"),
+    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export", "recover"),
     "rodsim.cli.picture_commands": ("plot", "render"),
     "rodsim.cli.reports": ("report", "view"),
     "rodsim.cli.reproducing": ("validate", "reproduce"),
@@ -75,7 +75,6 @@ def _page(helps: Mapping[str, str]) -> str:
     lines = [
         "usage: rodsim [--help] [--version] COMMAND ...",
         "Simulate rods and rigid multibody systems with structure-preserving integrators.",
-        "",
     ]
     for heading, names in LISTED.items():
         lines.append(heading)
