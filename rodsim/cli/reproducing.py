@@ -51,7 +51,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
     if not options.names and not options.all:
         width = max(map(len, STUDIES))
-        for name, (_, title) in STUDIES.items():
+        for name, title in STUDIES.items():
             print(f"{name:{width}s}  {title}")
         print("run some with `rodsim validate --papers NAME ...`, all with `rodsim validate --papers`")
         return OK

@@ -91,8 +91,8 @@ def _add_cluster(command: Any) -> None:
 def sweep(options: argparse.Namespace) -> int:
     """Run a study, write its table and pictures, and return the exit code: rodsim sweep."""
     from rodsim.studies.errors import StudyStopped
-    from rodsim.studies.running import run_study
-    from rodsim.studies.study_file import read_study
+    from rodsim.studies.study_schema import read_study
+    from rodsim.studies.sweeping import run_study
 
     study = read_study(options.study, _keep(options.keep), _plots(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
@@ -170,9 +170,9 @@ def _plots(given: list[list[str]] | None) -> Any:
 
 def converge(options: argparse.Namespace) -> int:
     """Refine mesh and step of a scene, print orders and choice, and return the exit code: rodsim converge."""
+    from rodsim.studies.convergence import cheapest_scheme
     from rodsim.studies.convergence import converge as refine
     from rodsim.studies.errors import StudyError, StudyStopped
-    from rodsim.studies.scheme_choice import cheapest_scheme
 
     several = options.schemes is not None
     if several and (options.plot or options.integrator):

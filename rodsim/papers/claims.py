@@ -1,4 +1,4 @@
-"""Record of the study of a published example: claims of the paper compared with measurements, and panels of a picture."""
+"""Record of a study: claims of a paper compared with measurements, panels of a picture, and the measures that studies share."""
 
 from __future__ import annotations
 

@@ -19,15 +19,12 @@ from rodsim.papers.claims import Study, curves, drift, halved, named, relative_d
 NAME = "four-particles"
 MASSES = (1.0, 3.0, 2.3, 1.7)
 COST_CLAIM = "GGL-EM takes the largest effort, and every scheme less with the advanced guess"
+# 002 Table 2: times over that of VI-S with the simple guess, with the simple and the advanced guess
 PUBLISHED_COST = {
-    ("VI-S", "simple"): 1.0,
-    ("VI-S", "advanced"): 0.819,
-    ("VI-A", "simple"): 1.1414,
-    ("VI-A", "advanced"): 0.9158,
-    ("VI-B", "simple"): 1.1912,
-    ("VI-B", "advanced"): 0.9221,
-    ("GGL-EM", "simple"): 1.8663,
-    ("GGL-EM", "advanced"): 1.3481,
+    "VI-S": (1.0, 0.819),
+    "VI-A": (1.1414, 0.9158),
+    "VI-B": (1.1912, 0.9221),
+    "GGL-EM": (1.8663, 1.3481),
 }
 SCHEMES = ("VI-S", "VI-A", "VI-B", "GGL-EM", "EM-G")
 # 002 Table 2: mean iterations with the simple and the advanced guess, with the digits in print
@@ -181,31 +178,36 @@ def _iterations(result: Study) -> None:
     )
 
 
-def relative_cost(repetitions: int = 3) -> dict[tuple[str, str], float]:
-    """Measure the time of a run to t = 2 with h = 0.01 by (scheme, guess), relative to VI-S with the simple guess.
+def relative_cost(repetitions: int = 3) -> dict[str, tuple[float, float]]:
+    """Measure the times of runs to t = 2 with h = 0.01 with both guesses, relative to VI-S with the simple guess.
 
     Each time is the best of `repetitions`.
     """
-    system = four_particles()
-    best = dict.fromkeys(PUBLISHED_COST, np.inf)
+    system, cases = four_particles(), [(name, guess) for name in PUBLISHED_COST for guess in GUESSES]
+    best = dict.fromkeys(cases, np.inf)
     for _ in range(repetitions):
-        for name, guess in best:
+        for name, guess in cases:
             began = time.perf_counter()
             integrate(system, name, 0.01, 2.0, guess=guess, tolerance=1e-9)
             best[name, guess] = min(best[name, guess], time.perf_counter() - began)
-    return {key: value / best["VI-S", "simple"] for key, value in best.items()}
+    unit = best["VI-S", "simple"]
+    return {name: (best[name, "simple"] / unit, best[name, "advanced"] / unit) for name in PUBLISHED_COST}
 
 
 def _cost(result: Study) -> None:
     """Compare computing times with 002 Table 2."""
     found = relative_cost()
-    slower = max(found[name, "advanced"] / found[name, "simple"] for name in PUBLISHED_ITERATIONS)
-    most = all(found["GGL-EM", guess] >= found[name, guess] for name, guess in found)
-    times = ", ".join(f"{' '.join(key)} {x:.2f} ({PUBLISHED_COST[key]:.2f})" for key, x in found.items())
+    faster = all(advanced < simple for simple, advanced in found.values())
+    most = all(found["GGL-EM"][k] >= times[k] for times in found.values() for k in (0, 1))
+    times = [
+        f"{name} {guess} {x:.2f} ({printed:.2f})"
+        for name in found
+        for guess, x, printed in zip(GUESSES, found[name], PUBLISHED_COST[name], strict=True)
+    ]
     result.claim(
         f"002 Table 2: {COST_CLAIM}",
-        f"over VI-S with the simple guess (in print): {times}",
-        most and slower < 1.0,
+        f"over VI-S with the simple guess (in print): {', '.join(times)}",
+        most and faster,
         reason="compiled, times depend on what else the machine does",
     )
 

@@ -6,23 +6,10 @@ import numpy as np
 
 from discretization.time.integrate import integrate
 from rodsim.papers import box
-from rodsim.papers.box import (
-    CHARTS,
-    DEGREES,
-    EXACT,
-    EXACT_ZERO,
-    MULTIPLIERS,
-    POINTS,
-    T_END,
-    H,
-    energy_drift,
-    march,
-    momentum_drift,
-)
 from rodsim.papers.claims import Line, Study, largest, listed, sweep, sweep_runs
 
 NAME = "spinning-box"
-T_ORDERS = T_END  # end time of the convergence study
+T_ORDERS = box.T_END  # end time of the convergence study
 BG_ORDERS = (2, 2, 4)  # of BG(k), k = 1, 2, 3
 CHART_STYLES = {"director": "o-", "quaternion": "s--"}
 MULTIPLIER_STYLES = {"continuous": "o-", "discontinuous": "s--"}
@@ -43,26 +30,26 @@ def study() -> Study:
 
 def _conservation(result: Study) -> None:
     """Check how conservation by mG(1) depends on the number of Gauss points: 001 Figs. 3, 4."""
-    L = {chart: [momentum_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
-    E = {chart: [energy_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
+    L = {chart: [box.momentum_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
+    E = {chart: [box.energy_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
     result.claim(
         "001 Fig. 3: mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
-        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {H}, t = 5)",
-        max(L["director"] + E["director"]) < EXACT_ZERO,
+        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {box.H}, t = 5)",
+        max(L["director"] + E["director"]) < box.EXACT_ZERO,
     )
     momentum, energy = L["quaternion"], E["quaternion"]
     result.claim(
         "001 Fig. 4: mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
         f"relative drift of L2 with 1 to 5 points: {listed(momentum)}",
-        momentum[0] < EXACT_ZERO and min(momentum[1:]) > 1e-6,
+        momentum[0] < box.EXACT_ZERO and min(momentum[1:]) > 1e-6,
     )
     rational = box.rational(box.spinning_box())
-    any_q = [energy_drift(integrate(rational, "mG", H, T_END, k=1, gauss=g)) for g in POINTS]
-    enough = next(g for g, value in zip(POINTS, energy, strict=True) if value < EXACT_ZERO)
+    any_q = [box.energy_drift(integrate(rational, "mG", box.H, box.T_END, k=1, gauss=g)) for g in box.POINTS]
+    enough = next(g for g, value in zip(box.POINTS, energy, strict=True) if value < box.EXACT_ZERO)
     result.claim(
         "001 Fig. 4: mG(1) in quaternions keeps the energy with four Gauss points and more",
         f"relative drift with 4 and 5 points: {listed(energy[3:])}",
-        max(energy[3:]) < EXACT_ZERO,
+        max(energy[3:]) < box.EXACT_ZERO,
     )
     result.claim(
         "001 sec. 5.1: energy conservation of mG(1) requires four Gauss points",
@@ -79,46 +66,47 @@ def _conservation(result: Study) -> None:
         min(both) > 1e-6,
     )
     shown = (("quaternion", 1, "-"), ("quaternion", 2, "-"), ("quaternion", 4, "--"), ("director", 1, ":"))
-    runs = [(f"{chart}s, {g} GP", march(chart, 1, g), style) for chart, g, style in shown]
+    runs = [(f"{chart}s, {g} GP", box.march(chart, 1, g), style) for chart, g, style in shown]
     L2 = [Line(name, run.t, run.momentum(run.system.symmetries[1]), style) for name, run, style in runs]
-    result.panel(f"mG(1), h = {H}", "t", "L2", L2)
+    result.panel(f"mG(1), h = {box.H}", "t", "L2", L2)
     energies = [Line(name, run.t, run.hamiltonian(), style) for name, run, style in runs]
-    result.panel(f"mG(1), h = {H}", "t", "energy", energies)
+    result.panel(f"mG(1), h = {box.H}", "t", "energy", energies)
 
 
 def _conservation_of_degrees(result: Study) -> None:
     """Check conservation by mG(2) and mG(3) with k and 2k Gauss points."""
-    few = {c: [march(c, k, k, H, 2.0) for k in DEGREES] for c in CHARTS}
-    many = {c: [march(c, k, 2 * k, H, 2.0) for k in DEGREES] for c in CHARTS}
-    L, E = ([f(run) for run in few["director"]] for f in (momentum_drift, energy_drift))
-    lost = [momentum_drift(run) for run in many["director"][1:]]
+    few = {c: [box.march(c, k, k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
+    many = {c: [box.march(c, k, 2 * k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
+    L, E = ([f(run) for run in few["director"]] for f in (box.momentum_drift, box.energy_drift))
+    lost = [box.momentum_drift(run) for run in many["director"][1:]]
     result.claim(
         "001 sec. 5.1: mG(k) in directors keeps angular momentum and energy",
         f"with k points, k = 1, 2, 3: relative drift of L2 {listed(L)}, of the energy {listed(E)}; "
         f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
-        max(L + E) < EXACT_ZERO,
+        max(L + E) < box.EXACT_ZERO,
     )
-    kept = [momentum_drift(run) for run in few["quaternion"]]
-    exact = [energy_drift(run) for run in many["quaternion"]]
+    kept = [box.momentum_drift(run) for run in few["quaternion"]]
+    exact = [box.energy_drift(run) for run in many["quaternion"]]
     result.claim(
         "rodsim: in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
         f"k = 1, 2, 3: relative drift of L2 {listed(kept)}, of the energy {listed(exact)}",
-        max(kept + exact) < EXACT_ZERO,
+        max(kept + exact) < box.EXACT_ZERO,
     )
     short, whole = (
-        [energy_drift(march("quaternion", k, 2 * k - fewer, 0.2, 2.0)) for k in DEGREES] for fewer in (1, 0)
+        [box.energy_drift(box.march("quaternion", k, 2 * k - fewer, 0.2, 2.0)) for k in box.DEGREES]
+        for fewer in (1, 0)
     )
     result.claim(
         "rodsim: 2k - 1 points do not keep the energy in quaternions",
         f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(whole)}",
-        min(short) > 1e-10 and max(whole) < EXACT_ZERO,
+        min(short) > 1e-10 and max(whole) < box.EXACT_ZERO,
     )
 
 
 def _global_conservation(result: Study) -> None:
     """Check conservation by BG(3): 001 Fig. 5."""
     runs = {2.0 / n: box.solve("quaternion", 3, n, 2.0, "discontinuous") for n in (20, 40, 80)}
-    L, E = (sweep_runs(runs, f) for f in (momentum_drift, energy_drift))
+    L, E = (sweep_runs(runs, f) for f in (box.momentum_drift, box.energy_drift))
     result.claim(
         "001 Fig. 5: BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
         f"relative drift with h = {listed(runs, 'g')}: L2 {listed(L.errors)}, energy {listed(E.errors)}: "
@@ -135,8 +123,8 @@ def _global_conservation(result: Study) -> None:
 def _convergence(result: Study) -> None:
     """Check convergence of mG(k), 001 Fig. 6, and compare with the exact orientations."""
     lines = []
-    for chart in CHARTS:
-        found = {k: box.mg_errors(chart, k, T_ORDERS) for k in DEGREES}
+    for chart in box.CHARTS:
+        found = {k: box.mg_errors(chart, k, T_ORDERS) for k in box.DEGREES}
         lines += [errors.line(f"mG({k}), {chart}s", CHART_STYLES[chart]) for k, errors in found.items()]
         result.claim(
             f"001 Fig. 6: mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
@@ -146,8 +134,8 @@ def _convergence(result: Study) -> None:
     result.panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     worst = {}
     for chart, h in (("quaternion", 0.0125), ("director", 0.01)):
-        run = march(chart, 3, 6, h, 2.0)
-        worst[chart] = [largest(run.q[round(t / h)] - box.in_chart(q, chart)) for t, q in EXACT.items()]
+        run = box.march(chart, 3, 6, h, 2.0)
+        worst[chart] = [largest(run.q[round(t / h)] - box.in_chart(q, chart)) for t, q in box.EXACT.items()]
     result.claim(
         "rodsim: mG(3) is at the exact orientation to 1e-10",
         "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items()) + " at t = 0.5, 1, 2",
@@ -159,8 +147,8 @@ def _global_convergence(result: Study) -> None:
     """Check convergence of BG(k): 001 Fig. 7."""
     found = {
         (what, k): box.bg_errors("quaternion", k, what, T_ORDERS, box.elements_bg(k, T_ORDERS))
-        for k in DEGREES
-        for what in MULTIPLIERS
+        for k in box.DEGREES
+        for what in box.MULTIPLIERS
     }
     lines = [
         Line(f"BG({k}), {what}", at_end.h, at_end.errors, MULTIPLIER_STYLES[what])
@@ -168,10 +156,12 @@ def _global_convergence(result: Study) -> None:
     ]
     result.panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     orders = {key: over_run.order for key, (_, over_run) in found.items()}
-    shown = "; ".join(f"{what} {listed((orders[what, k] for k in DEGREES), '.2f')}" for what in MULTIPLIERS)
+    shown = "; ".join(
+        f"{what} {listed((orders[what, k] for k in box.DEGREES), '.2f')}" for what in box.MULTIPLIERS
+    )
     # compared at h = 0.025, which occurs for every k
-    at = {k: box.LENGTHS_BG[k].index(0.025) for k in DEGREES}
-    gain = min(found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in MULTIPLIERS)
+    at = {k: box.LENGTHS_BG[k].index(0.025) for k in box.DEGREES}
+    gain = min(found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in box.MULTIPLIERS)
     mg = {k: box.mg_errors("quaternion", k, T_ORDERS).errors[box.STEPS_MG[k].index(0.025)] for k in (1, 3)}
     result.claim(
         "001 Fig. 7: BG(k) converges, and the degree improves it less than mG(k)",
@@ -187,15 +177,15 @@ def _global_convergence(result: Study) -> None:
     at_end, factors = (
         [
             found["continuous", k][which].errors[-1] / found["discontinuous", k][which].errors[-1]
-            for k in DEGREES
+            for k in box.DEGREES
         ]
         for which in (0, 1)
     )
-    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in DEGREES)
+    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in box.DEGREES)
     even = box.elements_bg(3, T_ORDERS)[0]
     parity = []
     for n in (even, even + 1):
-        runs = [box.solve("quaternion", 3, n, T_ORDERS, what) for what in MULTIPLIERS]
+        runs = [box.solve("quaternion", 3, n, T_ORDERS, what) for what in box.MULTIPLIERS]
         parity.append(box.error(runs[0], "quaternion") / box.error(runs[1], "quaternion"))
     result.claim(
         "001 Fig. 7: continuous and discontinuous multipliers give nearly the same",
@@ -212,8 +202,8 @@ def _global_convergence(result: Study) -> None:
 def _charts(result: Study) -> None:
     """Compare BG(k) in both charts, to t = 1."""
     found = {
-        chart: [box.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in DEGREES]
-        for chart in CHARTS
+        chart: [box.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in box.DEGREES]
+        for chart in box.CHARTS
     }
     pairs = list(zip(found["director"], found["quaternion"], strict=True))
     factors = [directors.errors[-1] / quaternions.errors[-1] for directors, quaternions in pairs]
@@ -229,7 +219,7 @@ def _condition(result: Study) -> None:
     """Check the condition of Newton's matrix: 001 Fig. 8."""
     lines = []
     for what, power, source in (("continuous", 1, "001 Fig. 8"), ("discontinuous", 2, "rodsim")):
-        found = {k: box.bg_condition(k, what) for k in DEGREES}
+        found = {k: box.bg_condition(k, what) for k in box.DEGREES}
         lines += [curve.line(f"BG({k}), {what}", MULTIPLIER_STYLES[what]) for k, curve in found.items()]
         slopes = [curve.order for curve in found.values()]
         result.claim(
@@ -238,7 +228,7 @@ def _condition(result: Study) -> None:
             max(abs(x + power) for x in slopes) < 0.1,
         )
     slopes, others = (
-        [box.mg_condition(chart, k, undifferentiated).order for chart in CHARTS for k in DEGREES]
+        [box.mg_condition(chart, k, undifferentiated).order for chart in box.CHARTS for k in box.DEGREES]
         for undifferentiated in (False, True)
     )
     result.claim(
@@ -255,14 +245,14 @@ def _condition(result: Study) -> None:
 def _inverse(result: Study) -> None:
     """Solve for the motion between orientations given at both ends: 001 sec. 6."""
     elements, lines = (16, 32), []
-    for chart in CHARTS:
+    for chart in box.CHARTS:
         found = [
             sweep(0.5 / np.array(elements), lambda h, *case: box.recovered(*case, round(0.5 / h)), chart, k)
-            for k in DEGREES
+            for k in box.DEGREES
         ]
         lines += [
             errors.line(f"BG({k}), {chart}s", CHART_STYLES[chart])
-            for k, errors in zip(DEGREES, found, strict=True)
+            for k, errors in zip(box.DEGREES, found, strict=True)
         ]
         orders, best = [errors.order for errors in found], [errors.errors[-1] for errors in found]
         result.claim(

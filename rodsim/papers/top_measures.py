@@ -102,9 +102,7 @@ ITERATION_STEPS = 0.2 / 1.17 ** np.arange(12)  # steps from 0.2 down to about a 
 
 def about(axis: int, angle: float) -> Floats:
     """Return the quaternion of a rotation about a coordinate axis."""
-    quat = np.array([np.cos(angle / 2), 0.0, 0.0, 0.0])
-    quat[1 + axis] = np.sin(angle / 2)
-    return quat
+    return quaternions.from_axis_angle(np.eye(3)[axis], angle)
 
 
 def exact_quaternion(cos_theta: float, phi: float, psi: float) -> Floats:

@@ -71,7 +71,7 @@ class VtkCanvas:
         mesh = with_normals(surface.vertices + shift, surface.faces, rgb=rgb)
         ambient, diffuse, specular = shading(self._even)
         actor = self.plotter.add_mesh(
-            mesh, scalars="rgb", rgb=True, name="scene", render=False, reset_camera=False,
+            mesh, scalars="rgb", rgb=True, name="scene", render=False, reset_camera=False, culling="back",
             ambient=ambient, diffuse=diffuse, specular=specular, specular_power=GLOSS,
         )  # fmt: skip
         actor.prop.interpolation = "Phong"
@@ -178,7 +178,9 @@ class FlatCanvas:
         for direction, strength in LIGHTS:
             bright += diffuse * strength * np.maximum(normals @ direction / np.linalg.norm(direction), 0.0)
         shaded = np.clip(colors[surface.faces[order]].mean(axis=1) * bright[:, None], 0, 1)
-        faces = PolyCollection(corners[order], facecolors=shaded, edgecolors=shaded, linewidths=0.3, zorder=2)
+        faces = PolyCollection(
+            list(corners[order]), facecolors=shaded, edgecolors=shaded, linewidths=0.3, zorder=2
+        )
         self._replace("scene", self._axes.add_collection(faces, autolim=False))
 
     def ground(self, ends: Floats) -> None:
@@ -199,7 +201,7 @@ class FlatCanvas:
         from matplotlib.collections import LineCollection
 
         drawn = LineCollection(
-            ends, colors=colors, linewidths=0.72 * width, zorder=zorder, capstyle="projecting"
+            list(ends), colors=colors, linewidths=0.72 * width, zorder=zorder, capstyle="projecting"
         )
         self._replace(name, self._axes.add_collection(drawn, autolim=False))
 

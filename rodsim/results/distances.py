@@ -24,6 +24,7 @@ from discretization.contact.table import LAW, MESH, Hull, Mesh, Pair, Round, Sph
 from rigid import quaternions
 from rigid.solids import Hull as Solid
 from rigid.system import Floats, Ints, State
+from rodsim.parts.points import parse_point
 from rodsim.results.along_rods import length_of
 from rodsim.results.contact_gaps import LeastGap
 from rodsim.results.errors import ResultError, UnknownName
@@ -188,19 +189,16 @@ def surface_of(layout: Layout, text: str) -> Surface:
         return _mesh(layout, text, known[text]) if "mesh" in known[text] else _given(text, known[text])
     if text in rods:
         return _rod(rods[text])
-    name, _, where = (text, "", "") if text in bodies else text.rpartition("@")
+    point = parse_point(text, bodies)
+    name, place = point.part, point.position
     if name not in rods and name not in bodies:
         names = ", ".join(f"'{own}'" for own in (*known, *rods, *bodies)) or "none"
-        raise UnknownName(f"distance: no surface, rod or body '{name or text}'; there are {names}")
-    try:
-        place = [float(x) for x in where.split(",")] if where else []
-    except ValueError:
-        place = [np.nan]
+        raise UnknownName(f"distance: no surface, rod or body '{name}'; there are {names}")
     if name in rods:
-        if len(place) != 1 or not 0.0 <= place[0] <= 1.0:
+        if point.fraction is None:
             raise ResultError(f"distance: '{text}': give a fraction of the rod's length, as '{name}@0.5'")
-        return _point_of_rod(text, rods[name], place[0] * length_of(layout, rods[name]))
-    if len(place) not in (0, 3) or not np.all(np.isfinite(place)):
+        return _point_of_rod(text, rods[name], point.fraction * length_of(layout, rods[name]))
+    if place is None or len(place) not in (0, 3):
         raise ResultError(f"distance: '{text}': give a point in the body's axes, m, as '{name}@0.1,0,0'")
     body = bodies[name]
     X = np.asarray(body.reference, float) + (np.array(place) if place else 0.0)

@@ -24,7 +24,6 @@ from rodsim.old_names import accept_old_methods
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
-from rodsim.results.storage import Changed
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
@@ -32,6 +31,7 @@ from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import Source, source_of
+from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:

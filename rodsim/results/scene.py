@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rigid.quaternions import normalize, rotate, to_matrix
 from rigid.system import Floats, Ints, State
@@ -96,7 +97,7 @@ class SceneBuilder:
         return np.concatenate(parts)
 
     @property
-    def has_value(self) -> Floats:
+    def has_value(self) -> NDArray[np.bool_]:
         """Whether each vertex (n,) belongs to a point of a `Drawing`."""
         return np.concatenate([before >= 0 for before, _, _ in self._between])
 

@@ -24,6 +24,7 @@ from rodsim.parts.sections import Section
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes import schema, schema_types
 from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
+from rodsim.scenes.functions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import read
@@ -31,9 +32,8 @@ from rodsim.scenes.repeats import repeated
 from rodsim.scenes.scene_checks import check, name_object, objects
 from rodsim.scenes.schema import AngleInRadians
 from rodsim.scenes.schema_entries import MeasureScene
-from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
-from rodsim.scenes.schema_sections import section_of
-from rodsim.scenes.schema_shapes import shape_of
+from rodsim.scenes.sections import section_of
+from rodsim.scenes.shapes import shape_of
 from rodsim.scenes.yaml_data import Source
 
 

@@ -8,46 +8,34 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from discretization.system import fingerprint
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
-from rigid.inertia import MassProperties
 from rigid.motions import Motion
-from rigid.signals import Signal, VectorSignal
-from rigid.solids import Ball, Cuboid, Revolved, Stadium
 from rodsim.building.build import Built
 from rodsim.interactions.measures import Measure
 from rodsim.model import Model
 from rodsim.parts.entry import ENTRIES, Entry, Stated
-from rodsim.parts.materials import Material
 from rodsim.parts.model_parts import MASSES, Anchor, Body, Driven, Ground, Rod, RodShape
-from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import Helix
-from rodsim.parts.spring_laws import SpringLaw
 from rodsim.results.errors import checked_path
 from rodsim.results.whole_file import check_target, whole_file
 from rodsim.scenes.errors import SceneError
+from rodsim.scenes.functions import LOADS, MOTIONS, law_data, signal_data
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.named_curves import RowsAlong
+from rodsim.scenes.plain_values import Data, before_check, cannot_be_saved, plain
 from rodsim.scenes.reading import parse
 from rodsim.scenes.scene_checks import check
-from rodsim.scenes.schema_functions import CLASSES, LOADS, MOTIONS, SIGNALS
-from rodsim.scenes.schema_sections import MaterialScene, SectionScene, section_of
-from rodsim.scenes.schema_shapes import Shape, shape_of
+from rodsim.scenes.sections import section_data
+from rodsim.scenes.shapes import shape_data
 from rodsim.scenes.yaml_data import to_yaml
-
-Data = dict[str, Any]
-_SCALES = [
-    1.0,
-    *(1.0 + k * 2.0**-40 for k in range(1, 400)),
-]  # factors tried for vectors that a check normalises
 
 
 def save(model: Model, path: Path | str) -> Path:
@@ -65,7 +53,7 @@ def save(model: Model, path: Path | str) -> Path:
 def scene_data(model: Model, folder: Path) -> Data:
     """Return the data of the scene of a model; mesh files in `folder` get relative paths, others absolute paths."""
     if model.left_out:
-        _cannot(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
+        cannot_be_saved(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
     lists: Data = {
         "bodies": [_body(body) for body in model.bodies.values()],
         "driven": [_driven(driven) for driven in model.driven.values()],
@@ -73,7 +61,7 @@ def scene_data(model: Model, folder: Path) -> Data:
     }
     for entry in model.entries:
         if ENTRIES.get(getattr(type(entry), "key", "")) is not type(entry):
-            _cannot(f"{entry.word} '{entry.name}'", "its kind is a Python function")
+            cannot_be_saved(f"{entry.word} '{entry.name}'", "its kind is a Python function")
     for key, kind in ENTRIES.items():
         lists[key] = [
             _entry(entry, folder) for entry in getattr(model, kind.table).values() if type(entry) is kind
@@ -100,12 +88,6 @@ def _settings(model: Model) -> Data:
         for what, own in said.items()
         if own is not None or what == "run"
     }
-
-
-def _cannot(owner: str, why: str) -> NoReturn:
-    """Raise ModelError: `owner` cannot be saved as a scene, for the reason `why`."""
-    end = "" if why.endswith(".") else ", which a scene cannot say. Keep the script that makes it."
-    raise ModelError(f"{owner}: cannot be saved as a scene: {why}{end}")
 
 
 def _check_same(model: Model, text: str, file: Path) -> None:
@@ -150,66 +132,6 @@ def _with_whole_paths(description: Mapping[str, Any]) -> Data:
     return {**description, **({"meshes": meshes} if meshes else {})}
 
 
-# --- numbers
-
-
-def _plain(value: Any) -> Any:
-    """Return arrays, tuples and numpy numbers as lists and numbers of Python; other values unchanged."""
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(x) for x in value]
-    return value
-
-
-def _before(owner: str, what: str, check: Callable[[str, str, Any], Any], value: Any) -> list[float]:
-    """Return numbers that the check turns into `value`: nearly always `value` itself, else a multiple of it."""
-    for scale in _SCALES:
-        if np.array_equal(check(owner, what, value * scale), value):
-            return (value * scale).tolist()
-    _cannot(owner, f"its {what} is not the outcome of a rounded division")
-
-
-def _quaternion(owner: str, quat: Any) -> list[float]:
-    """Return numbers that the check of orientations turns into this quaternion."""
-    return _before(owner, "orientation", unit_quaternion, quat)
-
-
-def _first_equal(
-    owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], given: Any
-) -> Data:
-    """Return the first candidate from which `make` makes an object bit-identical to `given`."""
-    for candidate in candidates:
-        try:
-            made = make(candidate)
-        except (ModelError, ValidationError):
-            continue
-        if _same(made, given):
-            return candidate
-    _cannot(owner, f"its {what} is not one of those of scenes")
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Return True if two objects have bit-identical fields, apart from `given`."""
-    names = set(vars(a)) | set(vars(b))
-    return all(
-        name == "given" or _words(getattr(a, name, None)) == _words(getattr(b, name, None)) for name in names
-    )
-
-
-def _words(value: Any) -> Any:
-    """Return a value in a form that compares bitwise."""
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.kind, value.tobytes()
-    if isinstance(value, list | tuple):
-        return tuple(_words(x) for x in value)
-    if hasattr(value, "__dict__"):
-        return type(value), tuple((name, _words(own)) for name, own in vars(value).items())
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value).hex()
-    return type(value), value
-
-
 # --- parts
 
 
@@ -217,12 +139,12 @@ def _body(body: Body) -> Data:
     """Return the scene data of a body."""
     owner = f"body '{body.name}'"
     if body.stands_for is not None:
-        _cannot(owner, "it stands for a rod. Save the model that has the rod.")
+        cannot_be_saved(owner, "it stands for a rod. Save the model that has the rod.")
     return {
         "name": body.name,
-        "shape": _shape(owner, body.properties),
+        "shape": shape_data(owner, body.properties),
         "position": body.position.tolist(),
-        "orientation": _quaternion(owner, body.orientation),
+        "orientation": before_check(owner, "orientation", unit_quaternion, body.orientation),
         **_where_given("velocity", body.velocity),
         **_where_given("angular_velocity", body.angular_velocity),
     }
@@ -230,79 +152,26 @@ def _body(body: Body) -> Data:
 
 def _where_given(what: str, value: Any) -> Data:
     """Return {what: value}, or an empty dict if the value is None."""
-    return {} if value is None else {what: _plain(value)}
-
-
-def _shape(owner: str, own: MassProperties) -> Data:
-    """Return the scene data that makes this shape."""
-
-    def make(candidate: Data) -> MassProperties:
-        return shape_of(TypeAdapter(Shape).validate_python(candidate), Path())
-
-    return _first_equal(owner, "shape", _shapes(own), make, own)
-
-
-def _shapes(own: MassProperties) -> Iterator[Data]:
-    """Iterate over scene data from which the shape may have been made, likely candidates first."""
-    heavy = {"density": own.density} if own.density else {"mass": own.mass}
-    surfaces = [{}] if len(own.vertices) < 300 else [{"surface": "fine"}]
-    solid = own.solid
-    for more in surfaces:
-        if isinstance(solid, Cuboid):
-            yield {"type": "box", "size": _plain(solid.edges), **heavy}
-        elif isinstance(solid, Ball):
-            yield {"type": "sphere", "radius": solid.radius, **heavy, **more}
-        elif isinstance(solid, Stadium):
-            yield {"type": "capsule", "radius": solid.radius, "length": solid.length, **heavy, **more}
-        elif isinstance(solid, Revolved):
-            radii, heights = solid.radii.tolist(), solid.heights.tolist()
-            fine = {"surface": "fine"}
-            for surface in ({}, fine):
-                if len(radii) == 4:
-                    yield {
-                        "type": "cylinder",
-                        "radius": radii[1],
-                        "height": 2 * heights[-1],
-                        **heavy,
-                        **surface,
-                    }
-                else:
-                    yield {"type": "cone", "radius": radii[1], "height": heights[-1], **heavy, **surface}
-    if len(own.faces) and solid is not None:
-        arrays = {"vertices": own.vertices.tolist(), "triangles": own.faces.tolist()}
-        yield {"type": "mesh", **arrays, **heavy}
-        yield {"type": "mesh", **arrays, "mass": own.mass}
-    drawn = {"vertices": own.vertices.tolist(), "triangles": own.faces.tolist()} if len(own.faces) else {}
-    numbers = {"mass": own.mass, "center": own.center.tolist(), **drawn}
-    if np.array_equal(own.without_inertia, np.eye(3)):
-        if not (drawn or np.any(own.center)):
-            yield {"type": "point", "mass": own.mass}
-        yield {"type": "given", "inertia": [0.0, 0.0, 0.0], **numbers}
-    elif np.any(own.without_inertia):
-        none = own.without_inertia
-        without = own.inertia - none @ own.inertia @ none
-        yield {"type": "given", "inertia": np.where(np.abs(none) > 0.5, 0.0, own.inertia).tolist(), **numbers}
-        yield {"type": "given", "inertia": without.tolist(), **numbers}
-    yield {"type": "given", "inertia": own.inertia.tolist(), **numbers}
+    return {} if value is None else {what: plain(value)}
 
 
 def _driven(driven: Driven) -> Data:
     """Return the scene data of a driven frame."""
     owner, motion = f"driven '{driven.name}'", driven.motion
     if motion.attitude is not None:
-        _cannot(owner, "its attitude is a Python function")
+        cannot_be_saved(owner, "its attitude is a Python function")
     displacement = motion.displacement.given
     several = displacement if isinstance(displacement, list | tuple) else [displacement]
     said: Data = {
         "name": driven.name,
         "position": motion.position.tolist(),
-        "orientation": _quaternion(owner, motion.orientation),
+        "orientation": before_check(owner, "orientation", unit_quaternion, motion.orientation),
     }
     if displacement is not None:
-        said["displacement"] = [_signal(owner, "displacement", own, MOTIONS) for own in several]
+        said["displacement"] = [signal_data(owner, "displacement", own, MOTIONS) for own in several]
     if motion.axis is not None:
-        said["axis"] = _before(owner, "axis", direction, motion.axis)
-        said["turn"] = _signal(owner, "turn", motion.angle.given, MOTIONS)
+        said["axis"] = before_check(owner, "axis", direction, motion.axis)
+        said["turn"] = signal_data(owner, "turn", motion.angle.given, MOTIONS)
     return said
 
 
@@ -312,11 +181,11 @@ def _rod(rod: Rod) -> Data:
     masses = [word for word, part in MASSES.items() if part == rod.consistency]
     for what in ("section", "velocity", "angular_velocity"):
         if callable(getattr(rod, what)):
-            _cannot(owner, f"its {what} is a Python function")
+            cannot_be_saved(owner, f"its {what} is a Python function")
     said = {
         "name": rod.name,
         "curve": _curve(owner, rod.initial),
-        "section": _section(owner, rod.section),
+        "section": section_data(owner, rod.section),
         "n_elements": rod.n_elements,
         "closed": rod.closed,
         **_along(owner, "up", rod.initial.up),
@@ -345,79 +214,27 @@ def _curve(owner: str, shape: RodShape) -> Any:
     if isinstance(given, Helix) and given.given is not None:
         return given.given
     if callable(given):
-        _cannot(owner, "its curve is a Python function")
-    return _plain(given)
+        cannot_be_saved(owner, "its curve is a Python function")
+    return plain(given)
 
 
 def _along(owner: str, what: str, value: Any) -> Data:
     """Return a value along a rod: numbers, or rows of s and numbers."""
     if isinstance(value, RowsAlong):
-        return {what: _plain(value.given)}
+        return {what: plain(value.given)}
     if callable(value):
-        _cannot(owner, f"its {what} is a Python function")
+        cannot_be_saved(owner, f"its {what} is a Python function")
     return _where_given(what, value)
 
 
 def _twist(owner: str, what: str, value: Any) -> Data:
     """Return a twist in degrees or rows of s and degrees; in radians if no number of degrees gives it exactly."""
     if isinstance(value, RowsAlong):
-        return {what: _plain(value.given)}
+        return {what: plain(value.given)}
     if callable(value):
-        _cannot(owner, f"its {what.removesuffix('_deg')} is a Python function")
+        cannot_be_saved(owner, f"its {what.removesuffix('_deg')} is a Python function")
     degrees = round(float(np.degrees(value)), 9)
     return {what: degrees if np.radians(degrees) == value else {"rad": float(value)}}
-
-
-def _section(owner: str, section: Any) -> Data:
-    """Return the scene data that makes this section."""
-
-    def make(candidate: Data) -> Section:
-        given = TypeAdapter(SectionScene).validate_python(candidate)
-        return section_of(given, getattr(given, "material", None))
-
-    return _first_equal(owner, "section", _sections(section), make, section)
-
-
-def _sections(section: Section) -> Iterator[Data]:
-    """Iterate over candidates for the scene data of a section: the calls that made it, then its matrices."""
-    more: Data = {}
-    for call in section.given[1:]:
-        if call.method == "with_law":
-            more["law"] = {"type": call.unnamed[0], **_plain_dict(call.named)}
-        elif call.method == "with_energy":
-            more["law"] = {"expression": call.unnamed[0], "parameters": _plain_dict(call.named)}
-        elif call.method == "with_relaxation":
-            names = ("time", "fraction", "stiffness")
-            more["relaxation"] = _plain_dict(dict(zip(names, call.unnamed, strict=True)))
-        elif call.method == "with_centers":
-            names = ("mass", "stiffness", "product_of_inertia")
-            more["centers"] = _plain_dict(dict(zip(names, call.unnamed, strict=True)))
-    if section.given:
-        first = section.given[0]
-        kind = "stiffness" if first.method == "from_stiffness" else first.method
-        numbers = {
-            name: _material(own) if isinstance(own, Material) else _plain(own)
-            for name, own in first.named.items()
-            if own is not None
-        }
-        yield {"type": kind, **numbers, **more}
-    numbers = {
-        "C": section.stiffness.tolist(),
-        "mass_per_length": section.mass_per_length,
-        "inertia_per_length": section.inertia_per_length.tolist(),
-        "radius": section.radius,
-    }
-    damping = {"D": section.damping.tolist()} if np.any(section.damping) else {}
-    yield {"type": "stiffness", **numbers, **damping, **more}
-
-
-def _plain_dict(numbers: Mapping[str, Any]) -> Data:
-    return {name: _plain(own) for name, own in numbers.items() if own is not None}
-
-
-def _material(material: Material) -> Data:
-    """Return the scene data of a material."""
-    return {name: own for name in MaterialScene.model_fields if (own := getattr(material, name)) is not None}
 
 
 # --- what joins and loads them
@@ -455,15 +272,17 @@ def _value(owner: str, own: Stated, value: Any, folder: Path) -> Any:
     if word == "surface pairs":
         return [_names(pair) for pair in value]
     if word == "varying":
-        return _signal(owner, own.key, value, LOADS) if callable(value) else _numbers(owner, own.key, value)
+        return (
+            signal_data(owner, own.key, value, LOADS) if callable(value) else _numbers(owner, own.key, value)
+        )
     if word == "motion":
-        return _signal(owner, own.key, value.given if isinstance(value, Motion) else value, MOTIONS)
+        return signal_data(owner, own.key, value.given if isinstance(value, Motion) else value, MOTIONS)
     if word == "law":
-        return _law(value)
+        return law_data(value)
     if word == "measures":
         return {name: _measure(measure) for name, measure in value.items()}
     if word == "parameters":
-        return _plain_dict(value)
+        return plain(value)
     if word == "mesh file":
         return _mesh_file(str(value), folder)
     return _numbers(owner, own.key, value)
@@ -472,8 +291,8 @@ def _value(owner: str, own: Stated, value: Any, folder: Path) -> Any:
 def _numbers(owner: str, what: str, value: Any) -> Any:
     """Return numbers as lists; ModelError for a function."""
     if callable(value):
-        _cannot(owner, f"its {what} is a Python function")
-    return _plain(value)
+        cannot_be_saved(owner, f"its {what} is a Python function")
+    return plain(value)
 
 
 def _names(surfaces: Any) -> list[str]:
@@ -506,34 +325,11 @@ def _measure(measure: Measure) -> Data:
         **({} if measure.a is None else {"a": _anchor(measure.a)}),
         "b": _anchor(measure.b),
         **{
-            name: _before("measure", name, direction, own)
+            name: before_check("measure", name, direction, own)
             for name, own in zip(names, measure.directions, strict=False)
         },
         **({} if measure.length is None else {"length": measure.length}),
     }
-
-
-def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Any:
-    """Return a function of time as scene data: name, parameters and, if it has one, direction.
-
-    `known`: names of the functions that the field accepts.
-    """
-    if isinstance(given, str):
-        return given
-    scalar = given.scalar if isinstance(given, VectorSignal) else given
-    words = {CLASSES[word]: word for word in known}
-    if not isinstance(scalar, Signal) or type(scalar) not in words:
-        kind = type(scalar).__name__ if isinstance(scalar, Signal) else "a Python function"
-        _cannot(owner, f"its {what} is {kind}")
-    word = words[type(scalar)]
-    numbers = {name: _plain(getattr(scalar, name)) for name in SIGNALS[word].fields if hasattr(scalar, name)}
-    along = {"direction": given.direction.tolist()} if isinstance(given, VectorSignal) else {}
-    return {"function": word, **numbers, **along}
-
-
-def _law(law: SpringLaw) -> Data:
-    """Return the scene data of a spring law."""
-    return {"type": "pieces", **law.described()}
 
 
 def _mesh_file(file: str, folder: Path) -> str:

@@ -14,11 +14,9 @@ from rigid.errors import ModelError
 from rodsim.expressions import name_fault
 from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
+from rodsim.scenes.functions import Displacement, Motion
 from rodsim.scenes.schema_entries import schema_of
 from rodsim.scenes.schema_equilibrium import EquilibriumScene
-from rodsim.scenes.schema_functions import Displacement, Motion
-from rodsim.scenes.schema_sections import MaterialScene, SectionScene
-from rodsim.scenes.schema_shapes import Shape
 from rodsim.scenes.schema_types import (
     Name,
     Number,
@@ -29,6 +27,8 @@ from rodsim.scenes.schema_types import (
     Vector,
     made,
 )
+from rodsim.scenes.sections import MaterialScene, SectionScene
+from rodsim.scenes.shapes import Shape
 
 # --- rods
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rodsim.parts.contact_entries import LAWS
 from rodsim.parts.entry import Entry, Sort, Stated
-from rodsim.scenes.schema_functions import Motion, Signal, SpringLawScene
+from rodsim.scenes.functions import Motion, Signal, SpringLawScene
 from rodsim.scenes.schema_types import (
     Anchor,
     Components,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+import re
 import types
 from collections.abc import Callable, Mapping
 from functools import reduce
+from inspect import signature
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,6 +25,8 @@ from pydantic import (
 from rigid.checks import LARGEST, LONGEST_NAME, name_fault
 from rodsim.expressions import LONGEST
 from rodsim.scenes.parameters import formula_of_time
+
+_VERB = re.compile("^(Return (this|the|a) |Describe )")  # of docstrings
 
 Number = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[FiniteFloat, Field(gt=0, ge=1 / LARGEST, le=LARGEST)]
@@ -88,24 +92,45 @@ def made(name: str, base: type[Part], doc: str | None, fields: Mapping[str, tupl
     return kind
 
 
-class Variant(NamedTuple):
-    """One member of a union: function that makes the object, description, and fields as `made` expects them."""
+def schemas(
+    suffix: str,
+    key: str,
+    makers: Mapping[str, Callable[..., Any]],
+    arguments: Mapping[str, tuple[Any, ...]],
+    base: type[Part] | Callable[[str], type[Part]] = Part,
+) -> list[type[Part]]:
+    """Return a schema for each of several functions, which follows from its signature and the first line of its docstring.
 
-    make: Callable[..., Any]
-    words: str
-    fields: Mapping[str, tuple[Any, ...]]
-    base: type[Part] = Part
-    doc: str | None = None
+    Parameters
+    ----------
+    suffix : str
+        End of the names of the schemas.
+    key : str
+        Key of the word that stands for the function.
+    makers : mapping
+        Word -> function.
+    arguments : mapping
+        "argument", or "word.argument" for one function -> type, description and, if the signature has none, default.
+    base : type, or function of the word
+        Base class.
+    """
+    made_of = []
+    for word, make in makers.items():
+        line = (make.__doc__ or "").partition("\n")[0].rstrip(".")
+        fields: dict[str, tuple[Any, ...]] = {key: (Literal[word], _VERB.sub("", line))}
+        for name, own in signature(make).parameters.items():
+            kind, words, *default = arguments.get(f"{word}.{name}") or arguments[name]
+            if own.default is not own.empty:
+                default = [list(own.default) if isinstance(own.default, tuple) else own.default]
+            fields[name] = (kind | None if default == [None] else kind, words, *default)
+        title = "".join(part.capitalize() for part in word.replace("-", " ").split()) + suffix
+        made_of.append(made(title, base if isinstance(base, type) else base(word), None, fields))
+    return made_of
 
 
-def union(kind: str, key: str, variants: Mapping[str, Variant], base: type[Part] | None = None) -> Any:
-    """Return the union of the schemas of variants, discriminated by the value under `key`; `kind`: suffix of their names."""
-    each = []
-    for word, own in variants.items():
-        name = "".join(part.capitalize() for part in word.replace("-", " ").split()) + kind
-        fields = {key: (Literal[word], own.words), **own.fields}
-        each.append(made(name, base or own.base, own.doc, fields))
-    return Annotated[reduce(operator.or_, each), Field(discriminator=key)]
+def union(key: str, kinds: list[type[Part]]) -> Any:
+    """Return the union of schemas, discriminated by the value under `key`."""
+    return Annotated[reduce(operator.or_, kinds), Field(discriminator=key)]
 
 
 class AxisAngle(Part):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,10 +14,10 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rodsim.scenes.errors import Path as Keys
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import key
-from rodsim.studies.paths import with_values
-from rodsim.studies.scratch import temporary_folder
+from rodsim.studies.paths import locate, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from rodsim.prepared import Prepared
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
-    from rodsim.scenes.errors import Path as Keys
     from rodsim.scenes.model_from_scene import Loaded
     from rodsim.scenes.yaml_data import Source
 
@@ -132,7 +132,7 @@ class SceneBase:
         if not self.files:
             yield Path()
             return
-        with temporary_folder() as name:
+        with tempfile.TemporaryDirectory(prefix="rodsim-") as name:
             for file, content in self.files.items():
                 Path(name, file).write_bytes(content)
             yield Path(name)
@@ -352,7 +352,6 @@ def scene_base(
     from rodsim.scenes.old_words import new_path, with_new_words
     from rodsim.scenes.scene_checks import check
     from rodsim.scenes.yaml_data import Source
-    from rodsim.studies.paths import locate
 
     data, lines = with_new_words(data, lines, file)
     data, files = _with_meshes(data, folder or Path())

@@ -25,7 +25,7 @@ from rodsim.building.plausibility import (
     surface_strains,
 )
 from rodsim.results.layout import RodLayout
-from rodsim.scenes.schema_shapes import SHAPES
+from rodsim.scenes.schema import Scene
 from rodsim.warnings import DoubtfulModelWarning
 
 ROOT = Path(__file__).parents[2]
@@ -215,7 +215,8 @@ BOUNDS = {  # a model with a number, numbers that are not doubted, one that is, 
 
 
 def test_every_shape_with_a_density_is_tried():
-    massive = {word for word, own in SHAPES.items() if "density" in own.base.model_fields}
+    kinds = [own["properties"] for own in Scene.model_json_schema()["$defs"].values()]
+    massive = {own["type"]["const"] for own in kinds if {"type", "density", "mass"} <= own.keys()}
     assert set(MASSIVE) == massive
 
 

@@ -137,7 +137,7 @@ def test_sigterm_is_heard_once_and_not_if_the_caller_ignores_it(handler, times):
 
 def test_studies_say_how_to_go_on_as_well(tmp_path, monkeypatch, capsys):
     study = ROOT / "examples" / "studies" / "spaghetti.yaml"
-    monkeypatch.setattr("rodsim.studies.running.run_study", raising(stopping.Terminated))
+    monkeypatch.setattr("rodsim.studies.sweeping.run_study", raising(stopping.Terminated))
     folder = tmp_path / "study"
     assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
     said = capsys.readouterr().err

@@ -13,8 +13,7 @@ from rodsim.results import ResultError, UnknownName, contact_gaps
 from rodsim.results.distances import Distance
 from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import measure
-from rodsim.studies.quantities import check_possible
+from rodsim.studies.measures import check_possible, measure
 from tests.support.contact_losses import falling
 from tests.support.touching_models import ball_on_floor
 

@@ -1,0 +1,227 @@
+"""Materials and sections in scenes: their schemas, how they are read, and how they are written.
+
+A method of `Section` with a row in `SECTIONS` is a section of scenes. Its keys are its arguments; `ARGUMENTS` says what they
+mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Discriminator, Field, FiniteFloat, Tag, TypeAdapter, model_validator
+
+from rodsim.parts.materials import Material
+from rodsim.parts.sections import Section
+from rodsim.scenes.plain_values import Data, first_equal, plain
+from rodsim.scenes.schema_types import Name, NotNegative, Number, Part, Positive, numbers, schemas, union
+
+Matrix = list[list[Number]]
+
+
+class MaterialScene(Part):
+    """Linear elastic material."""
+
+    E: Positive
+    """Young's modulus [Pa]"""
+    nu: Annotated[FiniteFloat, Field(gt=-1, le=0.5)] | None = None
+    """Poisson's ratio; give it or G [1]"""
+    G: Positive | None = None
+    """shear modulus; give it or nu [Pa]"""
+    density: NotNegative
+    """mass a volume; 0: of rods without mass, in equilibria and modes [kg/m^3]"""
+    shear_factor: Positive = 5 / 6
+    """what multiplies G A in the shear stiffness [1]"""
+    damping_time: NotNegative = 0.0
+    """viscosity over stiffness (Kelvin-Voigt), D = damping_time C [s]"""
+
+
+# --- laws, relaxation and centres
+
+
+class StiffeningLaw(Part):
+    type: Literal["stiffening"]
+    """N1 = EA Gamma1 (1 + (Gamma1/strain)^2)"""
+    strain: Positive
+    """at which the stress is twice the linear one [1]"""
+
+
+class ThinningLaw(Part):
+    type: Literal["thinning"]
+    """N1 = EA (1 - 1/(1 + Gamma1)): a section that keeps its volume"""
+
+
+class SofteningLaw(Part):
+    type: Literal["softening"]
+    """bending moments that approach `moment`"""
+    moment: Positive
+    """bound of the bending moment [N m]"""
+
+
+class ExpressionLaw(Part):
+    """The stored energy per length of Gamma1 to Gamma3 and K1 to K3, J/m, in the place of the linear one."""
+
+    expression: Annotated[str, Field(min_length=1, max_length=4000)]
+    """stored energy a length as a text in Python's notation [J/m]"""
+    parameters: dict[Name, Number] = {}
+    """its own names and their values [any]"""
+
+
+def _kind_of_law(value: Any) -> str | None:
+    """Return the tag of a law in the union `Law`; None if the law is not known."""
+    if isinstance(value, ExpressionLaw) or (isinstance(value, dict) and "expression" in value):
+        return "expression"
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in ("stiffening", "thinning", "softening") else None
+
+
+Law = Annotated[
+    Annotated[StiffeningLaw, Tag("stiffening")]
+    | Annotated[ThinningLaw, Tag("thinning")]
+    | Annotated[SofteningLaw, Tag("softening")]
+    | Annotated[ExpressionLaw, Tag("expression")],
+    Discriminator(
+        _kind_of_law,
+        custom_error_type="no_law",
+        custom_error_message="it should be {type: stiffening, strain: ...}, {type: thinning}, {type: softening, moment: ...} "
+        "or {expression: ..., parameters: {...}}",
+    ),
+]
+
+
+class Relaxation(Part):
+    """A spring and a dashpot in a row beside the section's stiffness: the standard linear solid."""
+
+    time: Positive
+    """in which the branch relaxes at a fixed strain [s]"""
+    fraction: Positive | None = None
+    """stiffness of the branch over that of the section; give it or stiffness [1]"""
+    stiffness: Matrix | None = None
+    """6 x 6 of the branch [N, N m, N m^2]"""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Relaxation:
+        """Raise ValueError unless either fraction or stiffness is given."""
+        if (self.fraction is None) == (self.stiffness is None):
+            raise ValueError("give either fraction or stiffness")
+        return self
+
+
+class Centers(Part):
+    """Centre of mass and the point that the stiffness belongs to, along d2 and d3 from the rod's curve; inertia J23."""
+
+    mass: numbers(2, 2) = [0.0, 0.0]  # type: ignore[valid-type]
+    """centre of mass, along d2 and d3 [m]"""
+    stiffness: numbers(2, 2) = [0.0, 0.0]  # type: ignore[valid-type]
+    """centre of stiffness, along d2 and d3 [m]"""
+    product_of_inertia: Number | None = None
+    """J23 of a metre, about the centre of mass [kg m]"""
+
+
+class WithLaws(Part):
+    """Base schema of sections: `law` is added to the linear law or replaces it, `relaxation` is a parallel branch, `centers` are
+    off the curve."""
+
+    law: Law | None = None
+    """what is added to the linear law, or stands in its place"""
+    relaxation: Relaxation | None = None
+    """a spring and a dashpot in a row beside the stiffness"""
+    centers: Centers | None = None
+    """of mass and stiffness, where they are off the curve"""
+
+
+# --- sections
+
+SECTIONS: dict[str, Callable[..., Section]] = {
+    "circular": Section.circular,
+    "tube": Section.tube,
+    "rectangle": Section.rectangle,
+    "stiffness": Section.from_stiffness,
+}
+_TWO = Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)]
+_THREE = NotNegative | Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
+ARGUMENTS = {
+    "material": (Name | MaterialScene, "name of a material, or one written in place"),
+    "radius": (Positive, "of the circle [m]"),
+    "outer_radius": (Positive, "outside [m]"),
+    "inner_radius": (NotNegative, "inside, smaller than outer_radius [m]"),
+    "width": (Positive, "along d2 [m]"),
+    "height": (Positive, "along d3 [m]"),
+    "EA": (Positive, "stretching stiffness [N]"),
+    "GA": (_TWO, "shear stiffness along d2 and d3, or one for both [N]"),
+    "GJ": (Positive, "torsional stiffness [N m^2]"),
+    "EI": (_TWO, "bending stiffness about d2 and d3, or one for both [N m^2]"),
+    "C": (
+        Matrix,
+        "symmetric, positive definite 6 x 6, rows Gamma1..3, K1..3, in place of the four [N, N m, N m^2]",
+    ),
+    "mass_per_length": (NotNegative, "mass a length; 0: a rod without mass, in equilibria and modes [kg/m]"),
+    "inertia_per_length": (_THREE, "rotary inertia about d1, d2, d3, or one for all; 0 without mass [kg m]"),
+    "damping_time": (NotNegative, "viscosity over stiffness, D = damping_time C [s]"),
+    "D": (Matrix, "viscosity: symmetric 6 x 6 as C, in place of damping_time [N s, N m s, N m^2 s]"),
+    "stiffness.radius": (NotNegative, "for drawing; 0: a line [m]"),
+}
+
+if TYPE_CHECKING:
+    SectionScene = Any
+else:
+    SectionScene = union("type", schemas("Section", "type", SECTIONS, ARGUMENTS, WithLaws))
+
+
+def section_of(given: Any, material: MaterialScene | None) -> Section:
+    """Return the section that scene data describe; `material`: its material, None if it is given by stiffnesses."""
+    arguments = given.model_dump(exclude={"type", "material", "law", "relaxation", "centers"})
+    if material is not None:
+        arguments["material"] = Material(**material.model_dump())
+    section = SECTIONS[given.type](**arguments)
+    law = given.law
+    if isinstance(law, ExpressionLaw):
+        section = section.with_energy(law.expression, **law.parameters)
+    elif law is not None:
+        section = section.with_law(law.type, **law.model_dump(exclude={"type"}))
+    if given.relaxation is not None:
+        section = section.with_relaxation(**given.relaxation.model_dump())
+    return section if given.centers is None else section.with_centers(**given.centers.model_dump())
+
+
+def section_data(owner: str, section: Any) -> Data:
+    """Return the scene data that makes a section."""
+
+    def make(candidate: Data) -> Section:
+        given = TypeAdapter(SectionScene).validate_python(candidate)
+        return section_of(given, getattr(given, "material", None))
+
+    return first_equal(owner, "section", _candidates(section), make, section)
+
+
+def _candidates(section: Section) -> Iterator[Data]:
+    """Iterate over candidates for the scene data of a section: the calls that made it, then its matrices."""
+    more: Data = {}
+    for call in section.given[1:]:
+        if call.method == "with_law":
+            more["law"] = {"type": call.unnamed[0], **plain(call.named)}
+        elif call.method == "with_energy":
+            more["law"] = {"expression": call.unnamed[0], "parameters": plain(call.named)}
+        elif call.method == "with_relaxation":
+            more["relaxation"] = plain(dict(zip(Relaxation.model_fields, call.unnamed, strict=True)))
+        elif call.method == "with_centers":
+            more["centers"] = plain(dict(zip(Centers.model_fields, call.unnamed, strict=True)))
+    if section.given:
+        first = section.given[0]
+        kind = "stiffness" if first.method == "from_stiffness" else first.method
+        named = {
+            name: {key: getattr(x, key) for key in MaterialScene.model_fields}
+            if isinstance(x, Material)
+            else x
+            for name, x in first.named.items()
+        }
+        yield {"type": kind, **plain(named), **more}
+    numbers = {
+        "C": section.stiffness,
+        "mass_per_length": section.mass_per_length,
+        "inertia_per_length": section.inertia_per_length,
+        "radius": section.radius,
+        "D": section.damping if np.any(section.damping) else None,
+    }
+    yield {"type": "stiffness", **plain(numbers), **more}
