@@ -23,7 +23,7 @@ from rigid.errors import ModelError
 from rigid.later import Later
 from rigid.system import Floats
 from rodsim.chosen_steps import steps_of
-from rodsim.simulation import USUAL_OUTPUTS
+from rodsim.running.plan import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase, scene_base
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure, MotionSamples
