@@ -133,8 +133,9 @@ def compile_kernels(options: argparse.Namespace) -> int:
 
 def completion(options: argparse.Namespace) -> int:
     """Print the completion script and return the exit code: rodsim completion."""
-    import shtab
+    from rodsim.extras import extra
 
+    shtab = extra("shtab", "shell", "completion")
     top, names = options.all_commands(), _names()
     for command, action in _arguments(top):
         known = names.get(f"{command} {action.dest}", names.get(action.dest))
