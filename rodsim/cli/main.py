@@ -22,10 +22,8 @@ COMMANDS = {
     "rodsim.cli.equilibrium": ("equilibrium",),
     "rodsim.cli.modes": ("modes",),
     "rodsim.cli.studies": ("sweep", "converge"),
-    "rodsim.cli.show": ("show",),
+    "rodsim.cli.show": ("show", "plot", "render", "report", "view"),
     "rodsim.cli.examining": ("info", "check", "audit", "compare", "export", "recover"),
-    "rodsim.cli.picture_commands": ("plot", "render"),
-    "rodsim.cli.reports": ("report", "view"),
     "rodsim.cli.reproducing": ("validate", "reproduce"),
     "rodsim.cli.setup": ("doctor", "setup", "compile", "completion", "schema"),
 }
