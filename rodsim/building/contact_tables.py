@@ -6,8 +6,8 @@ table of surfaces and pairs (`discretization.contact.table`), whose near pairs a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
     """
-    plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
+    plane, law, loss = pair.a, law_of(entry, pair), loss_of(entry, pair)
     assert isinstance(plane, PlaneEntry)
     foot = placed.place(plane.on)
     half_space = np.concatenate([placed.local(foot.frame, plane.normal), foot.X])
@@ -114,9 +114,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
-        yield Interaction(PLANE_SPHERE, frames, numbers, _size(slope, arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
+        yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _size(slope, arm), loss)
         return
     if isinstance(pair.b, SolidEntry | MeshEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
@@ -149,11 +147,21 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         slope = slope_of(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
-        yield Interaction(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
-        if lossy:
-            yield Interaction(
-                WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE
-            )
+        yield from _interactions(entry, PLANE_ROD, frames, numbers, _size(slope, foot_arm), of_element)
+
+
+def _interactions(
+    entry: ContactEntry,
+    kind: Any,
+    frames: Sequence[int],
+    numbers: Floats,
+    size: tuple[float, float],
+    loss: Floats,
+) -> Iterator[Interaction]:
+    """Yield the interaction of a kind, and one of its losses if the contact dissipates energy."""
+    yield Interaction(kind, frames, numbers, size)
+    if loses(entry):
+        yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, loss, OWN]), NONE)
 
 
 def _of_solid(
@@ -163,7 +171,7 @@ def _of_solid(
 
     A half-space touches a mesh as it touches the convex hull of the mesh.
     """
-    plane, solid, lossy = pair.a, pair.b, loses(entry)
+    plane, solid = pair.a, pair.b
     assert isinstance(plane, PlaneEntry)
     assert isinstance(solid, SolidEntry | MeshEntry)
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
@@ -184,10 +192,8 @@ def _of_solid(
             of_loss[DRILL] = entry.drilling_of_rim(x[6])
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        frames = [foot.frame, frame]
-        yield Interaction(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+        size = _size(slope_of(of_feature, own.half or placed.size), arm)
+        yield from _interactions(entry, kind, [foot.frame, frame], numbers, size, of_loss)
 
 
 def _across(axis: Floats, normal: Floats) -> float:
