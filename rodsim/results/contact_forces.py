@@ -2,13 +2,13 @@
 
 The normal forces are those of the interactions of the step (`discretization.contact.interactions` and `System.others`), evaluated
 at one state. A patch has one normal and one bristle (`rigid.interactions.contact.friction`): it is an interaction with a plane,
-or otherwise a part (a sphere, an element of a rod, a solid) with a window of its partner. Friction and dissipation follow from
-the state and its rates, as in `rigid.interactions.contact.friction`:
+or otherwise a part (a sphere, an element of a rod, a solid) with a window of its partner. Friction and dissipation are
+those of `rigid.interactions.contact.friction` at one state and its rates, instead of over a step:
 
-    normal     force of the law, times 1 + phi, where phi depends on the rate at which the contact closes
-    sticking   force of the bristle in the state and of its parallel damper at the rate of slip, k zeta + d slip, at most mu N
-    sliding    force of the bristle alone, k zeta: that which the last step applied, since a step of sliding ends with z1 = P/k
+    normal       force of the law, times 1 + phi, where phi depends on the rate at which the contact closes
+    tangential   force of the bristle in the state and of its parallel damper at the rate of slip, k zeta + d slip, at most mu N
 
+Forces of sliding are therefore those at the end of the last step; the force of a stop or a reversal lies between two outputs.
 Arrays have leading axes of states, or none.
 """
 
@@ -51,6 +51,7 @@ from rigid.interactions.contact.friction import (
     CREEP,
     DRILL,
     FORTH,
+    KINETIC,
     OWN,
     REST,
     ROLL,
@@ -209,10 +210,10 @@ def _held(
     of_bristle = bristles.stiffness[..., None] * _scaled(u, way, u, -0.5)
     rest = CREEP * laws.loss[:, REST]
     d = np.where(rest > 0.0, laws.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * normal
-    slid = bristles.sliding > 0.5
-    P = of_bristle + np.where(slid, 0.0, d)[..., None] * slip
-    size, limit = np.linalg.norm(P, axis=-1), normal * laws.loss[:, STATIC]
-    share = np.where(slid, normal > 0.0, np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0)))
+    P = of_bristle + d[..., None] * slip
+    size, slid = np.linalg.norm(P, axis=-1), bristles.sliding > 0.5
+    limit = normal * np.where(slid, laws.loss[:, KINETIC], laws.loss[:, STATIC])
+    share = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
     held = np.where((slid | (share < 1.0))[..., None], 0.0, _scaled(of_bristle, way, u, 1.0))
     return _scaled(share[..., None] * P, way, P, 1.0), held
 

@@ -37,8 +37,7 @@ class ContactHistory:
 
     `Result.contact` returns it. During a run the forces of a step are means over the step. Here they are computed from the
     stored states and their rates: the force of the law with restitution and damping, and the force of the bristle in that
-    state. Of patches that slide this is the friction that the last step applied. Moments of rolling and drilling are not
-    included.
+    state. Sliding surfaces have the friction at the end of the last step. Moments of rolling and drilling are not included.
 
     Examples
     --------

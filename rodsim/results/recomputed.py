@@ -421,7 +421,7 @@ class _Differences:
                 stored = result.drawn(f"{head}PointData/{name}", outputs, values[chosen].shape)
                 if stored is not None and (
                     head or name not in OF_CONTACTS
-                ):  # older files tell friction otherwise
+                ):  # older files have other contact points
                     known = 8 * np.finfo(np.float32).eps * np.abs(values).max(initial=0.0)
                     known += np.finfo(np.float32).tiny
                     self._compare("drawing", name, outputs, stored, values[None, chosen], known)

@@ -100,17 +100,6 @@ def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the
     assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
 
 
-@pytest.mark.parametrize("given", [{}, {"restitution": 0.5}])
-def test_friction_of_sliding_is_that_which_the_steps_applied(given):
-    """A ball falls on a floor and slides: the force at each output is the change of its momentum in the step before."""
-    result = run(ball_on_floor(0.0501, (1, 0.5, -0.3), friction=(0.4, 0.3), **given), 0.02, 5e-4)
-    own, v = result.contact("on"), result.body("ball").v
-    gained = 1000 * 4 / 3 * np.pi * 0.05**3 * np.diff(v[:, :2], axis=0) / 5e-4
-    slides = own.sliding[1:] == 1
-    assert slides.sum() > 10
-    assert own.force[1:][slides, :2] == pytest.approx(gained[slides], abs=1e-9)
-
-
 @pytest.mark.parametrize("given", [{}, {"friction": (0.4, 0.3), "restitution": 0.6}])
 def test_two_rods_press_each_other_with_opposite_forces_that_change_their_momenta(given, tmp_path):
     file = tmp_path / "rods.vtkhdf"
