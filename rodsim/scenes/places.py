@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from rodsim.parts.part_names import ENDS
 from rodsim.scenes.errors import Path, SceneProblem
+from rodsim.scenes.points import BodyAnchor, OrientationOf, PlaceScene, RodAnchor
 from rodsim.scenes.schema import Scene
-from rodsim.scenes.schema_types import BodyAnchor, OrientationOf, PlaceScene, RodAnchor
 
 HEADS = ("bodies", "driven", "rods")
 _PLACED = ("position", "orientation", "curve", "stress_free")  # keys of parts that may refer to other parts

@@ -10,22 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rigid.checks import LARGEST, name_fault
+from rigid.checks import LARGEST
 from rodsim.expressions import number_of
-from rodsim.parts.entry import ENTRIES
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.object_names import name_object, objects, quoted
 from rodsim.scenes.parameters import SIGN, Parameters, evaluated, is_expression
 from rodsim.scenes.repeats import repeated
 from rodsim.scenes.yaml_data import Source
 
-PARTS = {
-    "materials": "material",
-    "sections": "section",
-    "rods": "rod",
-    "bodies": "body",
-    "driven": "driven frame",
-}
 MOST_PROBLEMS = 10
 
 # Errors of union members whose type does not match the input, such as text for a list.
@@ -80,11 +73,6 @@ _WORDS = {
 M = typing.TypeVar("M", bound=BaseModel)
 
 
-def objects() -> dict[str, str]:
-    """Return the word for one object of each list or mapping of a scene, by key."""
-    return PARTS | {key: kind.word for key, kind in ENTRIES.items()}
-
-
 @cache
 def keys_of(kind: type[BaseModel]) -> Sequence[str]:
     """Return all keys that occur in a schema, sorted."""
@@ -130,27 +118,6 @@ def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | Non
         raise SceneError([(*line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
 
 
-def name_object(data: Any, path: Path) -> str:
-    """Return a description of the object that contains `path`, such as "rod 'arm'", or the key of the section of the scene."""
-    if not path:
-        return "scene"
-    head = str(path[0]) if str(path[0]).isprintable() else repr(path[0])
-    known = objects()
-    if head in known and len(path) > 1:
-        items, key = data.get(head), path[1]
-        item = items[key] if isinstance(items, list) and isinstance(key, int) else None
-        name = item.get("name") if isinstance(item, dict) else None
-        if isinstance(path[1], str):
-            return f"{known[head]} {_quoted(path[1])}"
-        return f"{known[head]} {path[1] + 1 if name_fault(name) else _quoted(name)}"
-    return head
-
-
-def _quoted(text: Any) -> str:
-    """Return a text of the user in quotes, on one line and without control characters."""
-    return f"'{text}'" if str(text).isprintable() else repr(text)
-
-
 def _object_path(path: Path) -> Path:
     """Return the path of the object that contains `path`."""
     return path[:2]
@@ -194,7 +161,7 @@ def _text(
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
         hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
-        return f"{who}: the key {_quoted(key)} is not known here; {hint}"
+        return f"{who}: the key {quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")
