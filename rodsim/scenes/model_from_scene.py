@@ -16,7 +16,6 @@ from rodsim.scenes.entries import add_entry
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
 from rodsim.scenes.object_names import name_object, objects
 from rodsim.scenes.parts import PART_KINDS, named_section
-from rodsim.scenes.places import parts_in_order
 from rodsim.scenes.points import PointReader
 from rodsim.scenes.reading import read
 from rodsim.scenes.repeats import repeated
@@ -78,22 +77,13 @@ class _Loader:
     def __init__(self, scene: schema.Scene, folder: FilePath):
         self._scene, self._folder = scene, folder
         self._model = Model(scene.name, scene.gravity)
-        self._points = PointReader(self._model, scene)
+        self._points = PointReader(self._model, scene, self._make)
 
     def model(self) -> Model:
         """Return the model with all parts and entries of the scene; errors are reported at the path of the object."""
         scene, model, points, folder = self._scene, self._model, self._points, self._folder
         self._unique_names()
-        for path, item in parts_in_order(scene):
-            with self._errors_at(path):
-                PART_KINDS[str(path[0])].add(points, path, item, folder)
-        for (
-            head
-        ) in PART_KINDS:  # numbered in the order of the scene, not in the order in which they were made
-            made = getattr(model, head)
-            given = {item.name: made[item.name] for item in getattr(scene, head)}
-            made.clear()
-            made.update(given)
+        points.make_all()
         for head, kind in ENTRIES.items():
             for k, item in enumerate(getattr(scene, head)):
                 with self._errors_at((head, k)):
@@ -104,6 +94,11 @@ class _Loader:
             with self._errors_at(("sections", name)):
                 named_section(("sections", name), name, scene)
         return model
+
+    def _make(self, path: Path, item: Any) -> None:
+        """Make a part and add it to the model."""
+        with self._errors_at(path):
+            PART_KINDS[str(path[0])].add(self._points, path, item, self._folder)
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
         """Return the points and directions of the monitors under `equilibrium`, by name."""

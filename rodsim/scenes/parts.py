@@ -402,7 +402,7 @@ class PartKind(NamedTuple):
     data: Callable[[Any], Data]
 
 
-PART_KINDS = {
+PART_KINDS = {  # by the names in `points.PARTS`
     "bodies": PartKind(_add_body, _body_data),
     "driven": PartKind(_add_driven, _driven_data),
     "rods": PartKind(_add_rod, _rod_data),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,8 @@ from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.object_names import objects
 from rodsim.scenes.schema_types import Name, Number, Part, Quaternion, Vector, made
+
+PARTS = ("bodies", "driven", "rods")  # lists of parts; each has a table of this name in a model
 
 # --- orientations
 
@@ -209,15 +212,55 @@ Anchor = Annotated[
 
 
 class PointReader:
-    """Find parts and points of a model that scene data name; `scene`: the checked scene, which has all names."""
+    """Find parts and points of a model that scene data name.
 
-    def __init__(self, model: Any, scene: Any):
-        self.model, self.scene = model, scene
+    A part is made when it is first needed, since it may be placed at the point of a part that stands later in the scene.
+    """
+
+    def __init__(self, model: Any, scene: Any, make: Callable[[Path, Any], None]):
+        """Store the model and the checked scene; `make`: adds the part at a path of the scene to the model."""
+        self.model, self.scene, self._make = model, scene, make
+        self._paths = {
+            item.name: ((head, k), item) for head in PARTS for k, item in enumerate(getattr(scene, head))
+        }
+        self._under_way: list[str] = []
+
+    def part(self, name: str) -> Any:
+        """Return the part with this name; make it if need be. Raises SceneProblem if parts are placed in a circle."""
+        path, item = self._paths[name]
+        table = getattr(self.model, str(path[0]))
+        if name not in table:
+            if name in self._under_way:
+                circle = [*self._under_way[self._under_way.index(name) :], name]
+                raise SceneProblem(
+                    path,
+                    f"'{name}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
+                )
+            self._under_way.append(name)
+            self._make(path, item)
+            self._under_way.pop()
+        return table[name]
+
+    def make_all(self) -> None:
+        """Make all parts, in the order of the scene."""
+        for name, (path, _) in self._paths.items():
+            try:
+                self.part(name)
+            except RecursionError:
+                raise SceneProblem(
+                    path,
+                    f"'{name}' is placed at a part that is placed at another, and so on, more than 100 times; list these parts in "
+                    "the order in which they are placed",
+                ) from None
+        for head in PARTS:  # numbered in the order of the scene, not in the order in which they were made
+            table = getattr(self.model, head)
+            for item in getattr(self.scene, head):
+                table[item.name] = table.pop(item.name)
 
     def named(self, path: Path, what: str, name: str, *heads: str) -> Any:
-        """Return the part of the model with a name of these lists; SceneProblem with the names of the scene if there is none."""
-        look_up(path, what, name, {item.name: item for head in heads for item in getattr(self.scene, head)})
-        return next(x[name] for x in (getattr(self.model, head) for head in heads) if name in x)
+        """Return the part with a name of these lists of the scene; SceneProblem with the known names if there is none."""
+        look_up(path, what, name, {own: x for own, (where, x) in self._paths.items() if where[0] in heads})
+        return self.part(name)
 
     def place(self, path: Path, given: Any) -> Any:
         """Return world coordinates (3,), m, given as numbers or as a point of another part."""
@@ -254,7 +297,7 @@ class PointReader:
         if isinstance(given, RodAnchor):
             return self.named(path, "rod", given.rod, "rods").at(given.s, given.offset)
         name = given if isinstance(given, str) else given.body
-        if isinstance(given, str) and any(item.name == name for item in self.scene.rods):
+        if isinstance(given, str) and name in self._paths and self._paths[name][0][0] == "rods":
             raise SceneProblem(
                 path,
                 f"'{name}' is a rod: say where on it, for example '{name}.end' or {{rod: {name}, s: 1.0}}",
@@ -290,13 +333,14 @@ class PointReader:
 
     def _point_by_name(self, text: str, path: Path) -> Point | None:
         """Return the point that "cord.end", "cord@0.3" or "block@0.1,0,0" names; None if `text` has no such form."""
-        model = self.model
-        parts = {**model.bodies, **model.driven, **model.rods, "ground": model.ground}
         cut = [text.rpartition("@")[0], *(text.removesuffix(end) for end in ENDS if text.endswith(end))]
-        if text in parts or not any(name in parts for name in cut):
+        known = [name for name in cut if name in self._paths]
+        if text in self._paths or not (known or "ground" in cut):
             return None
+        for name in known:
+            self.part(name)
         try:
-            found = part_named(self._who(path) or "scene", model, text)
+            found = part_named(self._who(path) or "scene", self.model, text)
         except ModelError as error:
             raise SceneProblem(path, str(error)) from None
         return found if isinstance(found, Point) else None
