@@ -20,7 +20,7 @@ from rodsim.scenes.errors import Path, look_up
 from rodsim.scenes.functions import MOTIONS, Displacement, Motion, displacements_of, motion_of, signal_data
 from rodsim.scenes.plain_values import Data, before_check, cannot_be_saved
 from rodsim.scenes.points import Orientation, Place, PointReader
-from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector
+from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector, numbers
 from rodsim.scenes.sections import SectionScene, section_data, section_of
 from rodsim.scenes.shapes import Shape, shape_data, shape_of
 
@@ -78,18 +78,16 @@ Curve = (
 
 
 # Values along a rod: rows of s and one or three numbers, with linear interpolation.
-AngleRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]], Field(min_length=2)
-]
-DirectionRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]], Field(min_length=2)
-]
-
-
-Strains = Annotated[list[FiniteFloat], Field(min_length=6, max_length=6)]
-StrainRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=7, max_length=7)]], Field(min_length=2)
-]
+if TYPE_CHECKING:
+    AngleRows = list[list[float]]
+    DirectionRows = list[list[float]]
+    StrainRows = list[list[float]]
+    Strains = list[float]
+else:
+    AngleRows, DirectionRows, StrainRows = (
+        Annotated[list[numbers(width, width)], Field(min_length=2)] for width in (2, 4, 7)
+    )
+    Strains = numbers(6, 6)
 
 
 class AngleInRadians(Part):

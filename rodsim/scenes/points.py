@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import scipy  # submodules are imported on first access
-from pydantic import AfterValidator, Discriminator, Field, FiniteFloat, Tag
+from pydantic import AfterValidator, Field, FiniteFloat
 
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
@@ -22,7 +20,7 @@ from rodsim.parts.part_names import ENDS, part_named
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.object_names import objects
-from rodsim.scenes.schema_types import Name, Number, Part, Quaternion, Vector, made
+from rodsim.scenes.schema_types import A_LIST, A_TEXT, Name, Number, Part, Quaternion, Vector, made, one_form
 
 PARTS = ("bodies", "driven", "rods")  # lists of parts; each has a table of this name in a model
 
@@ -69,34 +67,11 @@ Aligned: Any = made(
 )
 
 
-_FORMS = {
-    "quaternion": Quaternion,
-    "axis": AxisAngle,
-    "euler": EulerAngles,
-    "align": Aligned,
-}  # forms of an orientation by their discriminating key
-
-
-def _form_of(value: Any) -> str | None:
-    """Return the tag of the form of an orientation; None if it has no known form."""
-    if isinstance(value, list | tuple):
-        return "form quaternion"
-    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    return next((f"form {key}" for key in ("of", "axis", "euler", "align") if key in keys), None)
-
-
-def _one_form(*keys: str) -> Any:
-    """Return the union of these forms of an orientation."""
-    each = [Annotated[_FORMS[key], Tag(f"form {key}")] for key in keys]
-    return Annotated[
-        reduce(operator.or_, each),
-        Discriminator(
-            _form_of,
-            custom_error_type="no_orientation",
-            custom_error_message="it should be a unit quaternion [w, x, y, z], {axis: [x, y, z], angle_deg: 90}, "
-            "{euler: xyz, angles_deg: [0, 0, 90]}, {align: [0, 0, 1], with: [1, 0, 0]} or {of: point of another part}",
-        ),
-    ]
+_FORMS = {A_LIST: Quaternion, "axis": AxisAngle, "euler": EulerAngles, "align": Aligned}
+_EXPECTED_ORIENTATION = (
+    "it should be a unit quaternion [w, x, y, z], {axis: [x, y, z], angle_deg: 90}, {euler: xyz, angles_deg: [0, 0, 90]}, "
+    "{align: [0, 0, 1], with: [1, 0, 0]} or {of: point of another part}"
+)
 
 
 # --- points
@@ -126,32 +101,17 @@ class RodAnchor(Part):
     """from the rod's curve, along d1, d2, d3 of the section [m]"""
 
 
-def _kind_of_anchor(value: Any) -> str | None:
-    """Return the tag of an anchor: by name, body, rod or ground; None if it is none of them."""
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-def _kind_of_part_anchor(value: Any) -> str | None:
-    """Return the tag of an anchor on a part, by name, body or rod; None if it is none of them."""
-    kind = _kind_of_anchor(value)
-    return None if kind == "anchor by ground" else kind
-
-
-PartAnchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")],
-    Discriminator(
-        _kind_of_part_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, {body: name, at: [x, y, z]} or {rod: name, s: 0.5}",
-    ),
-]
+_ON_PARTS = {A_TEXT: Name, "body": BodyAnchor, "rod": RodAnchor}
+if TYPE_CHECKING:
+    PartAnchor = Any
+    Turned = Any
+    Orientation = Any
+    Anchor = Any
+else:
+    PartAnchor = one_form(
+        _ON_PARTS, "it should be a body's name, {body: name, at: [x, y, z]} or {rod: name, s: 0.5}"
+    )
+    Turned = one_form(_FORMS, _EXPECTED_ORIENTATION)
 
 
 class PlaceScene(Part):
@@ -163,15 +123,6 @@ class PlaceScene(Part):
     """from there, in world axes [m]"""
 
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Turned: TypeAlias = Any
-    Orientation: TypeAlias = Any
-else:
-    Turned = _one_form("quaternion", "axis", "euler", "align")
-
-
 class OrientationOf(Part):
     """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
 
@@ -181,9 +132,6 @@ class OrientationOf(Part):
     """from there, in these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
 
 
-if not TYPE_CHECKING:
-    _FORMS["of"] = OrientationOf
-    Orientation = _one_form(*_FORMS)
 Place = Vector | PlaceScene
 
 
@@ -194,18 +142,12 @@ class GroundAnchor(Part):
     """point in world coordinates, or where a point of a part is at t = 0 [m]"""
 
 
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
+if not TYPE_CHECKING:
+    Orientation = one_form({**_FORMS, "of": OrientationOf}, _EXPECTED_ORIENTATION)
+    Anchor = one_form(
+        {**_ON_PARTS, "ground": GroundAnchor},
+        "it should be a body's name, ground, {body: name, at: [x, y, z]}, {rod: name, s: 0.5} or {ground: [x, y, z]}",
+    )
 
 
 # --- reading
@@ -249,8 +191,8 @@ class PointReader:
             except RecursionError:
                 raise SceneProblem(
                     path,
-                    f"'{name}' is placed at a part that is placed at another, and so on, more than 100 times; list these parts in "
-                    "the order in which they are placed",
+                    f"'{name}' is placed at a part that is placed at another, and so on, more than 100 times; list these parts "
+                    "in the order in which they are placed",
                 ) from None
         for head in PARTS:  # numbered in the order of the scene, not in the order in which they were made
             table = getattr(self.model, head)

@@ -95,7 +95,7 @@ def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | Non
     try:
         return kind.model_validate(source.data, context=parameters)
     except ValidationError as error:
-        problems: dict[Any, tuple[tuple[bool, int, bool], tuple[str, int], str]] = {}
+        problems: dict[Path, tuple[tuple[bool, int, bool], tuple[str, int], str]] = {}
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
             line = source.place(path)
@@ -104,23 +104,17 @@ def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | Non
             fitting = item["type"] not in _OTHER_KIND and not word_for_parts
             rank = (fitting, len(path), item["type"] != "missing")
             text = _text(source, path, missing, item, kind)
-            key = (_object_path(path), path[:3])
-            if key not in problems or rank > problems[key][0]:
-                problems[key] = (rank, line, text)
-        inner = {path for _, path in problems}
+            part = path[:3]  # of an object of the scene
+            if part not in problems or rank > problems[part][0]:
+                problems[part] = (rank, line, text)
         ordered = sorted(
             {
                 (line, text)
-                for (_, path), (rank, line, text) in problems.items()
-                if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in inner)
+                for path, (rank, line, text) in problems.items()
+                if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in problems)
             }
         )
         raise SceneError([(*line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
-
-
-def _object_path(path: Path) -> Path:
-    """Return the path of the object that contains `path`."""
-    return path[:2]
 
 
 def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
@@ -168,7 +162,7 @@ def _text(
         found = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
         return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
-    if is_expression(value) and kind in ("float_type", "int_type"):  # of time, where a number is expected
+    if kind in ("float_type", "int_type") and isinstance(value, str) and is_expression(value):
         try:
             number_of(value[len(SIGN) :], Parameters(source.data))
         except ValueError as error:

@@ -14,8 +14,10 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     FiniteFloat,
+    Tag,
     ValidationInfo,
 )
 
@@ -128,3 +130,27 @@ def schemas(
 def union(key: str, kinds: list[type[Part]]) -> Any:
     """Return the union of schemas, discriminated by the value under `key`."""
     return Annotated[reduce(operator.or_, kinds), Field(discriminator=key)]
+
+
+A_TEXT, A_LIST = "a text", "a list"
+
+
+def one_form(forms: Mapping[str, Any], expected: str) -> Any:
+    """Return the union of several forms of a value, which are told apart by the key that they have.
+
+    `forms`: schema by the key, or by `A_TEXT` or `A_LIST`. `expected`: message for a value in none of the forms.
+    """
+
+    def form_of(value: Any) -> str | None:
+        """Return the tag of the form of a value; None if it has no known form."""
+        if isinstance(value, str | list):
+            found = A_TEXT if isinstance(value, str) else A_LIST
+            return f"form {found}" if found in forms else None
+        keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+        return next((f"form {key}" for key in forms if key in keys), None)
+
+    kinds = [Annotated[kind, Tag(f"form {key}")] for key, kind in forms.items()]
+    return Annotated[
+        reduce(operator.or_, kinds),
+        Discriminator(form_of, custom_error_type="no_form", custom_error_message=expected),
+    ]
