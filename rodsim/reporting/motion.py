@@ -23,7 +23,7 @@ from rodsim.results.camera import upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
-from rodsim.results.scene import VISIBLE
+from rodsim.results.shapes import VISIBLE
 from rodsim.results.stage import BODIES, RODS, palette
 from rodsim.results.standing import Standing
 

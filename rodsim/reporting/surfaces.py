@@ -10,7 +10,7 @@ import numpy as np
 
 from rodsim.reporting.embedded_data import packed
 from rodsim.results.layout import BodyLayout
-from rodsim.results.solids import body_shape, with_normals
+from rodsim.results.shapes import body_surface, with_normals
 
 MOST_TRIANGLES = 60_000  # largest number of triangles of all bodies together
 FEWEST = 12  # smallest number of triangles of a body: that of a box
@@ -26,7 +26,7 @@ def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[i
         return {"X": packed(np.zeros((0, 3))), "faces": packed([], "i4"), "body": packed([], "i4")}, (0, 0)
     given = sum(len(body.faces) for body in bodies)
     shown = list(bodies) if given <= MOST_TRIANGLES else _coarser(bodies, given)
-    parts = [body_shape(shown[k]) for k in numbers]
+    parts = [body_surface(shown[k]) for k in numbers]
     meshes = [with_normals(vertices, faces) for vertices, faces, _ in parts]  # plotly averages normals, too
     starts = np.cumsum([0] + [mesh.n_points for mesh in meshes])
     faces = np.concatenate([mesh.regular_faces + start for mesh, start in zip(meshes, starts, strict=False)])
