@@ -7,14 +7,22 @@ from collections.abc import Sequence
 from rigid.system import Floats, State
 from rodsim.results import contact_surfaces, marks
 from rodsim.results.layout import Layout
-from rodsim.results.shapes import Shape, body_shapes, join, rod_shape
+from rodsim.results.shapes import ROUNDED, Shape, body_shapes, join, rod_shape
 
 
-def scene(layout: Layout, size: float, up: Floats, states: Sequence[State], pixel: float = 0.0) -> Shape:
+def scene(
+    layout: Layout,
+    size: float,
+    up: Floats,
+    states: Sequence[State],
+    pixel: float = 0.0,
+    rounded: int = ROUNDED,
+) -> Shape:
     """Return the shapes of a model as one.
 
     `size`: size of the scene, m; thin rods are drawn thick enough to be visible in it. `up`: (3,) unit vector. `states`: states
     in which planes are large enough for all that may touch them. `pixel`: length that a pixel shows, m; 0 if not known.
+    `rounded`: largest number of triangles of smooth bodies when they are refined.
     """
     first_point, rods = 0, []
     for number, rod in enumerate(layout.rods):
@@ -24,7 +32,7 @@ def scene(layout: Layout, size: float, up: Floats, states: Sequence[State], pixe
     return join(
         [
             *rods,
-            *body_shapes(layout.bodies, n_rods, first_point, size, pixel),
+            *body_shapes(layout.bodies, n_rods, first_point, size, pixel, rounded),
             *marks.supports(layout, size, up, parts),
             *contact_surfaces.shapes(layout, size, states, parts + len(marks.COLORS)),
         ]

@@ -104,8 +104,9 @@ def fixed_shape(
 
 def join(shapes: Sequence[Shape]) -> Shape:
     """Return several shapes as one."""
-    nothing = np.zeros((0, 3))
-    shapes = [fixed_shape(0, 0, nothing, nothing.astype(np.int64)), *shapes]
+    none, numbers, points = np.zeros(0), np.zeros(0, np.int64), np.zeros((0, 3))
+    empty = Shape(numbers, numbers, none, numbers, points, points, points.astype(np.int64), *[numbers] * 3)
+    shapes = [empty, *shapes]
     stations = np.cumsum([0] + [len(own.x) for own in shapes])
     vertices = np.cumsum([0] + [len(own.offset) for own in shapes])
     shapes = [
@@ -186,12 +187,12 @@ def half_sides(rod: RodLayout, size: float, pixel: float) -> Floats:
 
 
 def body_shapes(
-    bodies: Sequence[BodyLayout], first_owner: int, first_point: int, size: float, pixel: float
+    bodies: Sequence[BodyLayout], first_owner: int, first_point: int, size: float, pixel: float, rounded: int
 ) -> Iterator[Shape]:
     """Yield the surfaces of bodies, or three crossed bars along the axes of those without a surface.
 
     `first_point`: number of the first point of bodies in `Drawing`; `size`: size of the scene, m; `pixel`: length that a pixel
-    shows, m, to which smooth bodies are refined; 0 if not known.
+    shows, m, to which smooth bodies are refined; 0 if not known; `rounded`: largest number of their triangles.
     """
     made: dict[tuple[bytes, bytes], tuple[Floats, Ints, Ints]] = {}  # equal bodies share one shape
     for owner, body in enumerate(bodies, first_owner):
@@ -202,7 +203,7 @@ def body_shapes(
             continue
         key = (body.vertices.tobytes(), body.faces.tobytes())
         if key not in made:
-            made[key] = body_surface(body, pixel, ROUNDED // len(bodies))
+            made[key] = body_surface(body, pixel, rounded // len(bodies))
         vertices, faces, nearest = made[key]
         yield fixed_shape(body.frame, owner, vertices, faces, points=first_point + nearest)
         first_point += len(body.vertices)

@@ -279,12 +279,17 @@ class Stage:
         return float(t[-1] - t[0]) / max(1, len(t) - 1)
 
 
+def family(name: str) -> str:
+    """Return the name of a family of objects: 'bar 1', 'bar 2', ... are bars."""
+    return re.sub(r"[\s_.-]*\d+$", "", name) or name
+
+
 def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
     """Return the colours (n, 3) of objects, and name and colour of every family; 'bar 1', 'bar 2', ... are a family."""
     families: dict[str, list[str]] = {}
     colors = np.zeros((len(names), 3))
     for i, name in enumerate(names):
-        stem = re.sub(r"[\s_.-]*\d+$", "", name) or name
+        stem = family(name)
         members = families.setdefault(stem, [])
         hue = hues[list(families).index(stem) % len(hues)]
         colors[i] = hue + (1 - hue) * NEXT * (len(members) % 2)
