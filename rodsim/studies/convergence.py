@@ -24,9 +24,9 @@ from rigid.later import Later
 from rigid.system import Floats
 from rodsim.chosen_steps import steps_of
 from rodsim.running.plan import USUAL_OUTPUTS
-from rodsim.studies.bases import SceneBase, scene_base
+from rodsim.studies.bases import SceneBase, read_scene_base, scene_base
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import Measure, MotionSamples
+from rodsim.studies.measures import Measure, MotionSamples, named_measures
 from rodsim.studies.refinement import SAMPLES, Choice, Plan, Run, Series, choose, series
 from rodsim.studies.study import Study, made_parameter
 from rodsim.studies.study_results import Sweep, dumps
@@ -283,7 +283,7 @@ def converge(
     expected 4.95e-04; refined against itself: 5.45e-04, kept
     """
     wanted = Wanted.of(measures, error, levels)
-    base = scene_of(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
+    base = read_scene_base(scene, settings={"t_end": t_end, "dt": dt, "integrator": integrator})
     plan = plan_of(base, levels, motion=not wanted.measures)
     with open_workers(scheduler, workers) as opened:
         return converged(base, plan, wanted, {"folder": folder, "progress": progress, "workers": opened})
@@ -303,10 +303,7 @@ class Wanted(NamedTuple):
         count("converge", "levels", levels)
         if levels < 3:
             raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
-        named: dict[str, Measure] = {}
-        if measures is not None:
-            named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
-        return cls(named, error, levels)
+        return cls(named_measures(measures), error, levels)
 
 
 def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
@@ -350,16 +347,6 @@ def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) 
 def _rates(rows: list[Run], runs: Sweep) -> list[float]:
     """Return the time of each run per unit of `Run.work`, s."""
     return [outcome.seconds / row.work for row, outcome in zip(rows, runs.outcomes, strict=True)]
-
-
-def scene_of(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
-    """Return the study target of a scene file or of scene data; `settings` that are not None replace those of its run."""
-    from rodsim.scenes.reading import read
-
-    if isinstance(scene, Mapping):
-        return scene_base("<scene>", dict(scene), {}, None, {}, settings)
-    source = read(scene)
-    return scene_base(source.file, source.data, source.lines, Path(scene).parent, {}, settings)
 
 
 def _run(
@@ -655,13 +642,13 @@ def cheapest_scheme(
     """
     wanted = Wanted.of(measures, error, levels)
     times = {"t_end": t_end, "dt": dt}
-    own = scene_of(scene, times).whole.get("run")
+    own = read_scene_base(scene, settings=times).whole.get("run")
     if own is None:
         raise StudyError("cheapest_scheme: the scene has no run; an equilibrium has no integrator")
     names = schemes_beside(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
     if not names:
         raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
-    bases = {name: scene_of(scene, {**times, "integrator": name}) for name in names}
+    bases = {name: read_scene_base(scene, settings={**times, "integrator": name}) for name in names}
     plans = {name: plan_of(base, levels, motion=not wanted.measures) for name, base in bases.items()}
     found: dict[str, Convergence] = {}
     refused: dict[str, str] = {}

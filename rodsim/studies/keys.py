@@ -32,29 +32,16 @@ _PACKAGES = ("rodsim", "rigid", "discretization")
 _ASIDE = ("cli", "doctor", "papers", "reporting", "templates", "validation")
 # folders in which only these files affect the numbers
 _PARTLY = {
-    "studies": "bases cases measures",
+    "studies": "bases cases measures paths",
     "comparing": "points",
 }
 # class attributes that Python adds, and texts: not part of a key
-_NOT_OF_A_CLASS = [
-    "__dict__",
-    "__weakref__",
-    "__module__",
-    "__doc__",
-    "__qualname__",
-    "__firstlineno__",
-    "__static_attributes__",
-    "__annotate__",
-    "__annotate_func__",
-    "__annotations_cache__",
-    "_abc_impl",
-    "__abstractmethods__",
-]
-_WRAPPED = (
-    "py_func",
-    "__wrapped__",
-    "pyfunc",
-)  # attributes in which numba, functools and numpy store the wrapped function
+_NOT_OF_A_CLASS = {
+    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__firstlineno__", "__static_attributes__",
+    "__annotate__", "__annotate_func__", "__annotations_cache__", "_abc_impl", "__abstractmethods__",
+}  # fmt: skip
+# attributes in which numba, functools and numpy store the wrapped function
+_WRAPPED = ("py_func", "__wrapped__", "pyfunc")
 
 
 def sources() -> Iterator[tuple[str, Path, Path]]:
@@ -187,7 +174,7 @@ class _Plain:
             own = {n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _of_a_slot(x)}
             return ["class", value.__qualname__, self.of([list(value.__bases__), own], inside)]
         f: Any = value
-        names = _names_in(f.__code__)
+        names = names_in(f.__code__)
         outside = {name: f.__globals__[name] for name in names & f.__globals__.keys()}
         cells = [_held(cell) for cell in f.__closure__ or ()]
         parts = [f.__code__, f.__defaults__, f.__kwdefaults__, cells, outside, vars(f)]
@@ -215,12 +202,12 @@ def _held(cell: types.CellType) -> Any:
         return None
 
 
-def _names_in(code: types.CodeType) -> set[str]:
+def names_in(code: types.CodeType) -> set[str]:
     """Return the names used in code and in nested functions."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _names_in(constant)
+            names |= names_in(constant)
     return names
 
 

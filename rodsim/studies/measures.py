@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,6 +94,18 @@ REDUCTIONS: dict[str, Callable[[Floats, Floats], Any]] = {
 }
 _UNITS = {"time-of-max": "s", "time-of-min": "s", "frequency": "Hz"}
 _FORM = "write it as 'final rods.NAME.end.r.z', 'at 1.5 energy.elastic' or 'max joints.NAME.force.norm'"
+
+
+def named_measures(measures: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
+    """Return the measures by name; texts in a list are their own names. Raise StudyError unless all are texts or callable."""
+    named: dict[str, Measure]
+    named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures or ()}
+    for name, what in named.items():
+        if not isinstance(what, str) and not callable(what):
+            raise StudyError(
+                f"measure '{name}' = {what!r:.60}: give words as 'final energy.total', or a function"
+            )
+    return named
 
 
 class Named(NamedTuple):

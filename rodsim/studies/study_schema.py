@@ -11,7 +11,7 @@ from pydantic import Field, FiniteFloat, model_validator
 from rodsim.scenes.reading import read
 from rodsim.scenes.scene_checks import checked
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
-from rodsim.studies.bases import scene_base
+from rodsim.studies.bases import read_scene_base
 from rodsim.studies.errors import StudyError
 from rodsim.studies.study import MOST_CASES, SEED, Study, made_parameter
 
@@ -139,17 +139,9 @@ def read_study(path: str | Path, keep: Any = None, plots: list[PlotEntry] | None
     entry = checked(source, StudyEntry)
     parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
     settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
-    scene = read(Path(path).parent / entry.scene)
     try:
         places = {name: parameter.places for name, parameter in parameters.items()}
-        base = scene_base(
-            scene.file,
-            scene.data,
-            scene.lines,
-            Path(path).parent / Path(entry.scene).parent,
-            places,
-            settings,
-        )
+        base = read_scene_base(Path(path).parent / entry.scene, places, settings)
         return Study(
             entry.name,
             base,

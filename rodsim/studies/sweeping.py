@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from rigid.later import Later
-from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, scene_base
+from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, read_scene_base
 from rodsim.studies.cases import Case, Outcome, Recipe
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import program
-from rodsim.studies.measures import Measure
+from rodsim.studies.measures import Measure, named_measures
 from rodsim.studies.study import Parameter, Study, made_parameter
 from rodsim.studies.study_results import Folder, Sweep
 from rodsim.studies.workers import Workers, open_workers, run_cases
@@ -46,7 +46,7 @@ def sweep(
 ) -> Sweep:
     """Run a scene, a model or a function with many parameter values, on all cores or on a Dask cluster.
 
-    A script must guard the call with `if __name__ == "__main__":`, because workers import the script.
+    Workers do not import the script that calls it: the functions and classes that it defines are sent to them.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def sweep(
         of_base,
         given,
         _validated(schema.DesignEntry, "design", entry),
-        _measures(measures),
+        named_measures(measures),
         _keep(keep),
         limit=limit,
     )
@@ -141,17 +141,9 @@ def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]
         of_model = ModelBase(base, dict(settings))
         of_model.check(list(given))
         return of_model
-    if isinstance(base, str | Path):
-        from rodsim.scenes.reading import read
-
-        source, folder = read(base), Path(base).parent
+    if isinstance(base, str | Path | Mapping):
         places = {name: parameter.places for name, parameter in given.items()}
-        return scene_base(source.file, source.data, source.lines, folder, places, settings)
-    if isinstance(base, Mapping):
-        from rodsim.scenes.plain import scene_of
-
-        places = {name: parameter.places for name, parameter in given.items()}
-        return scene_base("<scene>", scene_of(base), {}, None, places, settings)
+        return read_scene_base(base, places, settings)
     if callable(base):
         of_function = FunctionBase(base, dict(settings))
         of_function.check(list(given))
@@ -169,19 +161,6 @@ def _parameter(name: str, given: Any) -> Parameter:
         given = {"values": [x.item() if isinstance(x, np.generic) else x for x in given]}
     entry = _validated(schema.ParameterEntry, f"parameter '{name}'", dict(given))
     return made_parameter(name, entry)
-
-
-def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
-    """Return the measures by name; raise StudyError for one that is neither text nor callable."""
-    found: dict[str, Measure] = {}
-    if given is not None:
-        found = dict(given) if isinstance(given, Mapping) else {text: text for text in given}
-    for name, what in found.items():
-        if not isinstance(what, str) and not callable(what):
-            raise StudyError(
-                f"measure '{name}' = {what!r:.60}: give words as 'final energy.total', or a function"
-            )
-    return found
 
 
 def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:

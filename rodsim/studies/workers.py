@@ -212,7 +212,7 @@ class DaskWorkers:
         last = time.monotonic() + PATIENCE
         while True:
             try:
-                return Client(self._scheduler, timeout=min(10.0, PATIENCE), set_as_default=False)
+                return Client(self._scheduler, timeout=min(10.0, PATIENCE))
             except ValueError as error:
                 raise StudyError(
                     f"scheduler '{self._scheduler}': {error}; give one as tcp://HOST:8786"
