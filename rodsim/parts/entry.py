@@ -44,7 +44,7 @@ E = TypeVar("E", bound="Entry")
 
 
 class Place(Protocol):
-    """Protocol of a point on a frame (`rodsim.building.build.Placed`)."""
+    """Protocol of a point on a frame (`rodsim.building.placement.Placed`)."""
 
     @property
     def frame(self) -> int: ...
@@ -55,7 +55,7 @@ class Place(Protocol):
 
 
 class Poses(Protocol):
-    """Protocol of the part of `rodsim.building.build.Placement` that entries use."""
+    """Protocol of the part of `rodsim.building.placement.Placement` that entries use."""
 
     r: Floats
     quat: Floats
