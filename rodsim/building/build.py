@@ -31,7 +31,6 @@ from discretization.system import System
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Springs, State, TorsionSprings
-from rigid.vectors import cross
 from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drawn_shapes import with_shapes
@@ -52,6 +51,7 @@ from rodsim.building.plausibility import warn_of_doubts
 from rodsim.building.point_masses import check_rotations, idle_axes
 from rodsim.building.time_corners import NO_CORNERS, Corners, corners_of_model
 from rodsim.parts.entries import Contents, TorsionEntry
+from rodsim.parts.entry import angle_directions
 from rodsim.parts.model_description import description
 from rodsim.parts.no_model import no_model
 from rodsim.parts.part_names import SpeakingOf
@@ -190,18 +190,12 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     frames = np.array(
         [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
     ).reshape(-1, 2)
-    Ua, Wa, Ub = np.empty((3, len(entries), 3))
-    for k, entry in enumerate(entries):
-        u = cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
-        u /= np.linalg.norm(u)
-        w = cross(entry.axis, u)
-        a, b = frames[k]
-        Ua[k], Wa[k], Ub[k] = placement.local(a, u), placement.local(a, w), placement.local(b, u)
+    each = [
+        angle_directions(placement, a, b, entry.axis) for (a, b), entry in zip(frames, entries, strict=True)
+    ]
     return TorsionSprings(
         frames,
-        Ua,
-        Wa,
-        Ub,
+        *map(np.array, zip(*each, strict=True)),
         np.array([entry.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array([entry.angle for entry in entries], dtype=float),
@@ -217,10 +211,10 @@ def _others(
     """
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with SpeakingOf(entry.kind, entry.name):
+        with SpeakingOf(entry.word, entry.name):
             made = entry.made(placement)
         each += made
-        names += [f"{entry.kind} '{entry.name}'"] * len(made)
+        names += [f"{entry.word} '{entry.name}'"] * len(made)
     met, of_contacts, of_a = plane_contacts(model, placement)
     each, names = each + met, names + of_contacts
     sprung = [

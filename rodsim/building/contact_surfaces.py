@@ -22,7 +22,8 @@ from rodsim.parts.contact_entries import (
     stiffness_of,
 )
 from rodsim.parts.entries import Contents
-from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod
+from rodsim.parts.entry import across
+from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod, part_of
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntry, SolidEntry, SurfaceEntry
 
 
@@ -135,8 +136,7 @@ def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
 
     The rectangle encloses the model at t = 0.
     """
-    side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
-    side /= np.linalg.norm(side)
+    side = across(normal)
     axes = np.stack([np.cross(side, normal), side])
     along = (placed.r[1:] - at.world) @ axes.T if len(placed.r) > 1 else np.zeros((1, 2))
     low, high = along.min(axis=0) - placed.size, along.max(axis=0) + placed.size
@@ -168,9 +168,7 @@ class Joined:
 
 def _part(own: object) -> object:
     """Return the part of a surface or of an anchor."""
-    if isinstance(own, SurfaceEntry):
-        own = own.on
-    return own.part if isinstance(own, Anchor) else own
+    return part_of(own.on if isinstance(own, SurfaceEntry) else own)
 
 
 def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:
