@@ -38,7 +38,6 @@ from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
-    Placed,
     features_on,
     law_of,
     loses,
@@ -48,7 +47,7 @@ from rodsim.building.contact_surfaces import (
     segments_of,
     slope_of,
 )
-from rodsim.building.load_arrays import SpeakingOf
+from rodsim.building.placement import Placed, Placement
 from rodsim.parts.contact_entries import (
     ContactEntry,
     Pair,
@@ -56,8 +55,8 @@ from rodsim.parts.contact_entries import (
     called,
 )
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Place
 from rodsim.parts.model_parts import Rod
+from rodsim.parts.part_names import SpeakingOf
 from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.1  # largest penetration at t = 0 as a fraction of the radius
@@ -75,7 +74,7 @@ K_T, DRILL = 5, 6  # indices of the tangential stiffness and of the drilling len
 # --- contacts with planes
 
 
-def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], list[str], list[str]]:
+def plane_contacts(model: Contents, placed: Placement) -> tuple[list[Interaction], list[str], list[str]]:
     """Return the interactions of all contacts with planes, the name of the contact of each, and the names for planes of `a`.
 
     In each contact pairs whose plane is on its side `a` come first; the last list holds the names of these alone.
@@ -98,7 +97,7 @@ def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], 
     return found, names, of_a
 
 
-def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Interaction]:
+def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined) -> Iterator[Interaction]:
     """Yield the interactions of a plane with a sphere, a solid, a mesh or the elements of a rod.
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
@@ -165,7 +164,7 @@ def _interactions(
 
 
 def _of_solid(
-    entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
+    entry: ContactEntry, pair: Pair, placed: Placement, foot: Placed, half_space: Floats
 ) -> Iterator[Interaction]:
     """Yield the interactions of a plane with each point and each circle of a solid, each with its share of the stiffness.
 
@@ -272,7 +271,7 @@ class _Pairs(NamedTuple):
     laws: dict[str, tuple[Floats, Floats]]  # law and losses of each contact, by name
 
 
-def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
+def contact_table(model: Contents, placed: Placement) -> tuple[Contacts, list[str]]:
     """Return the contact table and the name of the contact of each of its pairs.
 
     The first surface of a pair is on the side `a` of its contact.
@@ -310,7 +309,7 @@ def _add(
     entry: ContactEntry,
     ordered: tuple[Surface, Surface],
     pair: Pair,
-    placed: Placed,
+    placed: Placement,
     model: Contents,
 ) -> None:
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
@@ -392,7 +391,7 @@ def _looking(one: float, other: float) -> int:
     return table.FIRST if one < other else table.SECOND
 
 
-def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:
+def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placement) -> int:
     """Return the index of a surface in the table; add it if it is not there yet."""
     key = (id(own), radius if isinstance(own, Rod) else None)
     if key in found.numbers:
@@ -421,7 +420,7 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
     return found.numbers[key]
 
 
-def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
+def _solid(own: SolidEntry, placed: Placement) -> table.Surface:
     """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
     features, frame = features_on(own, placed), placed.frame_of(own.on)
     if own.is_box:
@@ -475,7 +474,7 @@ def _check_sides(
 
 
 def _held(
-    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined
+    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
 
@@ -499,7 +498,7 @@ def _held(
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
+def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placement) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0."""
     if not found.pairs:
         return
