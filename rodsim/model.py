@@ -1324,7 +1324,7 @@ class Model(Contents):
 
     def _repr_html_(self) -> str:
         """Return an overview of the model as HTML, for notebooks."""
-        from rodsim.parts.model_html import model_html
+        from rodsim.parts.html import model_html
 
         return model_html(self)
 

@@ -22,10 +22,8 @@ COMMANDS = {
     "rodsim.cli.equilibrium": ("equilibrium",),
     "rodsim.cli.modes": ("modes",),
     "rodsim.cli.studies": ("sweep", "converge"),
-    "rodsim.cli.show": ("show",),
-    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export"),
-    "rodsim.cli.picture_commands": ("plot", "render"),
-    "rodsim.cli.reports": ("report", "view"),
+    "rodsim.cli.show": ("show", "plot", "render", "report", "view"),
+    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export", "recover"),
     "rodsim.cli.reproducing": ("validate", "reproduce"),
     "rodsim.cli.setup": ("doctor", "setup", "compile", "completion", "schema"),
 }
@@ -75,7 +73,6 @@ def _page(helps: Mapping[str, str]) -> str:
     lines = [
         "usage: rodsim [--help] [--version] COMMAND ...",
         "Simulate rods and rigid multibody systems with structure-preserving integrators.",
-        "",
     ]
     for heading, names in LISTED.items():
         lines.append(heading)

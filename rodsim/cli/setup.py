@@ -19,7 +19,7 @@ from rodsim.compiling.families import FAMILIES as FAMILIES_OF_KERNELS
 
 SHELLS = ("bash", "zsh", "tcsh")
 # Destinations (`dest`) of arguments that are files, and (command, `dest`) of those that are folders.
-FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported")
+FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported", "snapshot")
 FOLDERS = {("audit", "output"), ("reproduce", "output"), ("validate", "output")}
 
 
@@ -133,8 +133,9 @@ def compile_kernels(options: argparse.Namespace) -> int:
 
 def completion(options: argparse.Namespace) -> int:
     """Print the completion script and return the exit code: rodsim completion."""
-    import shtab
+    from rodsim.extras import extra
 
+    shtab = extra("shtab", "shell", "completion")
     top, names = options.all_commands(), _names()
     for command, action in _arguments(top):
         known = names.get(f"{command} {action.dest}", names.get(action.dest))

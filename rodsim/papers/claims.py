@@ -184,3 +184,11 @@ def curves(
 def scheme_velocity_constraints(run: Trajectory) -> Floats:
     """Return G(q) v (N, m) at the ends of the steps, with the velocity v of the scheme; `velocity_residual` uses M^-1 p."""
     return np.array([run.system.rate(q, v) for q, v in zip(run.q[1:], run.v[1:], strict=True)])
+
+
+def momentum_constraints(run: Trajectory) -> Floats:
+    """Return G M^-1 p (N + 1, m) at the ends of the steps: the velocity constraints, with the velocity of the momenta."""
+    system = run.system
+    return np.array(
+        [system.jacobian(q) @ system.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)]
+    )

@@ -13,7 +13,7 @@ from rigid.inertia import Box
 from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
-from rodsim.papers.claims import Convergence, Line, Study, drift, largest, listed, sweep
+from rodsim.papers.claims import Convergence, Line, Study, drift, largest, listed, momentum_constraints, sweep
 
 NAME = "physical-pendulum"
 H = 0.1
@@ -90,9 +90,8 @@ def angle_errors(name: str, chart: str, k: int, t: float) -> Convergence:
 
     def error(h: float) -> float:
         """Return the error with elements or steps of length h."""
-        return angle_error(
-            solve(chart, k, round(t / h), t) if name == "BG" else march(chart, k, h=h, t_end=t), t
-        )
+        run = solve(chart, k, round(t / h), t) if name == "BG" else march(chart, k, h=h, t_end=t)
+        return angle_error(run, t)
 
     return sweep([t / round(t / h) for h in lengths], error)
 
@@ -110,10 +109,7 @@ def constraints(run: Trajectory) -> tuple[Floats, Floats]:
 
 def rates(run: Trajectory) -> tuple[Floats, Floats]:
     """Return the internal (N + 1, m - 3) and external (N + 1, 3) parts of the velocity constraints G W p at the nodes."""
-    system = run.system
-    psi = np.array(
-        [system.jacobian(q) @ system.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)]
-    )
+    psi = momentum_constraints(run)
     return psi[:, :-N_EXTERNAL], psi[:, -N_EXTERNAL:]
 
 

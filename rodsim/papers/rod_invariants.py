@@ -245,15 +245,13 @@ def _of_result(name: str, integrator: str) -> dict[str, float]:
 
 def cost_of(name: str, integrator: str, chart: str) -> float:
     """Return microseconds per element and step with 32 elements."""
-    model, h, more = MODELS[name](TIMED_ELEMENTS), 0.1 * H, 10
-    run: Callable[[int], object]
+    model, h = MODELS[name](TIMED_ELEMENTS), 0.1 * H
     if chart == "cayley":
-        more = 500
-        run = lambda steps: simulate(model, steps * h, h, integrator, output_every=steps)  # noqa: E731
+        cost = microseconds(lambda n: simulate(model, n * h, h, integrator, output_every=n), 500, 4)
     else:
         built = in_chart(model, chart)
-        run = lambda steps: integrate(built, integrator, h, steps * h)  # noqa: E731
-    return microseconds(run, more, repetitions=4) / TIMED_ELEMENTS
+        cost = microseconds(lambda n: integrate(built, integrator, h, n * h), 10, 4)
+    return cost / TIMED_ELEMENTS
 
 
 def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ()) -> Properties:

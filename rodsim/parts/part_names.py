@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rigid.errors import ModelError
+from rigid.errors import ModelError, PartName
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.points import parse_point
 
@@ -99,3 +99,19 @@ def _listed(names: list[str]) -> str:
     more = " ..." if len(names) > MOST_LISTED else ""
     listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
     return f"Use one of {listed}{more}." if names else "Add it first."
+
+
+class SpeakingOf:
+    """Add a part's kind and name to each ModelError that is raised inside this context."""
+
+    __slots__ = "kind", "name"
+
+    def __init__(self, kind: str, name: str):
+        self.kind, self.name = kind, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ModelError):
+            error.about = error.about or (PartName(self.kind, self.name),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ from rodsim.expressions import (
 
 TIME = "t"  # name of the time in formulas, s
 _STEP = 1e-30  # imaginary step of the derivative: f(t + ih) = f(t) + ih f'(t) + O(h^2), without cancellation
+
+
+@lru_cache(1000)
+def _tree(text: str) -> ast.expr:
+    """Return the syntax tree of a formula, which is not to be changed."""
+    return parsed(text)
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Expression(Signal):
 
     def _at(self, t: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
         """Return the values at real or complex times, of their shape."""
-        tree = parsed(self.text)
+        tree = _tree(self.text)
         with np.errstate(all="ignore"):
             return self._guarded(lambda: evaluated(tree, {TIME: t}, functions)) + np.zeros_like(t)
 
@@ -98,7 +105,7 @@ class Expression(Signal):
         ModelError
             If the formula has functions with kinks or jumps, or the derivative is not finite.
         """
-        tree = parsed(self.text)
+        tree = _tree(self.text)
         kinked = [
             x.func.id for x in ast.walk(tree) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
         ]

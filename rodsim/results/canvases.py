@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 from rodsim.results.camera import ANGLE, Camera
 from rodsim.results.labels import INK, letter_size
-from rodsim.results.scene import Surface
-from rodsim.results.solids import with_normals
+from rodsim.results.shapes import with_normals
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
@@ -63,12 +62,12 @@ class VtkCanvas:
         view.up, view.view_angle = tuple(camera.axes[:, 1]), float(np.degrees(ANGLE))
         self.plotter.camera_set = True
 
-    def draw(self, surface: Surface, colors: Floats) -> None:
-        """Set the surface to draw, with colors (n, 3) in 0..1 at its vertices."""
-        rank = SHIFTED - 1 - surface.owner % SHIFTED
+    def draw(self, vertices: Floats, faces: Ints, owner: Ints, colors: Floats) -> None:
+        """Set the surface to draw: vertices (n, 3), m, faces (m, 3), owners (n,) and colors (n, 3) in 0..1 of the vertices."""
+        rank = SHIFTED - 1 - owner % SHIFTED
         shift = NEARER * self._camera.distance * rank[:, None] * self._camera.axes[:, 2]
         rgb = (255 * np.clip(colors, 0, 1)).astype(np.uint8)
-        mesh = with_normals(surface.vertices + shift, surface.faces, rgb=rgb)
+        mesh = with_normals(vertices + shift, faces, rgb=rgb)
         ambient, diffuse, specular = shading(self._even)
         actor = self.plotter.add_mesh(
             mesh, scalars="rgb", rgb=True, name="scene", render=False, reset_camera=False, culling="back",
@@ -161,27 +160,27 @@ class FlatCanvas:
         self._axes.set_axis_off()
         self._artists: dict[str, Any] = {}
 
-    def draw(self, surface: Surface, colors: Floats) -> None:
-        """Set the surface to draw, with colors (n, 3) in 0..1 at its vertices."""
+    def draw(self, vertices: Floats, faces: Ints, owner: Ints, colors: Floats) -> None:
+        """Set the surface to draw: vertices (n, 3), m, faces (m, 3), owners (n,) and colors (n, 3) in 0..1 of the vertices."""
         from matplotlib.collections import PolyCollection
 
-        pixels, depth = self._camera.project(surface.vertices, self.width, self.height)
-        corners, a = pixels[surface.faces], (surface.vertices @ self._camera.axes)[surface.faces]
+        pixels, depth = self._camera.project(vertices, self.width, self.height)
+        corners, a = pixels[faces], (vertices @ self._camera.axes)[faces]
         (x1, y1), (x2, y2) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
         # y counts downwards, which reverses the orientation of triangles that face the viewer
-        front = (x2 * y1 - x1 * y2 > 0) & np.all(depth[surface.faces] > 0, axis=1)
-        order = np.flatnonzero(front)[np.argsort(-depth[surface.faces].mean(axis=1)[front])]
+        front = (x2 * y1 - x1 * y2 > 0) & np.all(depth[faces] > 0, axis=1)
+        order = np.flatnonzero(front)[np.argsort(-depth[faces].mean(axis=1)[front])]
         normals = np.cross(a[:, 1] - a[:, 0], a[:, 2] - a[:, 0])[order]
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         ambient, diffuse, _ = shading(self._even)
         bright = np.full(len(order), ambient)
         for direction, strength in LIGHTS:
             bright += diffuse * strength * np.maximum(normals @ direction / np.linalg.norm(direction), 0.0)
-        shaded = np.clip(colors[surface.faces[order]].mean(axis=1) * bright[:, None], 0, 1)
-        faces = PolyCollection(
+        shaded = np.clip(colors[faces[order]].mean(axis=1) * bright[:, None], 0, 1)
+        drawn = PolyCollection(
             list(corners[order]), facecolors=shaded, edgecolors=shaded, linewidths=0.3, zorder=2
         )
-        self._replace("scene", self._axes.add_collection(faces, autolim=False))
+        self._replace("scene", self._axes.add_collection(drawn, autolim=False))
 
     def ground(self, ends: Floats) -> None:
         """Draw grid lines in the scene; ends (n, 2, 3), m."""

@@ -18,7 +18,7 @@ from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.distances import SURFACES, mesh_of
 from rodsim.results.layout import Layout
-from rodsim.results.solids import Solid, box
+from rodsim.results.shapes import Shape, box, fixed_shape
 
 PLANE, BALL = np.array([172, 178, 187]) / 255, np.array([120, 140, 150]) / 255
 COLORS = np.stack([PLANE, BALL])  # by owner, after the colours of the support symbols
@@ -29,7 +29,7 @@ TURNS, RISES = 24, 12  # numbers of triangulation steps of a sphere: around the 
 _RHO = 4  # offset of the radius in the numbers of an interaction
 
 
-def solids(layout: Layout, size: float, states: Sequence[State], first_owner: int) -> Iterator[Solid]:
+def shapes(layout: Layout, size: float, states: Sequence[State], first_owner: int) -> Iterator[Shape]:
     """Yield the drawn surfaces of contacts.
 
     `size`: size of the scene, m. `states`: states in which a grid covers all that may touch its plane. `first_owner`: owner
@@ -39,11 +39,11 @@ def solids(layout: Layout, size: float, states: Sequence[State], first_owner: in
         return
     for frame, corner, sides in _planes(layout.system, states):
         for bar in _net(corner, sides, size):
-            yield Solid(frame, first_owner, *bar)
+            yield fixed_shape(frame, first_owner, *bar)
     for _, frame, vertices, faces in _triangles(layout):
-        yield Solid(frame, first_owner, vertices, faces)
+        yield fixed_shape(frame, first_owner, vertices, faces)
     for frame, centre, radius in _spheres(layout):
-        yield Solid(frame, first_owner + 1, *_ball(centre, radius))
+        yield fixed_shape(frame, first_owner + 1, *_ball(centre, radius))
 
 
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:

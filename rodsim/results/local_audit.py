@@ -28,7 +28,7 @@ from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.results.local_coverage import Held, acts_along, held_boxes, not_covered
+from rodsim.results.local_coverage import Coverage, acts_along, coverage
 from rodsim.results.node_forces import Sources, sources
 from rodsim.results.node_loads import NodeLoad, node_loads
 from rodsim.results.result import Result, ResultLike, opened
@@ -215,7 +215,8 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
     if not chosen:
         raise ResultError(f"local audit: {'; '.join(notes)}")
     loads = node_loads(layout)
-    sums = {rod.name: _sums(grids[rod.name], held_boxes(layout, grids[rod.name])) for rod in chosen}
+    covered = {rod.name: coverage(layout, rod, grids[rod.name]) for rod in chosen}
+    sums = {name: _sums(grids[name], own) for name, own in covered.items()}
     frames = np.concatenate([grids[rod.name].nodes for rod in chosen])
     for outputs in _blocks(result):
         stored = _stored(system, t[outputs], result.states(outputs), loads, frames)
@@ -232,7 +233,7 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
             own.residual(middles, S, float(t[-1] - t[0])) for own in sums[rod.name] if own.covered > 0
         )
         found = RodAudit(rod.name, _element(layout, rod), len(rod.frames), middles, S, laws)
-        notes += [*not_covered(layout, rod, grids[rod.name]), *_slow(found)]
+        notes += [*covered[rod.name].notes, *_slow(found)]
         rods.append(found)
     return LocalAudit(
         layout.name,
@@ -289,11 +290,13 @@ def _terms(grid: RodGrid, stored: _Stored, layout: Layout, every: int = 1) -> Lo
     return terms
 
 
-def _sums(grid: RodGrid, held: Held) -> list[_Sum]:
+def _sums(grid: RodGrid, covered: Coverage) -> list[_Sum]:
     """Return an accumulator for each law of a rod; that of material momentum only if its section is uniform and elastic."""
     width = 0.5 * (grid.S[2:] - grid.S[:-2])
     laws = [law for law in UNITS if law != MATERIAL or (grid.uniform and not grid.relaxing)]
-    return [_Sum(law, held.unknown | (held.loaded if law == MATERIAL else False), width) for law in laws]
+    return [
+        _Sum(law, covered.unknown | (covered.loaded if law == MATERIAL else False), width) for law in laws
+    ]
 
 
 class _Sum:

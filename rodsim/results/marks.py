@@ -10,7 +10,7 @@ from discretization.drives import DRIVEN
 from rigid.joints import holds_all, holds_points
 from rigid.system import Floats, Ints
 from rodsim.results.layout import JointLayout, Layout
-from rodsim.results.solids import Solid, box
+from rodsim.results.shapes import Shape, box, fixed_shape
 
 SUPPORT = np.array([96, 102, 112]) / 255
 AXES = np.array([[196, 66, 56], [66, 140, 80], [62, 100, 176]]) / 255  # x, y, z
@@ -22,7 +22,7 @@ LENGTH, THIN = 0.06, 0.005  # length and thickness of an axis of a driven frame,
 SIDES = 16  # number of sides of a cone
 
 
-def supports(layout: Layout, size: float, up: Floats, first_owner: int) -> Iterator[Solid]:
+def supports(layout: Layout, size: float, up: Floats, first_owner: int) -> Iterator[Shape]:
     """Yield the support symbols of a layout.
 
     `size`: size of the scene, m. `up`: (3,) unit vector. `first_owner`: owner number of the first colour of `COLORS`.
@@ -39,17 +39,21 @@ def supports(layout: Layout, size: float, up: Floats, first_owner: int) -> Itera
             side = SIZE * size + 2.0 * reach
             # in front of the end of a rod
             shift = np.array([outward.get(frame, 0.0) - 1.0, -1.0, -1.0])
-            yield Solid(frame, first_owner, *box(X + 0.5 * side * shift, side * np.eye(3)))
+            yield fixed_shape(frame, first_owner, *box(X + 0.5 * side * shift, side * np.eye(3)))
         else:
             corners, faces = _cone(up)
             height = SIZE * size + 1.5 * reach
-            yield Solid(frame, first_owner, np.tile(X, (len(corners), 1)), faces, upright=height * corners)
+            yield fixed_shape(
+                frame, first_owner, np.tile(X, (len(corners), 1)), faces, upright=height * corners
+            )
     fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
     for frame in np.flatnonzero(fixed == DRIVEN).tolist():
         for k in range(3):
             sides = np.full(3, THIN * size)
             sides[k] = (LENGTH + THIN / 2) * size
-            yield Solid(frame, first_owner + 1 + k, *box(np.full(3, -0.5 * THIN * size), np.diag(sides)))
+            yield fixed_shape(
+                frame, first_owner + 1 + k, *box(np.full(3, -0.5 * THIN * size), np.diag(sides))
+            )
 
 
 def _place(joint: JointLayout) -> tuple[int, Floats]:

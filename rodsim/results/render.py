@@ -23,7 +23,6 @@ from rodsim.results.canvases import Canvas, FlatCanvas, Picture, VtkCanvas
 from rodsim.results.errors import NoOpenGL, ResultError, checked_path
 from rodsim.results.picture_files import movie, picture_path, save
 from rodsim.results.result import ResultLike, opened
-from rodsim.results.scene import merge
 from rodsim.results.stage import Stage
 
 Engine = Literal["auto", "opengl", "matplotlib", "painter"]
@@ -109,18 +108,18 @@ def render(
     outputs = sorted({result.index_at(x) for x in wanted})
     stage = Stage(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
-    parts, colors = [], []
+    vertices, colors = [], []
     for k, i in enumerate(outputs):
-        surface = stage.surface(stage.states.at(i).state)
         # later times are drawn a little nearer: a part that does not move shows its last colour
-        surface = surface._replace(
-            vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
-        )
+        nearer = k * NEARER * camera.distance * camera.axes[:, 2]
+        vertices.append(stage.shape.place(stage.states.at(i).state) + nearer)
         age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
-        parts.append(surface)
-        colors.append(stage.colors(surface, float(t[i]), age, overlaid=len(outputs) > 1))
+        colors.append(stage.colors(float(t[i]), age, overlaid=len(outputs) > 1))
+    starts = len(vertices[0]) * np.arange(len(outputs))
+    faces = (stage.shape.faces + starts[:, None, None]).reshape(-1, 3)
+    owner = np.tile(stage.shape.owner, len(outputs))
     with _canvas(engine, stage, camera, size) as canvas:
-        canvas.draw(merge(parts), np.concatenate(colors))
+        canvas.draw(np.concatenate(vertices), faces, owner, np.concatenate(colors))
         if labels:
             stage.label(canvas, t[outputs])
         picture = canvas.picture()
@@ -220,8 +219,7 @@ def render_movie(
             stage.name(canvas)
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
-            surface = stage.surface(stage.states.between(now))
-            canvas.draw(surface, stage.colors(surface, now, 0.0, overlaid=False))
+            stage.draw(canvas, now)
             if labels:
                 writing.write_text(canvas, stage.clock.words(now, digits))
             add(canvas.picture())

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import digests, journal, native, older_files
+from rodsim.results import digests, journal, native, older_files, vtkhdf
 from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
@@ -279,15 +279,11 @@ class FileSource:
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_of(self.path), self._open() as file:
-            dataset = file.get(f"{digests.PICTURE}/{name}")
-            means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
-            if dataset is None or 0 in shape or means:
-                return None
-            rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
-            stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
-            if stored.shape != (count * rows, *shape[1:]) or stored.dtype.kind != "f":
-                raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
-            return stored.reshape(count, *shape)
+            if "Points" in file[f"{digests.PICTURE}"]:
+                return _drawn_in_one(file, name, outputs, shape)
+            if not shape:
+                return np.asarray(file[f"{digests.PICTURE}/{name}"][outputs])
+            return None if 0 in shape else _drawn_in_blocks(file[digests.PICTURE], name, outputs, shape)
 
     def changed(self, outputs: slice) -> list[Changed] | None:
         with damage_of(self.path), open_file(self.path, "r") as file:
@@ -317,3 +313,33 @@ class FileSource:
 
     def refreshed(self) -> Source:
         return source_of(self.path)
+
+
+def _drawn_in_blocks(picture: Any, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a drawn array (T, *shape) from the blocks of the parts, in their order; zero in blocks that do not have it."""
+    count, found = outputs.stop - outputs.start, []
+    blocks = [picture[each] for each in picture["Assembly"] if each not in vtkhdf.VECTOR_BLOCKS]
+    for block in blocks:
+        n = int(block["NumberOfPoints"][0])
+        if name in block:
+            stored = np.asarray(block[name][outputs.start * n : outputs.stop * n])
+            found.append(stored.reshape(count, n, *stored.shape[1:]))
+        else:
+            found.append(np.zeros((count, n, *shape[1:]), np.float32))
+    drawn = np.concatenate(found, axis=1) if found else np.zeros((count, 0, *shape[1:]))
+    if drawn.shape[1:] != shape or drawn.dtype.kind != "f":
+        raise ValueError(f"'{name}' has the shape {drawn.shape[1:]} of {drawn.dtype}")
+    return drawn
+
+
+def _drawn_in_one(file: Any, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """Return a drawn array (T, *shape) of a file of an earlier format, whose picture is one block."""
+    dataset = file.get(f"{digests.PICTURE}/{name}")
+    means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
+    if dataset is None or 0 in shape or means:
+        return None
+    rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
+    stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
+    if stored.shape != (count * rows, *shape[1:]) or stored.dtype.kind != "f":
+        raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
+    return stored.reshape(count, *shape)

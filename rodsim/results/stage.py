@@ -27,7 +27,7 @@ from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.output_choice import evenly
 from rodsim.results.result import Result
-from rodsim.results.scene import SceneBuilder, Surface
+from rodsim.results.scene import scene
 from rodsim.results.static_words import Clock
 
 RODS = np.array([[222, 98, 50], [28, 130, 140], [135, 90, 165], [205, 155, 30], [75, 145, 90]]) / 255
@@ -141,18 +141,19 @@ class Stage:
             self.scale = self._field, limits, fields.color_map(self._field, *limits)
 
     def _build(self, pixel: float = 0.0) -> None:
-        """Prepare the surfaces; `pixel`: length that a pixel shows, m; 0 if not known."""
-        self.builder = SceneBuilder(self.result.layout, self._scene_size, self._up, self._shown, pixel)
+        """Prepare the shapes of all objects; `pixel`: length that a pixel shows, m; 0 if not known."""
+        self.shape = scene(self.result.layout, self._scene_size, self._up, self._shown, pixel)
 
-    def surface(self, state: State) -> Surface:
-        """Return the surface of all objects, supports and contact surfaces at `state`."""
-        return self.builder.surface(state)
+    def draw(self, canvas: Canvas, now: float) -> None:
+        """Set the scene at time `now` on the canvas."""
+        vertices = self.shape.place(self.states.between(now))
+        canvas.draw(vertices, self.shape.faces, self.shape.owner, self.colors(now, 0.0, overlaid=False))
 
     def camera(self, outputs: Sequence[int] | range) -> Camera:
         """Return a camera that sees everything at these outputs, and refine the surfaces to its pixels from now on."""
         # few outputs: all surfaces; many: the points collected before
         if len(outputs) <= LOOKED_AT:
-            clouds = [self.surface(self.result.state(i)).vertices for i in outputs]
+            clouds = [self.shape.place(self.result.state(i)) for i in outputs]
         else:
             clouds = list(self._clouds.values())
         points = np.concatenate(clouds)
@@ -215,16 +216,16 @@ class Stage:
                 lines.append(ends @ axes.T)
         return np.array(lines)
 
-    def colors(self, surface: Surface, now: float, age: float, overlaid: bool) -> Floats:
+    def colors(self, now: float, age: float, overlaid: bool) -> Floats:
         """Return the colours (n, 3) of the vertices at time `now`.
 
         `age`: 1 for the first, 0 for the last of several times; `overlaid`: True if several times are drawn.
         """
-        colors, of_parts = self._palette[surface.owner], surface.owner < self._parts
+        colors, of_parts = self._palette[self.shape.owner], self.shape.owner < self._parts
         if self.scale is not None:
             _, limits, shades = self.scale
-            valued = self.builder.has_value
-            found = self.builder.spread(self.states.values_between(now))
+            valued = self.shape.before >= 0
+            found = self.shape.spread(self.states.values_between(now))
             colors[valued] = fields.colors(found[valued], *limits, shades)
             of_parts = of_parts & ~valued  # bodies without a surface
         if overlaid and self._alone:
@@ -278,12 +279,17 @@ class Stage:
         return float(t[-1] - t[0]) / max(1, len(t) - 1)
 
 
+def family(name: str) -> str:
+    """Return the name of a family of objects: 'bar 1', 'bar 2', ... are bars."""
+    return re.sub(r"[\s_.-]*\d+$", "", name) or name
+
+
 def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str, Floats]]]:
     """Return the colours (n, 3) of objects, and name and colour of every family; 'bar 1', 'bar 2', ... are a family."""
     families: dict[str, list[str]] = {}
     colors = np.zeros((len(names), 3))
     for i, name in enumerate(names):
-        stem = re.sub(r"[\s_.-]*\d+$", "", name) or name
+        stem = family(name)
         members = families.setdefault(stem, [])
         hue = hues[list(families).index(stem) % len(hues)]
         colors[i] = hue + (1 - hue) * NEXT * (len(members) % 2)

@@ -91,8 +91,7 @@ class Viewer:
         """Draw the state at time `t`, limited to the run."""
         first, last = self._span
         self.t = min(max(float(t), first), last)
-        surface = self._stage.surface(self._stage.states.between(self.t))
-        self._canvas.draw(surface, self._stage.colors(surface, self.t, 0.0, overlaid=False))
+        self._stage.draw(self._canvas, self.t)
         if self._slider is not None:
             self._slider.GetRepresentation().SetValue(self.t)
         self._plotter.render()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = "VTKHDF"
 VERSION = (2, 1)
 MOST_BLOCKS = 50
-JOINTS, LOADS = "joints", "loads"
+VECTOR_BLOCKS = JOINTS, LOADS = "joints", "loads"
 VECTORS = {"force": 3, "moment": 3}  # arrays of the blocks of joints and loads, N and N m, inertial axes
 DISPLACEMENT = "displacement"  # m, since the first output
 VALUES = f"{ROOT}/Steps/Values"

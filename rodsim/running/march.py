@@ -157,4 +157,4 @@ def march_until(run: Marching, watch: Watch, line: Progress) -> None:
 
 def _state_at(states: State, k: int) -> State:
     """Return a copy of the k-th of several states (n, ...)."""
-    return State(*(array[k].copy() for array in states))
+    return State._make([array[k].copy() for array in states])

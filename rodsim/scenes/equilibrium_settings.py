@@ -18,9 +18,9 @@ def equilibrium_settings(
     """
     given = loaded.scene.equilibrium or EquilibriumScene()
     settings: dict[str, Any] = {  # with the values that scenes use
+        **given.model_dump(include={"load_time", "constant", "relaxation", "most_points", "first_step"}),
         "method": method or given.method,
-        "load_time": given.load_time,
-        "constant": given.constant,
+        "unstable": unstable or given.unstable,
         "motions": {
             item.joint: {
                 "displacement": item.displacement,
@@ -30,10 +30,6 @@ def equilibrium_settings(
             for item in given.motions
         },
         "monitors": loaded.monitors,
-        "relaxation": given.relaxation,
-        "unstable": unstable or given.unstable,
-        "most_points": given.most_points,
-        "first_step": given.first_step,
     }
     if given.stop:
         settings["stop"] = {item.of: (item.lowest, item.highest) for item in given.stop}

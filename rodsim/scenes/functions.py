@@ -74,7 +74,7 @@ SIGNALS: dict[str, Callable[..., TimeFunction]] = {
     "table": _of_table(signals.Table),
     "smooth table": _of_table(signals.SmoothTable),
 }
-ARGUMENTS = {
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "value": (Number, "the value, or that at t_end, or that of the pulse [?]"),
     "peak": (Number, "largest value [?]"),
     "t_start": (Number, "begin [s]", 0.0),

@@ -10,22 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rigid.checks import LARGEST, name_fault
+from rigid.checks import LARGEST
 from rodsim.expressions import number_of
-from rodsim.parts.entry import ENTRIES
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.object_names import name_object, objects, quoted
 from rodsim.scenes.parameters import SIGN, Parameters, evaluated, is_expression
 from rodsim.scenes.repeats import repeated
 from rodsim.scenes.yaml_data import Source
 
-PARTS = {
-    "materials": "material",
-    "sections": "section",
-    "rods": "rod",
-    "bodies": "body",
-    "driven": "driven frame",
-}
 MOST_PROBLEMS = 10
 
 # Errors of union members whose type does not match the input, such as text for a list.
@@ -80,11 +73,6 @@ _WORDS = {
 M = typing.TypeVar("M", bound=BaseModel)
 
 
-def objects() -> dict[str, str]:
-    """Return the word for one object of each list or mapping of a scene, by key."""
-    return PARTS | {key: kind.word for key, kind in ENTRIES.items()}
-
-
 @cache
 def keys_of(kind: type[BaseModel]) -> Sequence[str]:
     """Return all keys that occur in a schema, sorted."""
@@ -107,7 +95,7 @@ def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | Non
     try:
         return kind.model_validate(source.data, context=parameters)
     except ValidationError as error:
-        problems: dict[Any, tuple[tuple[bool, int, bool], tuple[str, int], str]] = {}
+        problems: dict[Path, tuple[tuple[bool, int, bool], tuple[str, int], str]] = {}
         for item in error.errors(include_url=False):
             path, missing = _place(source.data, item["loc"])
             line = source.place(path)
@@ -116,44 +104,17 @@ def checked(source: Source, kind: type[M], parameters: Mapping[str, float] | Non
             fitting = item["type"] not in _OTHER_KIND and not word_for_parts
             rank = (fitting, len(path), item["type"] != "missing")
             text = _text(source, path, missing, item, kind)
-            key = (_object_path(path), path[:3])
-            if key not in problems or rank > problems[key][0]:
-                problems[key] = (rank, line, text)
-        inner = {path for _, path in problems}
+            part = path[:3]  # of an object of the scene
+            if part not in problems or rank > problems[part][0]:
+                problems[part] = (rank, line, text)
         ordered = sorted(
             {
                 (line, text)
-                for (_, path), (rank, line, text) in problems.items()
-                if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in inner)
+                for path, (rank, line, text) in problems.items()
+                if rank[0] or not any(path == deeper[: len(path)] != deeper for deeper in problems)
             }
         )
         raise SceneError([(*line, text) for line, text in ordered[:MOST_PROBLEMS]]) from None
-
-
-def name_object(data: Any, path: Path) -> str:
-    """Return a description of the object that contains `path`, such as "rod 'arm'", or the key of the section of the scene."""
-    if not path:
-        return "scene"
-    head = str(path[0]) if str(path[0]).isprintable() else repr(path[0])
-    known = objects()
-    if head in known and len(path) > 1:
-        items, key = data.get(head), path[1]
-        item = items[key] if isinstance(items, list) and isinstance(key, int) else None
-        name = item.get("name") if isinstance(item, dict) else None
-        if isinstance(path[1], str):
-            return f"{known[head]} {_quoted(path[1])}"
-        return f"{known[head]} {path[1] + 1 if name_fault(name) else _quoted(name)}"
-    return head
-
-
-def _quoted(text: Any) -> str:
-    """Return a text of the user in quotes, on one line and without control characters."""
-    return f"'{text}'" if str(text).isprintable() else repr(text)
-
-
-def _object_path(path: Path) -> Path:
-    """Return the path of the object that contains `path`."""
-    return path[:2]
 
 
 def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
@@ -194,14 +155,14 @@ def _text(
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
         hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
-        return f"{who}: the key {_quoted(key)} is not known here; {hint}"
+        return f"{who}: the key {quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")
         found = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
         return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
-    if is_expression(value) and kind in ("float_type", "int_type"):  # of time, where a number is expected
+    if kind in ("float_type", "int_type") and isinstance(value, str) and is_expression(value):
         try:
             number_of(value[len(SIGN) :], Parameters(source.data))
         except ValueError as error:

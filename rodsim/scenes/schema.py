@@ -7,184 +7,23 @@ import types
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from discretization.space.rod_elements import WORDS
 from rigid.errors import ModelError
 from rodsim.expressions import name_fault
 from rodsim.parts.entry import ENTRIES, Entry
-from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
-from rodsim.scenes.functions import Displacement, Motion
-from rodsim.scenes.schema_entries import schema_of
+from rodsim.scenes.entries import schema_of
+from rodsim.scenes.parts import BodyScene, DrivenScene, RodScene
 from rodsim.scenes.schema_equilibrium import EquilibriumScene
 from rodsim.scenes.schema_types import (
     Name,
     Number,
-    Orientation,
     Part,
-    Place,
     Positive,
     Vector,
     made,
 )
 from rodsim.scenes.sections import MaterialScene, SectionScene
-from rodsim.scenes.shapes import Shape
-
-# --- rods
-
-if TYPE_CHECKING:
-    from rodsim.parts.argument_types import ElementName as Element
-    from rodsim.parts.argument_types import RodMass
-else:
-    Element, RodMass = Literal[WORDS], Literal[tuple(MASSES)]
-
-
-class CircleCurve(Part):
-    """Arc or full circle about `center`, from the direction `start` counter-clockwise about `normal`."""
-
-    type: Literal["circle"]
-    """arc or full circle"""
-    radius: Positive
-    """of the circle [m]"""
-    center: Place = [0.0, 0.0, 0.0]
-    """its centre [m]"""
-    normal: Vector = [0.0, 0.0, 1.0]
-    """direction it runs about, counter-clockwise [1]"""
-    start: Vector = [1.0, 0.0, 0.0]
-    """direction from the centre in which it begins; its part along the normal is left out [1]"""
-    angle_deg: Annotated[FiniteFloat, Field(gt=0, le=360)] = 360.0
-    """how far it goes [deg]"""
-
-
-class HelixCurve(Part):
-    """Helix about `axis` through `center`, beginning in the direction `start`; `pitch` is the rise of one
-    turn.
-    """
-
-    type: Literal["helix"]
-    """helix"""
-    radius: Positive
-    """distance from the axis [m]"""
-    pitch: Number
-    """rise a turn [m]"""
-    turns: Positive
-    """how many turns [1]"""
-    center: Place = [0.0, 0.0, 0.0]
-    """a point on the axis, where it begins [m]"""
-    axis: Vector = [0.0, 0.0, 1.0]
-    """direction of the axis [1]"""
-    start: Vector = [1.0, 0.0, 0.0]
-    """direction from the axis in which it begins [1]"""
-
-
-Curve = (
-    Annotated[list[Place], Field(min_length=2)]
-    | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
-)
-
-
-# Values along a rod: rows of s and one or three numbers, with linear interpolation.
-AngleRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]], Field(min_length=2)
-]
-DirectionRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]], Field(min_length=2)
-]
-
-
-Strains = Annotated[list[FiniteFloat], Field(min_length=6, max_length=6)]
-StrainRows = Annotated[
-    list[Annotated[list[FiniteFloat], Field(min_length=7, max_length=7)]], Field(min_length=2)
-]
-
-
-class AngleInRadians(Part):
-    """An angle that is not given in degrees."""
-
-    rad: Number
-    """the angle [rad]"""
-
-
-class RodScene(Part):
-    """A rod along points (two: straight) or a named curve."""
-
-    name: Name
-    """by which the rod is known"""
-    curve: Curve
-    """initial shape: two points (straight), more points (a smooth curve through them), or a named curve; a point may be
-    {at: point of another part} [m]"""
-    section: Name | SectionScene
-    """name of a section, or one written in place"""
-    n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
-    """intervals between nodes; rounded up to a multiple of the element's order [1]"""
-    closed: bool = False
-    """the last element joins the last node with the first"""
-    up: Vector | DirectionRows | None = None
-    """direction of d3 at the start, carried along without twist; or rows [s, x, y, z] from s = 0 to 1. Left out: z, or x where
-    the rod is vertical [1]"""
-    twist_deg: Number | AngleRows | AngleInRadians = 0.0
-    """turn of the sections about the tangent at s = 1, evenly on the way; or rows [s, angle]; or {rad: angle} [deg]"""
-    stress_free: Curve | None = None
-    """curve of the shape without stress; left out: the initial one [m]"""
-    stress_free_up: Vector | DirectionRows | None = None
-    """`up` of the shape without stress; left out: that of the initial one [1]"""
-    stress_free_twist_deg: Number | AngleRows | AngleInRadians | None = None
-    """`twist_deg` of the shape without stress; left out: that of the initial one [deg]"""
-    stress_free_closed: bool | None = None
-    """false: a closed rod is free of stress when it is open; left out: as `closed`"""
-    velocity: Vector | None = None
-    """of all nodes, inertial; left out: of a rigid body that turns with the next, or that rests or follows its joints [m/s]"""
-    angular_velocity: Vector | None = None
-    """of all sections, inertial; left out: zero, or with the velocity left out that of the rigid body [rad/s]"""
-    mass: RodMass = "mean"
-    """translational mass of the elements: at the nodes, consistent, or the mean of both"""
-    element: Element = "se3"
-    """kind of element; the number is the order p of one that spans p intervals"""
-    rest_strains: StrainRows | Strains | None = None
-    """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows
-    [s, six numbers] [1, 1/m]"""
-
-
-# --- bodies
-
-
-class BodyScene(Part):
-    """A rigid body placed in the world."""
-
-    name: Name
-    """by which the body is known"""
-    shape: Shape
-    """what it is: its mass, inertia and surface"""
-    position: Place = [0.0, 0.0, 0.0]
-    """of the reference point of the shape; or {at: point of another part} [m]"""
-    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
-    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
-    part} [1]"""
-    velocity: Vector | None = None
-    """of the reference point, inertial; left out: zero, or as if fixed to the parts that move it [m/s]"""
-    angular_velocity: Vector | None = None
-    """inertial; left out: zero, or as if fixed to the parts that move it [rad/s]"""
-
-
-class DrivenScene(Part):
-    """A frame whose motion is given: displacements along directions, a turn about a world axis through it."""
-
-    name: Name
-    """by which the frame is known; joints, springs and rods attach to it like to a body"""
-    position: Place = [0.0, 0.0, 0.0]
-    """from which it starts; or {at: point of another part} [m]"""
-    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
-    """from which it starts: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
-    part} [1]"""
-    displacement: Displacement = []
-    """three components, numbers or formulas of t, or functions of time with their directions, which are added up [m]"""
-    turn: Motion | None = None
-    """angle about `axis` as a function of time"""
-    axis: Vector | None = None
-    """world direction of the turn, through the frame [1]"""
-
-
-# --- the whole scene
 
 
 def _a_parameter(text: str) -> str:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rodsim.scenes.schema_types import Anchor, Name, Number, Part, Positive, Vector
+from rodsim.scenes.points import Anchor
+from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector
 
 
 class MotionScene(Part):

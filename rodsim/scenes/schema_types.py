@@ -8,8 +8,7 @@ import types
 from collections.abc import Callable, Mapping
 from functools import reduce
 from inspect import signature
-from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -133,180 +132,25 @@ def union(key: str, kinds: list[type[Part]]) -> Any:
     return Annotated[reduce(operator.or_, kinds), Field(discriminator=key)]
 
 
-class AxisAngle(Part):
-    """Rotation by `angle_deg` about `axis`."""
-
-    axis: Vector
-    """world direction; any length [1]"""
-    angle_deg: Number
-    """angle about it, right-handed [deg]"""
+A_TEXT, A_LIST = "a text", "a list"
 
 
-def _axes_of_euler(text: str) -> str:
-    """Raise ValueError unless a text is an order of Euler axes, such as xyz or ZXZ."""
-    one_case = text in (text.lower(), text.upper())
-    repeated = any(a == b for a, b in pairwise(text))
-    if len(text) != 3 or not set(text.lower()) <= set("xyz") or not one_case or repeated:
-        raise ValueError(
-            "it is no order of axes; give three letters, as xyz (fixed axes) or ZXZ (axes that rotate with the part)"
-        )
-    return text
+def one_form(forms: Mapping[str, Any], expected: str) -> Any:
+    """Return the union of several forms of a value, which are told apart by the key that they have.
 
-
-class EulerAngles(Part):
-    """Three rotations one after the other."""
-
-    euler: Annotated[str, AfterValidator(_axes_of_euler)]
-    """axes in their order: small letters for fixed axes, capital letters for axes that rotate with the part, as xyz or ZXZ"""
-    angles_deg: Annotated[list[Number], Field(min_length=3, max_length=3)]
-    """angle about each of them, right-handed [deg]"""
-
-
-Aligned: Any = made(
-    "Aligned",
-    Part,
-    "The smallest rotation that takes one direction to another.",
-    {
-        "align": (Vector, "direction in the axes of the part, any length [1]"),
-        "with": (Vector, "where it points, any length [1]"),
-    },
-)
-
-
-_FORMS = {
-    "quaternion": Quaternion,
-    "axis": AxisAngle,
-    "euler": EulerAngles,
-    "align": Aligned,
-}  # forms of an orientation by their discriminating key
-
-
-def _form_of(value: Any) -> str | None:
-    """Return the tag of the form of an orientation; None if it has no known form."""
-    if isinstance(value, list | tuple):
-        return "form quaternion"
-    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    return next((f"form {key}" for key in ("of", "axis", "euler", "align") if key in keys), None)
-
-
-def _one_form(*keys: str) -> Any:
-    """Return the union of these forms of an orientation."""
-    each = [Annotated[_FORMS[key], Tag(f"form {key}")] for key in keys]
-    return Annotated[
-        reduce(operator.or_, each),
-        Discriminator(
-            _form_of,
-            custom_error_type="no_orientation",
-            custom_error_message="it should be a unit quaternion [w, x, y, z], {axis: [x, y, z], angle_deg: 90}, "
-            "{euler: xyz, angles_deg: [0, 0, 90]}, {align: [0, 0, 1], with: [1, 0, 0]} or {of: point of another part}",
-        ),
-    ]
-
-
-# --- points
-
-
-class BodyAnchor(Part):
-    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
-    its origin.
+    `forms`: schema by the key, or by `A_TEXT` or `A_LIST`. `expected`: message for a value in none of the forms.
     """
 
-    body: Name
-    """name of a body or a driven frame"""
-    at: Vector | None = None
-    """point in the axes of the body's shape [m]"""
-    at_world: Vector | None = None
-    """point in world coordinates at t = 0 [m]"""
+    def form_of(value: Any) -> str | None:
+        """Return the tag of the form of a value; None if it has no known form."""
+        if isinstance(value, str | list):
+            found = A_TEXT if isinstance(value, str) else A_LIST
+            return f"form {found}" if found in forms else None
+        keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+        return next((f"form {key}" for key in forms if key in keys), None)
 
-
-class RodAnchor(Part):
-    """A point of a rod at the fraction s of its length, `offset` in section axes."""
-
-    rod: Name
-    """name of a rod"""
-    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
-    """fraction of its stress-free length, 0 to 1 [1]"""
-    offset: Vector = [0.0, 0.0, 0.0]
-    """from the rod's curve, along d1, d2, d3 of the section [m]"""
-
-
-def _kind_of_anchor(value: Any) -> str | None:
-    """Return the tag of an anchor: by name, body, rod or ground; None if it is none of them."""
-    if isinstance(value, str):
-        return "anchor by name"
-    for kind in ("body", "rod", "ground"):
-        if (isinstance(value, dict) and kind in value) or type(value).__name__.lower() == f"{kind}anchor":
-            return f"anchor by {kind}"
-    return None
-
-
-def _kind_of_part_anchor(value: Any) -> str | None:
-    """Return the tag of an anchor on a part, by name, body or rod; None if it is none of them."""
-    kind = _kind_of_anchor(value)
-    return None if kind == "anchor by ground" else kind
-
-
-PartAnchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")],
-    Discriminator(
-        _kind_of_part_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, {body: name, at: [x, y, z]} or {rod: name, s: 0.5}",
-    ),
-]
-
-
-class PlaceScene(Part):
-    """Position of a point of another part at t = 0, wherever that part has been put."""
-
-    at: PartAnchor
-    """the point; its part may stand later in the scene"""
-    plus: Vector = [0.0, 0.0, 0.0]
-    """from there, in world axes [m]"""
-
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Turned: TypeAlias = Any
-    Orientation: TypeAlias = Any
-else:
-    Turned = _one_form("quaternion", "axis", "euler", "align")
-
-
-class OrientationOf(Part):
-    """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
-
-    of: PartAnchor
-    """the point whose axes these are; its part may stand later in the scene"""
-    turned: Turned | None = None
-    """from there, in these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
-
-
-if not TYPE_CHECKING:
-    _FORMS["of"] = OrientationOf
-    Orientation = _one_form(*_FORMS)
-Place = Vector | PlaceScene
-
-
-class GroundAnchor(Part):
-    """A fixed point."""
-
-    ground: Place
-    """point in world coordinates, or where a point of a part is at t = 0 [m]"""
-
-
-Anchor = Annotated[
-    Annotated[Name, Tag("anchor by name")]
-    | Annotated[BodyAnchor, Tag("anchor by body")]
-    | Annotated[RodAnchor, Tag("anchor by rod")]
-    | Annotated[GroundAnchor, Tag("anchor by ground")],
-    Discriminator(
-        _kind_of_anchor,
-        custom_error_type="no_anchor",
-        custom_error_message="it should be a body's name, ground, {body: name, at: [x, y, z]}, "
-        "{rod: name, s: 0.5} or {ground: [x, y, z]}",
-    ),
-]
+    kinds = [Annotated[kind, Tag(f"form {key}")] for key, kind in forms.items()]
+    return Annotated[
+        reduce(operator.or_, kinds),
+        Discriminator(form_of, custom_error_type="no_form", custom_error_message=expected),
+    ]

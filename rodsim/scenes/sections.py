@@ -10,12 +10,22 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Discriminator, Field, FiniteFloat, Tag, TypeAdapter, model_validator
+from pydantic import Field, FiniteFloat, TypeAdapter, model_validator
 
 from rodsim.parts.materials import Material
 from rodsim.parts.sections import Section
 from rodsim.scenes.plain_values import Data, first_equal, plain
-from rodsim.scenes.schema_types import Name, NotNegative, Number, Part, Positive, numbers, schemas, union
+from rodsim.scenes.schema_types import (
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    numbers,
+    one_form,
+    schemas,
+    union,
+)
 
 Matrix = list[list[Number]]
 
@@ -68,26 +78,14 @@ class ExpressionLaw(Part):
     """its own names and their values [any]"""
 
 
-def _kind_of_law(value: Any) -> str | None:
-    """Return the tag of a law in the union `Law`; None if the law is not known."""
-    if isinstance(value, ExpressionLaw) or (isinstance(value, dict) and "expression" in value):
-        return "expression"
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return kind if kind in ("stiffening", "thinning", "softening") else None
-
-
-Law = Annotated[
-    Annotated[StiffeningLaw, Tag("stiffening")]
-    | Annotated[ThinningLaw, Tag("thinning")]
-    | Annotated[SofteningLaw, Tag("softening")]
-    | Annotated[ExpressionLaw, Tag("expression")],
-    Discriminator(
-        _kind_of_law,
-        custom_error_type="no_law",
-        custom_error_message="it should be {type: stiffening, strain: ...}, {type: thinning}, {type: softening, moment: ...} "
+if TYPE_CHECKING:
+    Law = Any
+else:
+    Law = one_form(
+        {"expression": ExpressionLaw, "type": union("type", [StiffeningLaw, ThinningLaw, SofteningLaw])},
+        "it should be {type: stiffening, strain: ...}, {type: thinning}, {type: softening, moment: ...} "
         "or {expression: ..., parameters: {...}}",
-    ),
-]
+    )
 
 
 class Relaxation(Part):

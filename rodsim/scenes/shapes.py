@@ -34,7 +34,8 @@ class Massive(Part):
 
 def _box(size: Any, density: Any = None, mass: Any = None) -> MassProperties:
     """Describe a homogeneous box. Its reference point is its centre."""
-    return Box(*size, density=density, mass=mass)
+    x, y, z = size
+    return Box(x, y, z, density, mass)
 
 
 def _mesh(

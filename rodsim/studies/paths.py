@@ -140,7 +140,9 @@ def _by_name(keys: Path, before: dict[str, Any], after: dict[str, Any]) -> Path:
     if len(keys) < 2 or not isinstance(keys[1], int):
         return keys
     known = _names(after[str(keys[0])])
-    name = str(before[str(keys[0])][keys[1]].get("name")) if known else ""
-    if known and name not in known:
+    if not known:
+        return keys
+    name = before[str(keys[0])][keys[1]]["name"]
+    if name not in known:
         raise StudyError(f"there is no '{name}' in {keys[0]} for these parameters; {near(name, known)}")
-    return (keys[0], known[name] if known else keys[1], *keys[2:])
+    return (keys[0], known[name], *keys[2:])

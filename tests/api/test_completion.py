@@ -2,6 +2,7 @@
 
 import argparse
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,12 @@ def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
         takes = action.nargs != 0 and action.type is None and action.choices is None
         if takes and told & words and not isinstance(action, argparse._SubParsersAction):
             assert action.dest in {*setup.FILES, "name", "integrator", "chart"}, (command, action.dest)
+
+
+def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert "completion needs shtab: pip install 'rodsim[shell]'" in capsys.readouterr().err
 
 
 def test_the_documented_line_installs_where_bash_looks(capsys):

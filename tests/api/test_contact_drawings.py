@@ -11,10 +11,10 @@ from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, MassProperties, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.results import ResultError, fields
-from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, meshes, solids
+from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, meshes, shapes
 from rodsim.results.drawing import Drawing
 from rodsim.results.export import export
-from tests.support.placed import of_owner, placed
+from tests.support.placed import triangles_of
 from tests.support.touching_models import ball_on_floor
 
 G, R = 9.81, 0.01
@@ -128,8 +128,8 @@ def leaning():
 
 def drawn(built, states, at):
     """The triangles of planes, and those of balls."""
-    surface = placed(solids(built.layout, SIZE, states, 7), at)
-    return [of_owner(surface, 7 + k) for k in range(len(COLORS))]
+    made = list(shapes(built.layout, SIZE, states, 7))
+    return [triangles_of(made, at, 7 + k) for k in range(len(COLORS))]
 
 
 def volume(triangles):
@@ -197,7 +197,7 @@ def test_a_model_without_contacts_has_none():
     made = Model("m")
     made.add_body("ball", Sphere(0.05, density=1))
     built = made.build()
-    assert list(solids(built.layout, SIZE, [built.state], 0)) == []
+    assert list(shapes(built.layout, SIZE, [built.state], 0)) == []
 
 
 def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():

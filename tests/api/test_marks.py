@@ -9,7 +9,7 @@ from rodsim.results import labels, marks
 from rodsim.results.camera import Camera
 from rodsim.results.canvases import FlatCanvas
 from rodsim.results.stage import Stage
-from tests.support.placed import of_owner, placed
+from tests.support.placed import triangles_of
 
 SIZE = (320, 200)
 UP = np.array([0.0, 0.0, 1.0])
@@ -37,7 +37,7 @@ def volume(triangles):
 
 def test_a_support_is_a_closed_solid_where_the_joint_is():
     built = model().build()
-    triangles = of_owner(placed(marks.supports(built.layout, 2.0, UP, 0), built.state), SUPPORT)
+    triangles = triangles_of(marks.supports(built.layout, 2.0, UP, 0), built.state, SUPPORT)
     block, cone = triangles[:12], triangles[12:]
     side = 2.0 * marks.SIZE + 2 * 0.01  # the rod's radius: the block comes out of it
     assert volume(block) == pytest.approx(side**3, rel=1e-12)
@@ -58,7 +58,7 @@ def test_axes_of_a_driven_frame_go_with_it():
         t = float(result.t[i])
         turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
         for k in (X, Y, Z):
-            corners = of_owner(placed(drawn, result.state(i)), k).reshape(-1, 3)
+            corners = triangles_of(drawn, result.state(i), k).reshape(-1, 3)
             local = (corners - [1.0, t, 0.2]) @ turn
             size = np.full(3, marks.THIN)
             size[k - X] = marks.LENGTH + marks.THIN / 2
@@ -73,7 +73,7 @@ def test_a_support_goes_where_an_equilibrium_moves_it():
     found = equilibrium(
         made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
-    triangles = of_owner(placed(marks.supports(found.layout, 1.0, UP, 0), found.state(-1)), SUPPORT)
+    triangles = triangles_of(marks.supports(found.layout, 1.0, UP, 0), found.state(-1), SUPPORT)
     # it turns the root about z by a right angle, too: the block is before it, along its section
     side = marks.SIZE + 2 * 0.01
     assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3 - side / 2, 0.1), rtol=0, atol=1e-9)
@@ -84,12 +84,12 @@ def test_supports_keep_their_colour_and_parts_theirs(color):
     result = simulate(model(), 0.1, 0.02)
     stage = Stage(result, SIZE, None, None, False, color)
     stage.camera(range(result.n_outputs))
-    surface = stage.surface(stage.states.at(0).state)
+    owner = stage.shape.owner
     for overlaid, age in ((False, 0.0), (True, 1.0)):
-        colors = stage.colors(surface, 0.0, age, overlaid)
-        held = surface.owner >= 2
-        assert np.array_equal(colors[held], marks.COLORS[surface.owner[held] - 2])
-        assert len(np.unique(surface.owner[~held])) == 2
+        colors = stage.colors(0.0, age, overlaid)
+        held = owner >= 2
+        assert np.array_equal(colors[held], marks.COLORS[owner[held] - 2])
+        assert len(np.unique(owner[~held])) == 2
 
 
 # --- axes and a scale
@@ -164,7 +164,7 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
     result = simulate(made, 0.1, 0.1)
     stage = Stage(result, (800, 500), "front", None, False, None)
     camera = stage.camera([0])
-    pixels, _ = camera.project(stage.surface(result.state(0)).vertices, 800, 500)
+    pixels, _ = camera.project(stage.shape.place(result.state(0)), 800, 500)
     x, y, w, h = labels.axes_box(500, 800, camera.pixel(500), stage._corner)
     assert 0 <= x <= 800 - w
     assert 0 <= y <= 500 - h
@@ -173,7 +173,6 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
 
 
 def test_the_page_of_a_report_marks_them_where_they_are():
-    from rodsim.reporting.embedded_data import unpacked
     from rodsim.reporting.motion import motion, motion_data
     from rodsim.reporting.thinning import thinning
 
@@ -184,10 +183,14 @@ def test_the_page_of_a_report_marks_them_where_they_are():
     thin = thinning(result.layout, result.n_outputs)
     found = motion(result, thin)
     data = motion_data(result, thin, found, [""] * len(found.t))
-    assert data["supports"] == [True, True, False]
-    lines = unpacked(data["driven"])  # (F, 3, D, 2, 3)
-    assert lines.shape[1:] == (3, 1, 2, 3)
-    for t, axes in zip(found.t, lines[:, :, 0], strict=True):
+    assert data["joint_trace"]["text"] == ["spherical joint 'pin'"]
+    assert [mesh["trace"]["name"] for mesh in data["meshes"]][3:] == ["supports", *["driven frames"] * 3]
+    shape, size = found.shape, found.size
+    for k, i in enumerate(thin.outputs):
+        state = result.state(int(i))._replace(r=found.r[k], quat=found.quat[k])
+        vertices, t = shape.place(state), found.t[k]
         turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
-        assert np.allclose(axes[:, 0], [1.0, t, 0.2], rtol=0, atol=1e-6)
-        assert np.allclose(axes[:, 1] - axes[:, 0], marks.LENGTH * found.size * turn.T, rtol=0, atol=1e-6)
+        for axis in range(3):  # owners: a rod, two bodies, supports
+            local = (vertices[shape.owner == 4 + axis] - [1.0, t, 0.2]) @ turn
+            assert local[:, axis].max() == pytest.approx(marks.LENGTH * size, rel=0.05)
+            assert np.abs(np.delete(local, axis, axis=1)).max() < 0.01 * size

@@ -102,14 +102,14 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
     result = pendulums()
     stage = Stage(result, (320, 200), None, None, False, None, [0, 6])
     camera = stage.camera([0, 6])
-    surface = stage.surface(result.state(6))
-    colors = stage.colors(surface, 0.6, 0.0, overlaid=False)
+    vertices, owner = stage.shape.place(result.state(6)), stage.shape.owner
+    colors = stage.colors(0.6, 0.0, overlaid=False)
     for k, (_, color) in enumerate(stage.legend):
-        own = surface.owner == k
-        centre = surface.vertices[own].mean(axis=0)
+        own = owner == k
+        centre = vertices[own].mean(axis=0)
         np.testing.assert_allclose(centre, result.state(6).r[k + 1], atol=1e-12)
         np.testing.assert_allclose(colors[own], np.tile(color, (own.sum(), 1)))
-    pixels, _ = camera.project(surface.vertices, 320, 200)
+    pixels, _ = camera.project(vertices, 320, 200)
     assert pixels.min() > 0
     assert np.all(pixels < [320, 200])
     picture = render(result, times=[0.0, 0.6], size=(320, 200), labels=False)
@@ -120,18 +120,18 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
 def test_markers_of_bodies_turn_with_them():
     result = pendulums()
     stage = Stage(result, (320, 200), None, None, False, None)
-    first, last = (stage.surface(result.state(i)) for i in (0, 6))
+    first, last = (stage.shape.place(result.state(i)) for i in (0, 6))
     quat = result.state(6).quat[1:2]
-    own = first.owner == 0
-    arms = first.vertices[own] - result.state(0).r[1]
+    own = stage.shape.owner == 0
+    arms = first[own] - result.state(0).r[1]
     there = result.state(6).r[1] + quaternions.rotate(quat, arms)
-    np.testing.assert_allclose(last.vertices[own], there, atol=1e-12)
+    np.testing.assert_allclose(last[own], there, atol=1e-12)
 
 
 def test_bodies_with_a_surface_have_no_marker():
     result = pendulums(faces=True)
     stage = Stage(result, (320, 200), None, None, False, None)
-    assert len(stage.surface(result.state(0)).faces) == 2
+    assert len(stage.shape.faces) == 2
 
 
 def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():

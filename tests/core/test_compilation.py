@@ -190,9 +190,9 @@ def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functi
 def test_machine_code_is_kept_for_types_that_every_script_has():
     """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
     from rigid.compilation.decorators import _of_all
-    from rodsim.results.scene import Surface
+    from rodsim.results.shapes import Shape
 
-    ours, a_scripts = Surface(*[np.ones((1, 1))] * 3), Pair(*[np.ones((1, 1))] * 2)
+    ours, a_scripts = Shape(*[np.ones((1, 1))] * 10), Pair(*[np.ones((1, 1))] * 2)
     assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
 
 

@@ -1,0 +1,407 @@
+"""Rods, bodies and driven frames in scenes: their schemas, how they are read, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from discretization.space.rod_elements import WORDS
+from rigid.checks import direction, unit_quaternion
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS, Body, Driven, Rod, RodShape
+from rodsim.parts.sections import Section
+from rodsim.parts.space_curves import Helix
+from rodsim.scenes.errors import Path, look_up
+from rodsim.scenes.functions import MOTIONS, Displacement, Motion, displacements_of, motion_of, signal_data
+from rodsim.scenes.plain_values import Data, before_check, cannot_be_saved
+from rodsim.scenes.points import Orientation, Place, PointReader
+from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector, numbers
+from rodsim.scenes.sections import SectionScene, section_data, section_of
+from rodsim.scenes.shapes import Shape, shape_data, shape_of
+
+# --- rods
+
+if TYPE_CHECKING:
+    from rodsim.parts.argument_types import ElementName as Element
+    from rodsim.parts.argument_types import RodMass
+else:
+    Element, RodMass = Literal[WORDS], Literal[tuple(MASSES)]
+
+
+class CircleCurve(Part):
+    """Arc or full circle about `center`, from the direction `start` counter-clockwise about `normal`."""
+
+    type: Literal["circle"]
+    """arc or full circle"""
+    radius: Positive
+    """of the circle [m]"""
+    center: Place = [0.0, 0.0, 0.0]
+    """its centre [m]"""
+    normal: Vector = [0.0, 0.0, 1.0]
+    """direction it runs about, counter-clockwise [1]"""
+    start: Vector = [1.0, 0.0, 0.0]
+    """direction from the centre in which it begins; its part along the normal is left out [1]"""
+    angle_deg: Annotated[FiniteFloat, Field(gt=0, le=360)] = 360.0
+    """how far it goes [deg]"""
+
+
+class HelixCurve(Part):
+    """Helix about `axis` through `center`, beginning in the direction `start`; `pitch` is the rise of one
+    turn.
+    """
+
+    type: Literal["helix"]
+    """helix"""
+    radius: Positive
+    """distance from the axis [m]"""
+    pitch: Number
+    """rise a turn [m]"""
+    turns: Positive
+    """how many turns [1]"""
+    center: Place = [0.0, 0.0, 0.0]
+    """a point on the axis, where it begins [m]"""
+    axis: Vector = [0.0, 0.0, 1.0]
+    """direction of the axis [1]"""
+    start: Vector = [1.0, 0.0, 0.0]
+    """direction from the axis in which it begins [1]"""
+
+
+Curve = (
+    Annotated[list[Place], Field(min_length=2)]
+    | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
+)
+
+
+# Values along a rod: rows of s and one or three numbers, with linear interpolation.
+if TYPE_CHECKING:
+    AngleRows = list[list[float]]
+    DirectionRows = list[list[float]]
+    StrainRows = list[list[float]]
+    Strains = list[float]
+else:
+    AngleRows, DirectionRows, StrainRows = (
+        Annotated[list[numbers(width, width)], Field(min_length=2)] for width in (2, 4, 7)
+    )
+    Strains = numbers(6, 6)
+
+
+class AngleInRadians(Part):
+    """An angle that is not given in degrees."""
+
+    rad: Number
+    """the angle [rad]"""
+
+
+class RodScene(Part):
+    """A rod along points (two: straight) or a named curve."""
+
+    name: Name
+    """by which the rod is known"""
+    curve: Curve
+    """initial shape: two points (straight), more points (a smooth curve through them), or a named curve; a point may be
+    {at: point of another part} [m]"""
+    section: Name | SectionScene
+    """name of a section, or one written in place"""
+    n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
+    """intervals between nodes; rounded up to a multiple of the element's order [1]"""
+    closed: bool = False
+    """the last element joins the last node with the first"""
+    up: Vector | DirectionRows | None = None
+    """direction of d3 at the start, carried along without twist; or rows [s, x, y, z] from s = 0 to 1. Left out: z, or x where
+    the rod is vertical [1]"""
+    twist_deg: Number | AngleRows | AngleInRadians = 0.0
+    """turn of the sections about the tangent at s = 1, evenly on the way; or rows [s, angle]; or {rad: angle} [deg]"""
+    stress_free: Curve | None = None
+    """curve of the shape without stress; left out: the initial one [m]"""
+    stress_free_up: Vector | DirectionRows | None = None
+    """`up` of the shape without stress; left out: that of the initial one [1]"""
+    stress_free_twist_deg: Number | AngleRows | AngleInRadians | None = None
+    """`twist_deg` of the shape without stress; left out: that of the initial one [deg]"""
+    stress_free_closed: bool | None = None
+    """false: a closed rod is free of stress when it is open; left out: as `closed`"""
+    velocity: Vector | None = None
+    """of all nodes, inertial; left out: of a rigid body that turns with the next, or that rests or follows its joints [m/s]"""
+    angular_velocity: Vector | None = None
+    """of all sections, inertial; left out: zero, or with the velocity left out that of the rigid body [rad/s]"""
+    mass: RodMass = "mean"
+    """translational mass of the elements: at the nodes, consistent, or the mean of both"""
+    element: Element = "se3"
+    """kind of element; the number is the order p of one that spans p intervals"""
+    rest_strains: StrainRows | Strains | None = None
+    """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows
+    [s, six numbers] [1, 1/m]"""
+
+
+# --- bodies
+
+
+class BodyScene(Part):
+    """A rigid body placed in the world."""
+
+    name: Name
+    """by which the body is known"""
+    shape: Shape
+    """what it is: its mass, inertia and surface"""
+    position: Place = [0.0, 0.0, 0.0]
+    """of the reference point of the shape; or {at: point of another part} [m]"""
+    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
+    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
+    part} [1]"""
+    velocity: Vector | None = None
+    """of the reference point, inertial; left out: zero, or as if fixed to the parts that move it [m/s]"""
+    angular_velocity: Vector | None = None
+    """inertial; left out: zero, or as if fixed to the parts that move it [rad/s]"""
+
+
+class DrivenScene(Part):
+    """A frame whose motion is given: displacements along directions, a turn about a world axis through it."""
+
+    name: Name
+    """by which the frame is known; joints, springs and rods attach to it like to a body"""
+    position: Place = [0.0, 0.0, 0.0]
+    """from which it starts; or {at: point of another part} [m]"""
+    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
+    """from which it starts: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
+    part} [1]"""
+    displacement: Displacement = []
+    """three components, numbers or formulas of t, or functions of time with their directions, which are added up [m]"""
+    turn: Motion | None = None
+    """angle about `axis` as a function of time"""
+    axis: Vector | None = None
+    """world direction of the turn, through the frame [1]"""
+
+
+# --- reading
+
+
+def named_section(path: Path, given: Any, scene: Any) -> Section:
+    """Return a section that is given by name or in place."""
+    if isinstance(given, str):
+        given = look_up(path, "section", given, scene.sections)
+    material = getattr(given, "material", None)
+    if isinstance(material, str):
+        material = look_up(path, "material", material, scene.materials)
+    return section_of(given, material)
+
+
+def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) -> None:
+    """Add a rod of the scene to the model."""
+    owner = f"rod '{item.name}'"
+
+    def curve(given: Any) -> Any:
+        """Return a curve as points or as a callable."""
+        where = (*path, "curve")
+        if isinstance(given, list):
+            return [reader.place((*where, k), point) for k, point in enumerate(given)]
+        return curve_of(owner, given, np.array(reader.place((*where, "center"), given.center), dtype=float))
+
+    def along(what: str, given: Any) -> Any:
+        """Return a value, or the piecewise linear function of rows of s and a value."""
+        rows = given is not None and isinstance(given[0], list)
+        return table_along(owner, what, given) if rows else given
+
+    def twist(what: str, given: Any) -> Any:
+        """Return a twist in radians, as a number or a function of s."""
+        if isinstance(given, AngleInRadians):
+            return given.rad
+        if not isinstance(given, list):
+            return None if given is None else np.radians(given)
+        return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given], given)
+
+    reader.model.add_rod(
+        item.name,
+        curve(item.curve),
+        named_section((*path, "section"), item.section, reader.scene),
+        item.n_elements,
+        item.closed,
+        along("up", item.up),
+        None if item.stress_free is None else curve(item.stress_free),
+        item.velocity,
+        item.angular_velocity,
+        item.mass,
+        twist=twist("twist_deg", item.twist_deg),
+        stress_free_up=along("stress_free_up", item.stress_free_up),
+        stress_free_twist=twist("stress_free_twist_deg", item.stress_free_twist_deg),
+        stress_free_closed=item.stress_free_closed,
+        element=item.element,
+        rest_strains=along("rest_strains", item.rest_strains),
+    )
+
+
+def _add_body(reader: PointReader, path: Path, item: BodyScene, folder: FilePath) -> None:
+    """Add a body of the scene to the model."""
+    quat = reader.orientation(path, f"body '{item.name}'", item.orientation)
+    position = reader.place((*path, "position"), item.position)
+    shape = shape_of(item.shape, folder)
+    reader.model.add_body(item.name, shape, position, quat, item.velocity, item.angular_velocity)
+
+
+def _add_driven(reader: PointReader, path: Path, item: DrivenScene, folder: FilePath) -> None:
+    """Add a driven frame of the scene to the model."""
+    quat = reader.orientation(path, f"driven '{item.name}'", item.orientation)
+    position = reader.place((*path, "position"), item.position)
+    along = displacements_of((*path, "displacement"), item.displacement)
+    turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
+    reader.model.add_driven(item.name, position, quat, along, turn, item.axis)
+
+
+def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Helix:
+    """Return the curve as a function of s in [0, 1], about `center` (3,), m."""
+    circle = isinstance(curve, CircleCurve)
+    axis = direction(
+        owner, "normal" if circle else "axis", curve.normal if isinstance(curve, CircleCurve) else curve.axis
+    )
+    start = direction(owner, "start", curve.start)
+    x = start - (start @ axis) * axis
+    size = np.linalg.norm(x)
+    if size < 1e-9:
+        raise ModelError(f"{owner}: start = {curve.start} is along the axis; give a direction across it")
+    angle = np.radians(curve.angle_deg) if isinstance(curve, CircleCurve) else 2 * np.pi * curve.turns
+    rise = 0.0 if isinstance(curve, CircleCurve) else curve.pitch * curve.turns
+    made = Helix(center, x / size, axis, curve.radius, float(angle), rise)
+    made.given = {**curve.model_dump(), "center": center.tolist()}
+    return made
+
+
+class RowsAlong:
+    """Piecewise linear function of s in [0, 1] through rows (s, value or values)."""
+
+    def __init__(self, table: Floats, given: list[list[float]]):
+        """Store the rows; `given`: rows as written in a scene, with angles in degrees."""
+        self.table, self.given = table, given
+
+    def __call__(self, x: float) -> Any:
+        """Return the value or the values (k,) at s = x."""
+        s = self.table[:, 0]
+        each = np.array([np.interp(x, s, column) for column in self.table.T[1:]])
+        return each if len(each) > 1 else each[0]
+
+
+def table_along(
+    owner: str, what: str, rows: list[list[float]], given: list[list[float]] | None = None
+) -> RowsAlong:
+    """Check that s increases from 0 to 1 and return the function of the rows.
+
+    `given`: rows as written in the scene; None if they are the same.
+    """
+    table = np.array(rows, dtype=float)
+    s = table[:, 0]
+    if s[0] != 0.0 or s[-1] != 1.0 or np.any(np.diff(s) <= 0.0):
+        raise ModelError(
+            f"{owner}: {what} is given at s = {s.tolist()}; begin with 0, increase and end with 1"
+        )
+    return RowsAlong(table, rows if given is None else given)
+
+
+# --- writing
+
+
+def _body_data(body: Body) -> Data:
+    """Return the scene data of a body."""
+    owner = f"body '{body.name}'"
+    if body.stands_for is not None:
+        cannot_be_saved(owner, "it stands for a rod. Save the model that has the rod.")
+    return {
+        "name": body.name,
+        "shape": shape_data(owner, body.properties),
+        "position": body.position,
+        "orientation": before_check(owner, "orientation", unit_quaternion, body.orientation),
+        "velocity": body.velocity,
+        "angular_velocity": body.angular_velocity,
+    }
+
+
+def _driven_data(driven: Driven) -> Data:
+    """Return the scene data of a driven frame."""
+    owner, motion = f"driven '{driven.name}'", driven.motion
+    if motion.attitude is not None:
+        cannot_be_saved(owner, "its attitude is a Python function")
+    given = motion.displacement.given
+    several = given if isinstance(given, list | tuple) else [given]
+    displacement = [signal_data(owner, "displacement", own, MOTIONS) for own in several if given is not None]
+    turns = motion.axis is not None
+    return {
+        "name": driven.name,
+        "position": motion.position,
+        "orientation": before_check(owner, "orientation", unit_quaternion, motion.orientation),
+        "displacement": displacement or None,
+        "axis": before_check(owner, "axis", direction, motion.axis) if turns else None,
+        "turn": signal_data(owner, "turn", motion.angle.given, MOTIONS) if turns else None,
+    }
+
+
+def _rod_data(rod: Rod) -> Data:
+    """Return the scene data of a rod."""
+    owner = f"rod '{rod.name}'"
+    for what in ("section", "velocity", "angular_velocity"):
+        if callable(getattr(rod, what)):
+            cannot_be_saved(owner, f"its {what} is a Python function")
+    free: Data = {}
+    if rod.stress_free is not rod.initial:
+        own = rod.stress_free
+        if own.curve is not rod.initial.curve:
+            free = {"stress_free": _curve_data(owner, own), "stress_free_closed": own.curve.closed}
+        free["stress_free_up"] = _along_data(owner, "stress_free_up", own.up)
+        free["stress_free_twist_deg"] = _twist_data(owner, "stress_free_twist", own.twist)
+    return {
+        "name": rod.name,
+        "curve": _curve_data(owner, rod.initial),
+        "section": section_data(owner, rod.section),
+        "n_elements": rod.n_elements,
+        "closed": rod.closed,
+        "up": _along_data(owner, "up", rod.initial.up),
+        "twist_deg": _twist_data(owner, "twist", rod.initial.twist),
+        **free,
+        "velocity": rod.velocity,
+        "angular_velocity": rod.angular_velocity,
+        "mass": next(word for word, part in MASSES.items() if part == rod.consistency),
+        "element": rod.element,
+        "rest_strains": _along_data(owner, "rest_strains", rod.rest_strains),
+    }
+
+
+def _curve_data(owner: str, shape: RodShape) -> Any:
+    """Return the scene data of the curve of a rod."""
+    given = shape.curve.given
+    if isinstance(given, Helix) and given.given is not None:
+        return given.given
+    if callable(given):
+        cannot_be_saved(owner, "its curve is a Python function")
+    return given
+
+
+def _along_data(owner: str, what: str, value: Any) -> Any:
+    """Return a value along a rod: numbers, or rows of s and numbers."""
+    if isinstance(value, RowsAlong):
+        return value.given
+    if callable(value):
+        cannot_be_saved(owner, f"its {what} is a Python function")
+    return value
+
+
+def _twist_data(owner: str, what: str, value: Any) -> Any:
+    """Return a twist in degrees or rows of s and degrees; in radians if no number of degrees gives it exactly."""
+    given = _along_data(owner, what, value)
+    if isinstance(given, list):
+        return given
+    degrees = round(float(np.degrees(given)), 9)
+    return degrees if np.radians(degrees) == given else {"rad": float(given)}
+
+
+class PartKind(NamedTuple):
+    """One kind of parts: how one is read and added to the model, and how it is written."""
+
+    add: Callable[[PointReader, Path, Any, FilePath], None]
+    data: Callable[[Any], Data]
+
+
+PART_KINDS = {  # by the names in `points.PARTS`
+    "bodies": PartKind(_add_body, _body_data),
+    "driven": PartKind(_add_driven, _driven_data),
+    "rods": PartKind(_add_rod, _rod_data),
+}

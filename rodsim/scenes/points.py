@@ -1,0 +1,313 @@
+"""Points, positions and orientations in scenes: their schemas, how they are read, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import scipy  # submodules are imported on first access
+from pydantic import AfterValidator, Field, FiniteFloat
+
+from rigid import quaternions
+from rigid.checks import direction, unit_quaternion
+from rigid.errors import ModelError
+from rodsim.orientations import align, quaternion_of
+from rodsim.parts.model_parts import Anchor as Point
+from rodsim.parts.model_parts import Body, Driven, Ground, Rod
+from rodsim.parts.part_names import ENDS, part_named
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS
+from rodsim.scenes.errors import Path, SceneProblem, look_up
+from rodsim.scenes.object_names import objects
+from rodsim.scenes.schema_types import A_LIST, A_TEXT, Name, Number, Part, Quaternion, Vector, made, one_form
+
+PARTS = ("bodies", "driven", "rods")  # lists of parts; each has a table of this name in a model
+
+# --- orientations
+
+
+class AxisAngle(Part):
+    """Rotation by `angle_deg` about `axis`."""
+
+    axis: Vector
+    """world direction; any length [1]"""
+    angle_deg: Number
+    """angle about it, right-handed [deg]"""
+
+
+def _axes_of_euler(text: str) -> str:
+    """Raise ValueError unless a text is an order of Euler axes, such as xyz or ZXZ."""
+    one_case = text in (text.lower(), text.upper())
+    repeated = any(a == b for a, b in pairwise(text))
+    if len(text) != 3 or not set(text.lower()) <= set("xyz") or not one_case or repeated:
+        raise ValueError(
+            "it is no order of axes; give three letters, as xyz (fixed axes) or ZXZ (axes that rotate with the part)"
+        )
+    return text
+
+
+class EulerAngles(Part):
+    """Three rotations one after the other."""
+
+    euler: Annotated[str, AfterValidator(_axes_of_euler)]
+    """axes in their order: small letters for fixed axes, capital letters for axes that rotate with the part, as xyz or ZXZ"""
+    angles_deg: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    """angle about each of them, right-handed [deg]"""
+
+
+Aligned: Any = made(
+    "Aligned",
+    Part,
+    "The smallest rotation that takes one direction to another.",
+    {
+        "align": (Vector, "direction in the axes of the part, any length [1]"),
+        "with": (Vector, "where it points, any length [1]"),
+    },
+)
+
+
+_FORMS = {A_LIST: Quaternion, "axis": AxisAngle, "euler": EulerAngles, "align": Aligned}
+_EXPECTED_ORIENTATION = (
+    "it should be a unit quaternion [w, x, y, z], {axis: [x, y, z], angle_deg: 90}, {euler: xyz, angles_deg: [0, 0, 90]}, "
+    "{align: [0, 0, 1], with: [1, 0, 0]} or {of: point of another part}"
+)
+
+
+# --- points
+
+
+class BodyAnchor(Part):
+    """A point of a body, local (`at`) or world (`at_world`) coordinates; neither: the body as a whole, or
+    its origin.
+    """
+
+    body: Name
+    """name of a body or a driven frame"""
+    at: Vector | None = None
+    """point in the axes of the body's shape [m]"""
+    at_world: Vector | None = None
+    """point in world coordinates at t = 0 [m]"""
+
+
+class RodAnchor(Part):
+    """A point of a rod at the fraction s of its length, `offset` in section axes."""
+
+    rod: Name
+    """name of a rod"""
+    s: Annotated[FiniteFloat, Field(ge=0, le=1)]
+    """fraction of its stress-free length, 0 to 1 [1]"""
+    offset: Vector = [0.0, 0.0, 0.0]
+    """from the rod's curve, along d1, d2, d3 of the section [m]"""
+
+
+_ON_PARTS = {A_TEXT: Name, "body": BodyAnchor, "rod": RodAnchor}
+if TYPE_CHECKING:
+    PartAnchor = Any
+    Turned = Any
+    Orientation = Any
+    Anchor = Any
+else:
+    PartAnchor = one_form(
+        _ON_PARTS, "it should be a body's name, {body: name, at: [x, y, z]} or {rod: name, s: 0.5}"
+    )
+    Turned = one_form(_FORMS, _EXPECTED_ORIENTATION)
+
+
+class PlaceScene(Part):
+    """Position of a point of another part at t = 0, wherever that part has been put."""
+
+    at: PartAnchor
+    """the point; its part may stand later in the scene"""
+    plus: Vector = [0.0, 0.0, 0.0]
+    """from there, in world axes [m]"""
+
+
+class OrientationOf(Part):
+    """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
+
+    of: PartAnchor
+    """the point whose axes these are; its part may stand later in the scene"""
+    turned: Turned | None = None
+    """from there, in these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
+
+
+Place = Vector | PlaceScene
+
+
+class GroundAnchor(Part):
+    """A fixed point."""
+
+    ground: Place
+    """point in world coordinates, or where a point of a part is at t = 0 [m]"""
+
+
+if not TYPE_CHECKING:
+    Orientation = one_form({**_FORMS, "of": OrientationOf}, _EXPECTED_ORIENTATION)
+    Anchor = one_form(
+        {**_ON_PARTS, "ground": GroundAnchor},
+        "it should be a body's name, ground, {body: name, at: [x, y, z]}, {rod: name, s: 0.5} or {ground: [x, y, z]}",
+    )
+
+
+# --- reading
+
+
+class PointReader:
+    """Find parts and points of a model that scene data name.
+
+    A part is made when it is first needed, since it may be placed at the point of a part that stands later in the scene.
+    """
+
+    def __init__(self, model: Any, scene: Any, make: Callable[[Path, Any], None]):
+        """Store the model and the checked scene; `make`: adds the part at a path of the scene to the model."""
+        self.model, self.scene, self._make = model, scene, make
+        self._paths = {
+            item.name: ((head, k), item) for head in PARTS for k, item in enumerate(getattr(scene, head))
+        }
+        self._under_way: list[str] = []
+
+    def part(self, name: str) -> Any:
+        """Return the part with this name; make it if need be. Raises SceneProblem if parts are placed in a circle."""
+        path, item = self._paths[name]
+        table = getattr(self.model, str(path[0]))
+        if name not in table:
+            if name in self._under_way:
+                circle = [*self._under_way[self._under_way.index(name) :], name]
+                raise SceneProblem(
+                    path,
+                    f"'{name}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
+                )
+            self._under_way.append(name)
+            self._make(path, item)
+            self._under_way.pop()
+        return table[name]
+
+    def make_all(self) -> None:
+        """Make all parts, in the order of the scene."""
+        for name, (path, _) in self._paths.items():
+            try:
+                self.part(name)
+            except RecursionError:
+                raise SceneProblem(
+                    path,
+                    f"'{name}' is placed at a part that is placed at another, and so on, more than 100 times; list these parts "
+                    "in the order in which they are placed",
+                ) from None
+        for head in PARTS:  # numbered in the order of the scene, not in the order in which they were made
+            table = getattr(self.model, head)
+            for item in getattr(self.scene, head):
+                table[item.name] = table.pop(item.name)
+
+    def named(self, path: Path, what: str, name: str, *heads: str) -> Any:
+        """Return the part with a name of these lists of the scene; SceneProblem with the known names if there is none."""
+        look_up(path, what, name, {own: x for own, (where, x) in self._paths.items() if where[0] in heads})
+        return self.part(name)
+
+    def place(self, path: Path, given: Any) -> Any:
+        """Return world coordinates (3,), m, given as numbers or as a point of another part."""
+        if not isinstance(given, PlaceScene):
+            return given
+        return self.point((*path, "at"), given.at).position + np.array(given.plus)
+
+    def orientation(self, path: Path, owner: str, given: Any) -> Any:
+        """Return the quaternion (w, x, y, z) of an orientation in any of its forms."""
+        if isinstance(given, AxisAngle):
+            axis = direction(owner, "orientation.axis", given.axis)
+            return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
+        if isinstance(given, EulerAngles):
+            rotation = scipy.spatial.transform.Rotation.from_euler(
+                given.euler, given.angles_deg, degrees=True
+            )
+            return quaternion_of(owner, "orientation", rotation)
+        if isinstance(given, Aligned):
+            return align(given.align, getattr(given, "with"))
+        if not isinstance(given, OrientationOf):
+            return given
+        quat = self.point((*path, "orientation", "of"), given.of).orientation
+        if given.turned is None:
+            return quat
+        turned = unit_quaternion(owner, "turned", self.orientation(path, owner, given.turned))
+        return quaternions.multiply(quat, turned)
+
+    def end(self, path: Path, given: Any) -> Point | Body | Ground | Driven:
+        """Return the point, body, driven frame or ground that an anchor of the scene names."""
+        if isinstance(given, GroundAnchor):
+            return self.model.ground.at(self.place((*path, "ground"), given.ground))
+        if given == "ground":
+            return self.model.ground
+        if isinstance(given, RodAnchor):
+            return self.named(path, "rod", given.rod, "rods").at(given.s, given.offset)
+        name = given if isinstance(given, str) else given.body
+        if isinstance(given, str) and name in self._paths and self._paths[name][0][0] == "rods":
+            raise SceneProblem(
+                path,
+                f"'{name}' is a rod: say where on it, for example '{name}.end' or {{rod: {name}, s: 1.0}}",
+            )
+        if isinstance(given, str) and (point := self._point_by_name(given, path)) is not None:
+            return point
+        body: Body | Driven = self.named(path, "body", name, "bodies", "driven")
+        if isinstance(given, str):
+            return body
+        if given.at is not None and given.at_world is not None:
+            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one")
+        if given.at_world is not None:
+            return body.at_world(given.at_world)
+        return body if given.at is None else body.at(given.at)
+
+    def point(self, path: Path, given: Any) -> Point:
+        """Return the point that an anchor of the scene names; a body or driven frame stands for its origin."""
+        thing = self.end(path, given)
+        if isinstance(thing, Ground):
+            who = f"{self._who(path)}: " if self._who(path) else ""
+            raise SceneProblem(path, f"{who}'ground' alone is no point; give {{ground: [x, y, z]}}")
+        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
+
+    def surface(self, path: Path, name: str) -> Any:
+        """Return the sphere, solid, plane, mesh or rod with this name; SceneProblem if there is none or two."""
+        model = self.model
+        tables: dict[str, dict[str, Any]]
+        tables = {"rod": model.rods} | {kind.word: getattr(model, kind.table) for kind in SURFACES_ON_PARTS}
+        of_name = [word for word, table in tables.items() if name in table]
+        if len(of_name) > 1:
+            raise SceneProblem(path, f"'{name}' is a {' and a '.join(of_name)}; rename one of them")
+        return look_up(path, "surface", name, {k: x for table in tables.values() for k, x in table.items()})
+
+    def _point_by_name(self, text: str, path: Path) -> Point | None:
+        """Return the point that "cord.end", "cord@0.3" or "block@0.1,0,0" names; None if `text` has no such form."""
+        cut = [text.rpartition("@")[0], *(text.removesuffix(end) for end in ENDS if text.endswith(end))]
+        known = [name for name in cut if name in self._paths]
+        if text in self._paths or not (known or "ground" in cut):
+            return None
+        for name in known:
+            self.part(name)
+        try:
+            found = part_named(self._who(path) or "scene", self.model, text)
+        except ModelError as error:
+            raise SceneProblem(path, str(error)) from None
+        return found if isinstance(found, Point) else None
+
+    def _who(self, path: Path) -> str:
+        """Return kind and name of the object at a path, for the start of a message; an empty text if it has no name."""
+        head, k = path[:2]
+        if head not in objects():
+            return ""
+        return f"{objects()[str(head)]} '{getattr(self.scene, str(head))[k].name}'"
+
+
+# --- writing
+
+
+def point_data(thing: Any) -> Any:
+    """Return a point or part as the anchor of a scene."""
+    if isinstance(thing, Ground):
+        return "ground"
+    if isinstance(thing, Body | Driven):
+        return {"body": thing.name} if thing.name == "ground" else thing.name
+    assert isinstance(thing, Point)
+    if isinstance(thing.part, Ground):
+        return {"ground": thing.X.tolist()}
+    if isinstance(thing.part, Rod):
+        offset = {"offset": thing.X.tolist()} if np.any(thing.X) else {}
+        return {"rod": thing.part.name, "s": thing.s, **offset}
+    return {"body": thing.part.name, "at": thing.X.tolist()}
