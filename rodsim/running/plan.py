@@ -54,7 +54,7 @@ class Arguments(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What the checks of the arguments yield."""
+    """Results of the checks of the arguments."""
 
     scheme: EmIntegrator | None  # None: an integrator of mechanical systems
     asked: Asked  # requested steps
