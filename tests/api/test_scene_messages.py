@@ -10,9 +10,9 @@ from rodsim import Material, Model, Section, Sphere
 from rodsim.cli.main import main
 from rodsim.cli.scene_words import in_scene_words
 from rodsim.parts.entry import ENTRIES
+from rodsim.scenes.entries import schema_of
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.reading import parse
-from rodsim.scenes.entries import schema_of
 
 ROOT = Path(__file__).parents[2]
 WITH_SYNONYMS = [

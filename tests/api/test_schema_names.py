@@ -7,8 +7,8 @@ import pytest
 
 import rodsim.model  # noqa: F401  # whose entries the schema has
 from rodsim.parts.entry import ENTRIES
-from rodsim.scenes.schema import Scene
 from rodsim.scenes.entries import schema_of, singular
+from rodsim.scenes.schema import Scene
 
 SCHEMA = Scene.model_json_schema()
 PAGE = Path(__file__).parents[2] / "docs" / "scene_reference.md"
