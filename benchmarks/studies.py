@@ -24,17 +24,16 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from distributed import Client
 
 from rodsim.scenes.reading import read
 from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.cluster import Cluster
-from rodsim.studies.designs import Parameter
-from rodsim.studies.dispatch import run_cases
 from rodsim.studies.keys import program
-from rodsim.studies.running import run_study
-from rodsim.studies.study import Study
+from rodsim.studies.study import Parameter, Study
 from rodsim.studies.study_schema import DesignEntry, ParameterEntry
+from rodsim.studies.sweeping import run_study
+from rodsim.studies.workers import open_workers, run_cases
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
 FAR = {"far": "final rods.spaghetti.end.displacement.norm"}
@@ -111,8 +110,8 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
             used.append((time.process_time(), _of_children()))
 
     began = time.perf_counter()
-    with Cluster(workers=workers) as cluster:
-        run_cases(cluster, recipe, cases.cases, took)
+    with open_workers(workers=workers) as opened:
+        run_cases(opened, recipe, cases.cases, took)
     # batches come in whole; measured from a time when all workers had code loaded
     rest = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / rest
@@ -268,10 +267,10 @@ def places(n: int, t_end: float, warm: Path | None) -> bool:
     """The table of two places against that of one; what each has compiled."""
     with tempfile.TemporaryDirectory() as name, two_places(warm) as (address, folders):
         here, there = Path(name, "here"), Path(name, "there")
-        with Cluster(address) as cluster:
-            cluster.client().wait_for_workers(2, timeout=600)
-            run_study(study(n, t_end), there, cluster=cluster, progress=False)
-            batches = cluster.client().run(lambda dask_worker: dask_worker.state.executed_count)
+        with Client(address) as client:
+            client.wait_for_workers(2, timeout=600)
+            run_study(study(n, t_end), there, scheduler=client, progress=False)
+            batches = client.run(lambda dask_worker: dask_worker.state.executed_count)
         print(f"batches done by the workers: {list(batches.values())}")
         run_study(study(n, t_end), here, progress=False)
         for folder in folders:

@@ -1,6 +1,6 @@
 """The demo: two simulations, their result files, pictures and audits, under one folder.
 
-Writes for each of the flying spaghetti and the pair of chain and rod: NAME.vtkhdf (open it in ParaView 5.12
+Writes for each of the flying spaghetti and the pair of chain and rod: NAME.vtkhdf (open it in ParaView 5.13
 or later), NAME.png (several times in one picture), NAME_plots.png (energies, momenta, residuals),
 NAME_audit.txt; and a movie NAME.mp4 of the pair.
 """

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rodsim.parts.materials import Material as Material
     from rodsim.parts.sections import Section as Section
     from rodsim.parts.spring_laws import SpringLaw as SpringLaw
+    from rodsim.prepared import prepare as prepare
     from rodsim.reporting.page import report as report
     from rodsim.results.audit import audit as audit
     from rodsim.results.errors import ResultError as ResultError
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from rodsim.results.render import render_movie as render_movie
     from rodsim.results.result import Result as Result
     from rodsim.results.viewer import view as view
+    from rodsim.results.writer import recover as recover
     from rodsim.scenes.errors import SceneError as SceneError
     from rodsim.simulation import simulate as simulate
     from rodsim.small_motions.linear_equations import linearise as linearise
@@ -82,6 +84,7 @@ else:
             "rodsim.parts.materials": "Material",
             "rodsim.parts.sections": "Section",
             "rodsim.parts.spring_laws": "SpringLaw",
+            "rodsim.prepared": "prepare",
             "rodsim.reporting.page": "report",
             "rodsim.results.audit": "audit",
             "rodsim.results.errors": "ResultError",
@@ -90,6 +93,7 @@ else:
             "rodsim.results.plot": "plot",
             "rodsim.results.render": "render render_movie",
             "rodsim.results.result": "Result",
+            "rodsim.results.writer": "recover",
             "rodsim.results.viewer": "view",
             "rodsim.scenes.errors": "SceneError",
             "rodsim.signals": "signals =",
@@ -108,4 +112,4 @@ else:
         hidden=["warnings"],  # `from rodsim import *` would hide Python's own module `warnings`
     )
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from discretization.system import System
 from discretization.time.adaptive import AdaptiveStepper, model_size
 from discretization.time.advance import StepperBase
-from discretization.time.em_names import KIN, em_integrator
+from discretization.time.em_names import KIN, EmIntegrator, em_integrator
 from discretization.time.load_samples import POINTS
 from rigid import checks
 from rigid.errors import ModelError
@@ -240,8 +240,12 @@ def asked_steps(
     dt: float | Adaptive | None,
     output_every: int | None,
     integrator: str,
+    scheme: EmIntegrator | None,
 ) -> Asked:
-    """Return the steps requested by the arguments of `simulate`; raise ModelError if the arguments contradict each other."""
+    """Return the steps requested by the arguments of `simulate`; raise ModelError if the arguments contradict each other.
+
+    `scheme`: parameters of the integrator if it is of the `em` family, which alone chooses its steps.
+    """
     t_end = checks.number("simulate", "t_end", t_end, positive=True)
     if dt is None:
         raise ModelError(
@@ -263,9 +267,8 @@ def asked_steps(
         None if value is None else checks.number("simulate", name, value, positive=True)
         for name, value in (("output_dt", dt.output_dt), ("max_dt", dt.max_dt))
     ]
-    own = em_integrator(integrator)
-    if own is None:
+    if scheme is None:
         raise ModelError(
             f"integrator '{integrator}' takes steps of one length; give dt, or use one of {', '.join(KIN)} with error"
         )
-    return Asked(t_end, longest[0], error, own.order, longest[1])
+    return Asked(t_end, longest[0], error, scheme.order, longest[1])

@@ -19,15 +19,17 @@ from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
-from rodsim.batches import Batch, Begun, begun, named
 from rodsim.building.restart import check_start
 from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
 from rodsim.prepared import Prepared
+from rodsim.progress_bar import progress_bar
 from rodsim.results.result import Result
-from rodsim.simulation import MOST_THREADS, check_asked, check_output, simulate
+from rodsim.running.lanes import Batch, first_of_batch, named
+from rodsim.running.plan import MOST_THREADS, Arguments, check_arguments, check_output, plan_run
+from rodsim.running.run import Run
+from rodsim.simulation import simulate
 
-_LATER = ("start", "start_time", "events")  # settings that are checked against the built model
 _OF_STEPS = (
     "dt",
     "integrator",
@@ -167,7 +169,7 @@ def simulate_many(
     All runs are in one process and march at the same time in threads; they are set up and stored one after the other. Runs of
     some models march side by side, four to eight in one thread, which takes as long as two to four of them one by one. These
     are models solved by "em" in which gravity and loads act on trees of bodies with ball joints, hinges, universal joints and
-    welds, also with loops that these close, or on planar bodies with hinges (`rodsim.batches`). Other models march one run in
+    welds, also with loops that these close, or on planar bodies with hinges. Other models march one run in
     each thread, which pays if a march takes longer than its set-up, about a millisecond.
 
     Parameters
@@ -219,7 +221,7 @@ def simulate_many(
     workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MOST_THREADS)
     models = _checked_models(prepared, parameters)
     files = _checked_files(outputs, len(models))
-    _check_values(models[0], given)
+    check_arguments(models[0], _arguments(given))
     if given.get("start") is not None or given.get("start_time") is not None:
         start = given.get("start"), given.get("start_time")
         given["start"] = check_start("simulate_many", models[0].build(), *start)
@@ -229,7 +231,7 @@ def simulate_many(
     announce()
     first = _set_up(models[0], given, alone=len(models) < LEAST)
     if first is not None:  # runs that are simulated alone issue the warning themselves
-        check_fit(first.stepper.h, float(given["t_end"]), first.n_steps, float(given["dt"]))
+        check_fit(first.plan.dt, float(given["t_end"]), first.plan.n_steps, first.plan.dt_given)
 
     def run(numbers: range) -> range:
         """Simulate a group of runs in one thread, side by side if possible; store results and failures."""
@@ -271,7 +273,7 @@ def simulate_many(
     return ManyResults([dict(entry) for entry in parameters], results, failures)
 
 
-def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None:
+def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Run | None:
     """Return the set-up that runs side by side share, None if they run one by one.
 
     In the latter case one step of one run is taken, so that kernels are compiled before several threads request them. Errors
@@ -280,7 +282,9 @@ def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None
     step = {name: given[name] for name in _OF_STEPS if name in given}
     with warnings.catch_warnings(), contextlib.suppress(Exception):
         warnings.simplefilter("ignore")
-        first = None if alone else begun(model, given)
+        first = (
+            None if alone else first_of_batch(model, plan_run(model, _arguments(given)._replace(output=None)))
+        )
         if first is None:
             t_end = given["t_end"] if given.get("dt") is None else given["dt"]
             simulate(model, **step, t_end=t_end, progress=False)
@@ -288,7 +292,7 @@ def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None
     return None
 
 
-def _groups(count: int, first: Begun | None) -> list[range]:
+def _groups(count: int, first: Run | None) -> list[range]:
     """Return the run numbers that one thread takes: groups of eight; the last runs one by one if they are few."""
     if first is None:
         return [range(number, number + 1) for number in range(count)]
@@ -300,17 +304,12 @@ def _groups(count: int, first: Begun | None) -> list[range]:
 @contextlib.contextmanager
 def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that counts finished runs, with a progress line if `show` is True."""
-    if not show:
+    bar = progress_bar(show, total=count, unit="run")
+    if bar is None:
         yield lambda number: None
         return
-    from tqdm import tqdm
-
-    with tqdm(total=count, unit="run", dynamic_ncols=True) as bar:
-
-        def done(number: int) -> None:
-            bar.update(1)
-
-        yield done
+    with bar:
+        yield lambda number: bar.update(1)
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,11 +321,10 @@ def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[s
     return given
 
 
-def _check_values(model: Model, given: Mapping[str, Any]) -> None:
-    """Check the values of the settings that all runs share."""
-    bound = inspect.signature(simulate).bind(model, **given)
-    bound.apply_defaults()
-    check_asked(**{name: value for name, value in bound.arguments.items() if name not in _LATER})
+def _arguments(given: Mapping[str, Any]) -> Arguments:
+    """Return all arguments of `simulate`: the given ones, and the defaults of the others."""
+    known = inspect.signature(simulate).parameters
+    return Arguments(**{name: given.get(name, known[name].default) for name in Arguments._fields})
 
 
 def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]]) -> list[Model]:

@@ -1324,7 +1324,7 @@ class Model(Contents):
 
     def _repr_html_(self) -> str:
         """Return an overview of the model as HTML, for notebooks."""
-        from rodsim.parts.model_html import model_html
+        from rodsim.parts.html import model_html
 
         return model_html(self)
 
@@ -1376,9 +1376,9 @@ class Model(Contents):
         >>> prepared = model.prepare(t_end=1.0, dt=0.01)
         >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})  # doctest: +SKIP
         """
-        from rodsim.prepared import Prepared
+        from rodsim.prepared import prepare
 
-        return Prepared(self, settings)
+        return prepare(self, **settings)
 
     def rigidified(self, *rods: str) -> Model:
         """Return the rigid twin: each rod becomes a rigid body with the mass, centre and inertia of its discretisation.

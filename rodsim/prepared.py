@@ -1,4 +1,4 @@
-"""Build a model once and run it many times with other numbers: `Model.prepare`."""
+"""Build a model once and run it many times with other numbers: `prepare`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rodsim.building.rebuild import Kept, built_once, rebuilt
 from rodsim.model import Model
 from rodsim.old_names import new_arguments
 from rodsim.parts.changes import change, changeable, check_paths
+from rodsim.parts.no_model import no_model
+from rodsim.simulation import simulate
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -34,8 +36,8 @@ class Changed(Model):
 class Prepared:
     """A model that is built and checked once, to be run many times with other numbers.
 
-    `Model.prepare` returns it. A run is bitwise that of `simulate`, or of `equilibrium`, with a model that was made with
-    these numbers. Parts that are added to the model later are not included.
+    `prepare` and `Model.prepare` return it. A run is bitwise that of `simulate`, or of `equilibrium`, with a model that was
+    made with these numbers. Parts that are added to the model later are not included.
 
     Parameters
     ----------
@@ -65,9 +67,6 @@ class Prepared:
     """
 
     def __init__(self, model: Model, settings: Mapping[str, Any]):
-        from rodsim.simulation import simulate
-
-        self._simulate = simulate
         settings = new_arguments("simulate", settings)
         _check_settings("prepare", simulate, settings)
         self._settings = dict(settings)
@@ -158,7 +157,7 @@ class Prepared:
         0.1
         """
         others = new_arguments("simulate", others or {})
-        _check_settings("prepared run", self._simulate, others)
+        _check_settings("prepared run", simulate, others)
         given = {**self._settings, **others}
         for name in ("t_end", "dt"):
             if name not in given:
@@ -194,7 +193,7 @@ class Prepared:
         >>> moon = prepared.run({"gravity": (0, 0, -1.62)})
         """
         given = self.settings(settings)
-        return self._simulate(self.model(changes), **given)
+        return simulate(self.model(changes), **given)
 
     def equilibrium(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Equilibrium:
         """Find the equilibrium of the model with other numbers.
@@ -230,6 +229,39 @@ class Prepared:
         settings = new_arguments("equilibrium", settings)
         _check_settings("prepared equilibrium", equilibrium, settings)
         return equilibrium(self.model(changes), **settings)
+
+
+def prepare(model: Model, **settings: Any) -> Prepared:
+    """Build and check a model once, to run it many times with other numbers; `Model.prepare` does the same.
+
+    Parameters
+    ----------
+    model : Model
+        The model as it is now; it is not changed.
+    **settings
+        Arguments of `simulate` for all its runs, such as `t_end`, `dt`, `integrator`.
+
+    Returns
+    -------
+    Prepared
+        The prepared model.
+
+    Raises
+    ------
+    ModelError
+        As `Model.build` does, and if a setting is not an argument of `simulate`.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model, prepare
+    >>> model = Model()
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
+    >>> prepared = prepare(model, t_end=0.1, dt=0.01)
+    >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})
+    """
+    if not isinstance(model, Model):
+        raise no_model("prepare", model)
+    return Prepared(model, settings)
 
 
 def _own(model: Model, kind: type[Any]) -> Any:

@@ -25,16 +25,16 @@ def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
         turns = resonances(integrator, joined=any(map(_moves, model.joints.values())))
     except ModelError:  # the integrator is not a composition of `em`
         return []
-    told = []
+    messages = []
     for rod in model.rods.values():
         omega = _lengthwise(model, rod)
         for x in turns:
             if omega and abs(omega * dt / x - 1.0) < NEAR:
-                told.append(
+                messages.append(
                     f"{rod}: its lengthwise vibration of some {omega:.3g} rad/s and dt = {dt:g} s of {integrator} resonate "
                     f"(omega dt near {x:.3g}), so that errors add up; keep dt off {x / omega:.3g} s by {NEAR:.0%} and more"
                 )
-    return told
+    return messages
 
 
 def _moves(joint: JointEntry) -> bool:

@@ -20,6 +20,7 @@ for linear systems, and its compositions are sums of it,
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -188,9 +189,8 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
 def frequency_error(section: Section, element: str, mass: str, branch: str, k: float, nodes: float) -> float:
     """Return the relative frequency error: omega of (2) over omega of (1), minus 1, with `nodes` nodes per wavelength."""
     length = order_of(element) * 2 * np.pi / (k * nodes)
-    return (
-        _cell(section, element, mass, length).wave(k, branch).omega / exact_wave(section, k, branch).omega - 1
-    )
+    discrete = _cell(section, element, mass, length).wave(k, branch)
+    return discrete.omega / exact_wave(section, k, branch).omega - 1
 
 
 _cell = lru_cache(maxsize=256)(Cell)
@@ -206,14 +206,7 @@ def nodes_needed(section: Section, element: str, mass: str, branch: str, k: floa
         """Return by how much the frequency error exceeds `error`."""
         return abs(frequency_error(section, element, mass, branch, k, nodes)) - error
 
-    # from many nodes to few, because the error may change sign in between
-    tried = np.geomspace(2.0, MOST_NODES, 40)[::-1]
-    enough = tried[0]
-    for few in tried[1:]:
-        if excess(few) > 0:
-            return float(scipy.optimize.brentq(excess, few, enough, xtol=1e-3))
-        enough = few
-    return 2.0
+    return _least(excess, np.geomspace(2.0, MOST_NODES, 40), xtol=1e-3)
 
 
 def steps_needed(error: float, integrator: str = "em") -> float:
@@ -223,10 +216,14 @@ def steps_needed(error: float, integrator: str = "em") -> float:
         """Return by how much the frequency error exceeds `error`."""
         return abs(float(frequency_in_time(2 * np.pi, 1 / steps, integrator)) / (2 * np.pi) - 1) - error
 
-    tried = np.geomspace(1.0, 1e5, 400)[::-1]
-    enough = tried[0]
-    for few in tried[1:]:
+    return _least(excess, np.geomspace(1.0, 1e5, 400), xtol=1e-6)
+
+
+def _least(excess: Callable[[float], float], tried: Floats, xtol: float) -> float:
+    """Return the least number from which on `excess` stays negative up to the last of `tried`, which ascend."""
+    enough = tried[-1]
+    for few in tried[-2::-1]:  # from many to few, because the error may change sign in between
         if excess(few) > 0:
-            return float(scipy.optimize.brentq(excess, few, enough, xtol=1e-6))
+            return float(scipy.optimize.brentq(excess, few, enough, xtol=xtol))
         enough = few
-    return 1.0
+    return float(enough)

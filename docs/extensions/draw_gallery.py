@@ -28,7 +28,7 @@ def draw(entry: Entry) -> None:
         figure.savefig(path)
     else:
         view = entry.get("view")
-        render(known["result"], path, entry["times"], size=SIZE, view=view, labels=False, engine="painter")
+        render(known["result"], path, entry["times"], size=SIZE, view=view, labels=False)
     print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 

@@ -4,15 +4,14 @@ and the layout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from discretization.consistent import Held
 from discretization.contact.table import meeting
-from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside, is_load
 from discretization.interaction_table import (
     Interaction,
@@ -29,11 +28,9 @@ from discretization.own_variables import own_variables, with_counted_angles, wit
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from rigid import quaternions
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ModelError, PartName
-from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
-from rigid.vectors import cross
+from rigid.system import Floats, Springs, State, TorsionSprings
 from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drawn_shapes import with_shapes
@@ -42,25 +39,24 @@ from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts,
 from rodsim.building.load_arrays import (
     Line,
     LoadValues,
-    SpeakingOf,
     line_loads,
     load_arrays,
     load_directions,
     load_names,
     load_values,
 )
-from rodsim.building.meshing import RodMesh, joined, mesh_rod
+from rodsim.building.meshing import RodMesh, joined
+from rodsim.building.placement import Placement
 from rodsim.building.plausibility import warn_of_doubts
 from rodsim.building.point_masses import check_rotations, idle_axes
 from rodsim.building.time_corners import NO_CORNERS, Corners, corners_of_model
 from rodsim.parts.entries import Contents, TorsionEntry
+from rodsim.parts.entry import angle_directions
 from rodsim.parts.model_description import description
-from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.no_model import no_model
+from rodsim.parts.part_names import SpeakingOf
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
-
-_AXES, _ZERO, _UNTURNED = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None]
 
 
 class Built(NamedTuple):
@@ -82,120 +78,6 @@ class Built(NamedTuple):
     )  # (loads, 3) unit vectors along which they act at all times; nan: not known
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
     corners: Corners = NO_CORNERS  # times at which its functions of time jump or bend
-
-
-class Placed(NamedTuple):
-    """Hold a point that is fixed to a frame."""
-
-    frame: int
-    X: Floats  # (3,) m, from the frame's origin, frame axes
-    world: Floats  # (3,) m, position at t = 0
-
-
-class Placement:
-    """Hold frame numbers, initial poses and velocities: the ground, bodies, nodes of the rods, driven frames, in this order."""
-
-    def __init__(self, model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
-        """Number the frames of `model` and place them; `meshed`: meshes of rods that exist already."""
-        if not model.bodies and not model.rods:
-            raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
-        bodies = list(model.bodies.values())
-        self.body_frame = {body.name: k + 1 for k, body in enumerate(bodies)}
-        self.meshes: dict[str, RodMesh] = {}
-        self.first: dict[str, int] = {}
-        n = 1 + len(bodies)
-        entries = list(model.entries) if model.rods else []
-        for rod in model.rods.values():
-            with SpeakingOf("rod", rod.name):
-                there = meshed.get(rod.name)
-                stops = (
-                    s for entry in entries for s in entry.stops(rod)
-                )  # fractions of the length that need a node
-                self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
-            self.first[rod.name] = n
-            n += len(self.meshes[rod.name].mass)
-        driven = list(model.driven.values())
-        self.driven_frame = {part.name: n + k for k, part in enumerate(driven)}
-        n += len(driven)
-        at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
-        meshes = list(self.meshes.values())
-        own = [body.properties for body in bodies]
-        position, turned = _rows([b.position for b in bodies]), _rows([b.orientation for b in bodies], 4)
-        center = position + quaternions.rotate(turned, _rows([x.center for x in own]))
-        omega, arm = _rows([_given(b.angular_velocity) for b in bodies]), center - position
-        spin = quaternions.rotate(quaternions.conjugate(turned), omega)
-        at_center = _rows([_given(b.velocity) for b in bodies]) + cross(omega, arm)
-        moved = [[x[k] for x in at_start] for k in range(4)]
-        self.r = _stack(_ZERO, center, *(m.r for m in meshes), moved[0])
-        self.quat = _stack(_UNTURNED, turned, *(m.quat for m in meshes), moved[1])
-        self.v = _stack(_ZERO, at_center, *(m.v for m in meshes), moved[2])
-        self.Omega = _stack(_ZERO, spin, *(m.Omega for m in meshes), moved[3])
-        unit = [np.eye(3)] * len(driven)
-        mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
-        inertia = _stack([_AXES], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
-        fixed = np.zeros(n, dtype=np.uint8)
-        fixed[0] = 1
-        fixed[list(self.driven_frame.values())] = DRIVEN
-        self.frames = Frames(mass, inertia, fixed)
-        left_out = [rod for rod in model.rods.values() if rod.velocity is None]
-        self.held = Held(
-            np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, left_out))
-        )
-        for rod in model.rods.values():
-            nodes = self.frames_of(rod)
-            self.held.v[nodes] = rod.velocity is not None
-            self.held.Omega[nodes] = rod.angular_velocity is not None
-            if rod.velocity is not None:
-                self.held.point[nodes] = -quaternions.rotate(self.quat[nodes], self.meshes[rod.name].center)
-        first = slice(1, 1 + len(bodies))
-        self.held.v[first] = [body.velocity is not None for body in bodies]
-        self.held.Omega[first] = [body.angular_velocity is not None for body in bodies]
-        self.held.point[first] = -arm
-        self.size = float(max((self.r.max(axis=0) - self.r.min(axis=0)).max(), 1e-12))
-        self.bodies = model.bodies
-
-    def place(self, anchor: Anchor) -> Placed:
-        """Return the frame of an anchor, its lever arm and its position at t = 0."""
-        return self.placed([anchor])[0]
-
-    def placed(self, anchors: Sequence[Anchor]) -> list[Placed]:
-        """Return the frames, lever arms and positions of several anchors, evaluated at once."""
-        if not anchors:
-            return []
-        frames, centers = [], []
-        for anchor in anchors:
-            part = anchor.part
-            if isinstance(part, Body):
-                frames.append(self.body_frame[part.name])
-                centers.append(part.properties.center)
-            elif isinstance(part, Rod):
-                mesh = self.meshes[part.name]
-                frames.append(self.first[part.name] + mesh.node(anchor.s))
-                centers.append(mesh.center)
-            else:
-                frames.append(0 if isinstance(part, Ground) else self.driven_frame[part.name])
-                centers.append(_ZERO[0])
-        X = _rows([anchor.X for anchor in anchors]) - _rows(centers)
-        world = self.r[frames] + quaternions.rotate(self.quat[frames], X)
-        return [Placed(f, x, p if f else x) for f, x, p in zip(frames, X, world, strict=True)]
-
-    def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
-        """Return the frame number of a side of a joint: an anchor, a body, the ground or a driven frame."""
-        if isinstance(thing, Anchor):
-            return self.place(thing).frame
-        if isinstance(thing, Driven):
-            return self.driven_frame[thing.name]
-        return self.body_frame[thing.name] if isinstance(thing, Body) else 0
-
-    def frames_of(self, part: Body | Rod) -> Ints:
-        """Return the numbers (k,) of all frames of a part."""
-        if isinstance(part, Body):
-            return np.array([self.body_frame[part.name]])
-        return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
-
-    def local(self, frame: int, direction: Floats) -> Floats:
-        """Return a world direction (3,) in the axes of a frame at t = 0."""
-        return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
 def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
@@ -276,23 +158,6 @@ def built_from(owner: str, model: object) -> Built:
     return built
 
 
-def _given(value: Floats | None) -> Floats:
-    """Return the vector (3,), zero if it was not given."""
-    return np.zeros(3) if value is None else value
-
-
-def _rows(each: Sequence[Floats], width: int = 3) -> Floats:
-    """Return the vectors as one array (k, width)."""
-    return np.concatenate(each).reshape(-1, width) if each else np.zeros((0, width))
-
-
-def _stack(*parts: Any) -> Floats:
-    """Concatenate the arrays that are not empty along their first axis."""
-    return np.ascontiguousarray(
-        np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)])
-    )
-
-
 _NO_OTHERS = table_of()
 _NO_SPRINGS, _NO_TORSIONS = springs_of(_NO_OTHERS), torsions_of(_NO_OTHERS)
 
@@ -325,18 +190,12 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     frames = np.array(
         [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
     ).reshape(-1, 2)
-    Ua, Wa, Ub = np.empty((3, len(entries), 3))
-    for k, entry in enumerate(entries):
-        u = cross(np.eye(3)[np.argmin(np.abs(entry.axis))], entry.axis)
-        u /= np.linalg.norm(u)
-        w = cross(entry.axis, u)
-        a, b = frames[k]
-        Ua[k], Wa[k], Ub[k] = placement.local(a, u), placement.local(a, w), placement.local(b, u)
+    each = [
+        angle_directions(placement, a, b, entry.axis) for (a, b), entry in zip(frames, entries, strict=True)
+    ]
     return TorsionSprings(
         frames,
-        Ua,
-        Wa,
-        Ub,
+        *map(np.array, zip(*each, strict=True)),
         np.array([entry.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array([entry.angle for entry in entries], dtype=float),
@@ -352,10 +211,10 @@ def _others(
     """
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with SpeakingOf(entry.kind, entry.name):
+        with SpeakingOf(entry.word, entry.name):
             made = entry.made(placement)
         each += made
-        names += [f"{entry.kind} '{entry.name}'"] * len(made)
+        names += [f"{entry.word} '{entry.name}'"] * len(made)
     met, of_contacts, of_a = plane_contacts(model, placement)
     each, names = each + met, names + of_contacts
     sprung = [

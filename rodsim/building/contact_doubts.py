@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ import scipy  # submodules are loaded on first access
 
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
-from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of, surfaces_on_parts
+from rodsim.building.contact_surfaces import Joined, law_of, meeting, segments_of, surfaces_on_parts
+from rodsim.building.placement import Placement
 from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called, has_core
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
@@ -59,7 +60,7 @@ class Expected(NamedTuple):
         return f"contact '{self.entry.name}': {self.pair}"
 
 
-def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
+def expected(model: Contents, placed: Placement) -> Iterator[Expected]:
     """Yield the estimates of all pairs of all contacts, of each contact at most the first `MOST`."""
     if not model.contacts:
         return
@@ -70,7 +71,7 @@ def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
 
 
 def expected_of(
-    entry: ContactEntry, pair: Pair, placed: Placed, model: Contents, square: bool = False
+    entry: ContactEntry, pair: Pair, placed: Placement, model: Contents, square: bool = False
 ) -> Expected:
     """Estimate depth and duration of the contact of one pair.
 
@@ -121,7 +122,7 @@ def expected_of(
     return found([(c * length, n) for c, n in terms])
 
 
-def _length(own: Surface, placed: Placed) -> float:
+def _length(own: Surface, placed: Placement) -> float:
     """Return the length of a rod, or the extent of a solid between its ends (of a capsule that of its axis), m."""
     if isinstance(own, Rod):
         return float(own.stress_free.length)
@@ -144,7 +145,7 @@ def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
     )
 
 
-def _sine(a: Rod, b: Rod, placed: Placed) -> float:
+def _sine(a: Rod, b: Rod, placed: Placement) -> float:
     """Return the sine of the angle between two rods at their closest chords at t = 0; 1 for a rod with itself."""
     if a is b:
         return 1.0
@@ -163,7 +164,7 @@ def _rounded(pair: Pair) -> bool:
     return not pair.with_plane and any(has_core(own) for own in pair)
 
 
-def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) -> float:
+def _radius(own: Surface, placed: Placement, given: float | None, rounded: bool) -> float:
     """Return the radius of a surface, m; `given`: radius for rods; `rounded`: True for the rounding radius of a solid."""
     if isinstance(own, Rod):
         return float(segments_of(own, placed, given).radius.max())
@@ -173,7 +174,7 @@ def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) ->
     return own.radius if isinstance(own, SphereEntry | MeshEntry) else 0.0
 
 
-def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
+def _motion(own: Surface, placed: Placement) -> tuple[float, Floats]:
     """Return the mass (kg) of the part and the velocity (3,) of its centre of mass, m/s; an infinite mass for the ground."""
     part = own if isinstance(own, Rod) else own.on.part
     if not isinstance(part, Body | Rod):
@@ -184,9 +185,9 @@ def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
     return max(total, 1e-300), mass @ placed.v[frames] / max(total, 1e-300)
 
 
-def depths(model: Contents, placed: Placed) -> Iterator[str]:
+def depths(model: Contents, placed: Placement) -> Iterator[str]:
     """Yield messages about contacts that are too soft for their loads (the deepest pair), and surfaces without a contact."""
-    for worst in _worst(model, placed):
+    for worst in _deepest(expected(model, placed)):
         if worst.depth > DEEP * worst.radius > 0.0:
             yield (
                 f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of "
@@ -199,7 +200,7 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
             yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
 
 
-def fine(model: Contents, placed: Placed) -> Iterator[str]:
+def fine(model: Contents, placed: Placement) -> Iterator[str]:
     """Yield a message for each mesh that has very many triangles near the surface that touches it."""
     for entry in model.contacts.values():
         for pair in islice(entry.pairs, MOST):
@@ -228,20 +229,25 @@ def _stiffness(own: Expected) -> str:
     return own.entry.law if own.entry.coefficients else f"{law_of(own.entry, own.pair)[1]:.3g}"
 
 
-def _worst(model: Contents, placed: Placed) -> list[Expected]:
-    """Return the deepest pair of each contact."""
+def _extreme(estimates: Iterable[Expected], measure: Callable[[Expected], float]) -> list[Expected]:
+    """Return the pair with the greatest measure of each contact."""
     found: dict[str, Expected] = {}
-    for own in expected(model, placed):
+    for own in estimates:
         before = found.get(own.entry.name)
-        if before is None or own.depth > before.depth:
+        if before is None or measure(own) > measure(before):
             found[own.entry.name] = own
     return list(found.values())
 
 
-def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
-    """Return the messages of `rodsim check`: the expected depth of each contact, and contacts too fast for the step."""
-    told = []
-    for own in _worst(model, placed):
+def _deepest(estimates: Iterable[Expected]) -> list[Expected]:
+    """Return the deepest pair of each contact."""
+    return _extreme(estimates, lambda own: own.depth)
+
+
+def expectations(model: Contents, placed: Placement, dt: float) -> list[str]:
+    """Return advice on a scene: the expected depth of each contact, and contacts too fast for the step."""
+    told, estimates = [], list(expected(model, placed))
+    for own in _deepest(estimates):
         if own.entry.law == "barrier":
             continue
         of_radius = f", {own.depth / own.radius:.2g} of {own.measure}" if own.radius > 0.0 else ""
@@ -249,30 +255,26 @@ def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
             f"{own.whose} come to a depth of some {own.by_weight:.2g} m by weight and {own.by_speed:.2g} m by the velocities at "
             f"t = 0{of_radius}"
         )
-    return told + coarse(model, placed, dt) + rough(model, placed)
+    return told + coarse(estimates, dt) + rough(estimates, model, placed)
 
 
-def coarse(model: Contents, placed: Placed, dt: float) -> list[str]:
+def coarse(estimates: Iterable[Expected], dt: float) -> list[str]:
     """Return a message for each contact whose shortest touch lasts only a few steps, with a step that is small enough."""
-    quickest: dict[str, Expected] = {}
-    for own in expected(model, placed):
-        if own.lasts < quickest.get(own.entry.name, own).lasts or own.entry.name not in quickest:
-            quickest[own.entry.name] = own
     return [
         f"{own.whose} touch for some {own.lasts:.2g} s, {own.lasts / dt:.2g} steps of dt = {dt:g} s; take "
         f"dt = {_round_down(own.lasts / STEPS):g} s, or a smaller stiffness"
-        for own in quickest.values()
+        for own in _extreme(estimates, lambda own: -own.lasts)
         if own.lasts < STEPS * dt * (1.0 - 1e-9)
     ]
 
 
-def rough(model: Contents, placed: Placed) -> list[str]:
+def rough(estimates: Iterable[Expected], model: Contents, placed: Placement) -> list[str]:
     """Return a message for each contact of crossing rods with too few contact points, and how many are enough.
 
     Too few are fewer than `RIPPLES` on the contact width.
     """
     worst: dict[str, tuple[float, str]] = {}
-    for own in expected(model, placed):
+    for own in estimates:
         if not np.isfinite(own.width) or own.width == 0.0:
             continue
         longest = max(float(segments_of(x, placed, 1.0).length.max()) for x in own.pair if isinstance(x, Rod))
@@ -288,7 +290,7 @@ def rough(model: Contents, placed: Placed) -> list[str]:
     return [line for _, line in worst.values()]
 
 
-def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placed, model: Contents) -> int:
+def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placement, model: Contents) -> int:
     """Return the number of intervals of an element of this length (m).
 
     It is the number that the user gave. By default it follows from the expected depth of rods that cross at right angles; for
@@ -328,8 +330,9 @@ def warn_of_friction_at_rest(model: Contents) -> None:
             return
 
 
-def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
+def warn_of_coarse_steps(model: Contents, placed: Placement, dt: float) -> None:
     """Warn before a run, in one warning, about contacts that the step or the contact points do not resolve."""
-    found = [*coarse(model, placed, dt), *rough(model, placed)] if model.contacts else []
+    estimates = list(expected(model, placed))
+    found = coarse(estimates, dt) + rough(estimates, model, placed)
     if found:
         warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)

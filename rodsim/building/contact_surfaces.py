@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from discretization.contact.table import BARRIER, POLYNOMIAL, slopes
 from rigid.errors import ModelError, PartName
 from rigid.solids import Features, Hull
 from rigid.system import Floats, Ints
-from rodsim.building.meshing import RodMesh
+from rodsim.building.placement import Placed, Placement
 from rodsim.parts.contact_entries import (
     LAWS,
     ContactEntry,
@@ -22,18 +22,9 @@ from rodsim.parts.contact_entries import (
     stiffness_of,
 )
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Place, Poses
-from rodsim.parts.model_parts import SAME_NODE, Anchor, Body, Rod
+from rodsim.parts.entry import across
+from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod, part_of
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntry, SolidEntry, SurfaceEntry
-
-
-class Placed(Poses, Protocol):
-    """Declare the attributes of `rodsim.building.build.Placement` that contacts use."""
-
-    meshes: dict[str, RodMesh]
-    v: Floats
-    size: float
-    bodies: dict[str, Body]
 
 
 class Segments(NamedTuple):
@@ -55,7 +46,7 @@ class Segments(NamedTuple):
         return found
 
 
-def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
+def segments_of(rod: Rod, placed: Placement, radius: float | None) -> Segments:
     """Return the chords of a rod with the given radius (m), by default with the radius of its sections.
 
     Raises ModelError if the centres of the sections are off the curve of the rod.
@@ -77,7 +68,7 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
     return Segments(chords, ends[:-1], np.diff(ends), of_each)
 
 
-def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
+def surfaces_of(model: Contents, placed: Placement) -> dict[str, dict[str, Any]]:
     """Describe spheres, solids, planes and meshes for the result, by their names.
 
     Positions and directions are in the axes of their frames. A mesh has its number among the meshes of
@@ -114,7 +105,7 @@ def surfaces_on_parts(model: Contents) -> Iterator[Any]:
         yield from getattr(model, kind.table).values()
 
 
-def features_on(own: SolidEntry | MeshEntry, placed: Placed) -> Features:
+def features_on(own: SolidEntry | MeshEntry, placed: Placement) -> Features:
     """Return points and circles of a solid, from the origin of its frame; for a mesh those of its convex hull."""
     X = placed.place(own.on).X
     if isinstance(own, MeshEntry):
@@ -140,13 +131,12 @@ def profile_of(features: Features) -> Floats:
     return np.concatenate([low[None], rims, high[None]])
 
 
-def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:
+def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
     """Return the rectangle that represents a plane in files: its corner and both sides (3,), m, frame axes.
 
     The rectangle encloses the model at t = 0.
     """
-    side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
-    side /= np.linalg.norm(side)
+    side = across(normal)
     axes = np.stack([np.cross(side, normal), side])
     along = (placed.r[1:] - at.world) @ axes.T if len(placed.r) > 1 else np.zeros((1, 2))
     low, high = along.min(axis=0) - placed.size, along.max(axis=0) + placed.size
@@ -178,9 +168,7 @@ class Joined:
 
 def _part(own: object) -> object:
     """Return the part of a surface or of an anchor."""
-    if isinstance(own, SurfaceEntry):
-        own = own.on
-    return own.part if isinstance(own, Anchor) else own
+    return part_of(own.on if isinstance(own, SurfaceEntry) else own)
 
 
 def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:

@@ -6,8 +6,8 @@ table of surfaces and pairs (`discretization.contact.table`), whose near pairs a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
-    Placed,
     features_on,
     law_of,
     loses,
@@ -48,7 +47,7 @@ from rodsim.building.contact_surfaces import (
     segments_of,
     slope_of,
 )
-from rodsim.building.load_arrays import SpeakingOf
+from rodsim.building.placement import Placed, Placement
 from rodsim.parts.contact_entries import (
     ContactEntry,
     Pair,
@@ -56,8 +55,8 @@ from rodsim.parts.contact_entries import (
     called,
 )
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Place
 from rodsim.parts.model_parts import Rod
+from rodsim.parts.part_names import SpeakingOf
 from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.1  # largest penetration at t = 0 as a fraction of the radius
@@ -75,7 +74,7 @@ K_T, DRILL = 5, 6  # indices of the tangential stiffness and of the drilling len
 # --- contacts with planes
 
 
-def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], list[str], list[str]]:
+def plane_contacts(model: Contents, placed: Placement) -> tuple[list[Interaction], list[str], list[str]]:
     """Return the interactions of all contacts with planes, the name of the contact of each, and the names for planes of `a`.
 
     In each contact pairs whose plane is on its side `a` come first; the last list holds the names of these alone.
@@ -98,12 +97,12 @@ def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], 
     return found, names, of_a
 
 
-def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Interaction]:
+def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined) -> Iterator[Interaction]:
     """Yield the interactions of a plane with a sphere, a solid, a mesh or the elements of a rod.
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
     """
-    plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
+    plane, law, loss = pair.a, law_of(entry, pair), loss_of(entry, pair)
     assert isinstance(plane, PlaneEntry)
     foot = placed.place(plane.on)
     half_space = np.concatenate([placed.local(foot.frame, plane.normal), foot.X])
@@ -114,9 +113,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
-        yield Interaction(PLANE_SPHERE, frames, numbers, _size(slope, arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
+        yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _size(slope, arm), loss)
         return
     if isinstance(pair.b, SolidEntry | MeshEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
@@ -149,21 +146,31 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         slope = slope_of(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
-        yield Interaction(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
-        if lossy:
-            yield Interaction(
-                WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE
-            )
+        yield from _interactions(entry, PLANE_ROD, frames, numbers, _size(slope, foot_arm), of_element)
+
+
+def _interactions(
+    entry: ContactEntry,
+    kind: Any,
+    frames: Sequence[int],
+    numbers: Floats,
+    size: tuple[float, float],
+    loss: Floats,
+) -> Iterator[Interaction]:
+    """Yield the interaction of a kind, and one of its losses if the contact dissipates energy."""
+    yield Interaction(kind, frames, numbers, size)
+    if loses(entry):
+        yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, loss, OWN]), NONE)
 
 
 def _of_solid(
-    entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
+    entry: ContactEntry, pair: Pair, placed: Placement, foot: Placed, half_space: Floats
 ) -> Iterator[Interaction]:
     """Yield the interactions of a plane with each point and each circle of a solid, each with its share of the stiffness.
 
     A half-space touches a mesh as it touches the convex hull of the mesh.
     """
-    plane, solid, lossy = pair.a, pair.b, loses(entry)
+    plane, solid = pair.a, pair.b
     assert isinstance(plane, PlaneEntry)
     assert isinstance(solid, SolidEntry | MeshEntry)
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
@@ -184,10 +191,8 @@ def _of_solid(
             of_loss[DRILL] = entry.drilling_of_rim(x[6])
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        frames = [foot.frame, frame]
-        yield Interaction(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+        size = _size(slope_of(of_feature, own.half or placed.size), arm)
+        yield from _interactions(entry, kind, [foot.frame, frame], numbers, size, of_loss)
 
 
 def _across(axis: Floats, normal: Floats) -> float:
@@ -266,7 +271,7 @@ class _Pairs(NamedTuple):
     laws: dict[str, tuple[Floats, Floats]]  # law and losses of each contact, by name
 
 
-def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
+def contact_table(model: Contents, placed: Placement) -> tuple[Contacts, list[str]]:
     """Return the contact table and the name of the contact of each of its pairs.
 
     The first surface of a pair is on the side `a` of its contact.
@@ -304,7 +309,7 @@ def _add(
     entry: ContactEntry,
     ordered: tuple[Surface, Surface],
     pair: Pair,
-    placed: Placed,
+    placed: Placement,
     model: Contents,
 ) -> None:
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
@@ -386,7 +391,7 @@ def _looking(one: float, other: float) -> int:
     return table.FIRST if one < other else table.SECOND
 
 
-def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -> int:
+def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placement) -> int:
     """Return the index of a surface in the table; add it if it is not there yet."""
     key = (id(own), radius if isinstance(own, Rod) else None)
     if key in found.numbers:
@@ -415,7 +420,7 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
     return found.numbers[key]
 
 
-def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
+def _solid(own: SolidEntry, placed: Placement) -> table.Surface:
     """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
     features, frame = features_on(own, placed), placed.frame_of(own.on)
     if own.is_box:
@@ -469,7 +474,7 @@ def _check_sides(
 
 
 def _held(
-    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined
+    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
 
@@ -493,7 +498,7 @@ def _held(
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
+def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placement) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0."""
     if not found.pairs:
         return

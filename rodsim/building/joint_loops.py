@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rigid.joints import JOINTS
 from rigid.system import Floats
 from rigid.vectors import cross
 from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.model_parts import Anchor
+from rodsim.parts.model_parts import part_of
 
 FITS = 1e-11  # rad: deviations from parallel or perpendicular below this are round-off
 MEANT = 1e-2  # rad: deviations above this are intended
@@ -50,12 +50,7 @@ def _shortened(names: Sequence[str]) -> list[str]:
 
 def links_of(joints: Iterable[JointEntry]) -> list[Link]:
     """Return the links of the joints of a model."""
-    return [Link(entry.name, _part(entry.a), _part(entry.b)) for entry in joints]
-
-
-def _part(held: Any) -> str:
-    """Return the name of the part of an anchor, or of the part itself."""
-    return str((held.part if isinstance(held, Anchor) else held).name)
+    return [Link(entry.name, part_of(entry.a).name, part_of(entry.b).name) for entry in joints]
 
 
 def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:

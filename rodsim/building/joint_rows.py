@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from rigid.user_warnings import warn_user
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
-from rodsim.building.load_arrays import SpeakingOf
 from rodsim.building.markers import markers
+from rodsim.building.placement import Placed, Placement
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Place, Poses
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
+from rodsim.parts.part_names import SpeakingOf
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
 
@@ -37,14 +37,6 @@ ASSEMBLED = 1e-9  # points of a joint closer than this fraction of the model's s
 DRIVE = "drive"  # the kind of a drive in results
 _TOLD = 12  # largest number of names in a message
 _AXES = np.eye(3)
-
-
-class Placed(Poses, Protocol):
-    """Declare the attributes of `rodsim.building.build.Placement` that joints use."""
-
-    size: float
-
-    def placed(self, anchors: Sequence[Anchor]) -> Sequence[Place]: ...
 
 
 class Joined(NamedTuple):
@@ -66,7 +58,7 @@ class Holding(NamedTuple):
     gears: list[Interaction]
 
 
-def constraints_of(model: Contents, placement: Placed) -> Holding:
+def constraints_of(model: Contents, placement: Placement) -> Holding:
     """Build the constraint rows of all joints and drives of a model, and the interactions of its gears."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = _joined(model, placement)
@@ -138,7 +130,7 @@ class Placing(NamedTuple):
     given: Given
 
 
-def _joined(model: Contents, placement: Placed) -> list[Joined]:
+def _joined(model: Contents, placement: Placement) -> list[Joined]:
     """Return the two markers of each joint and its given values, computed for all joints at once."""
     entries, each = list(model.joints.values()), []
     if not entries:
@@ -162,7 +154,7 @@ def _joined(model: Contents, placement: Placed) -> list[Joined]:
 
 
 def _placing(
-    entry: JointEntry, placed: Sequence[Place | None], placement: Placed, model: Contents
+    entry: JointEntry, placed: Sequence[Placed | None], placement: Placement, model: Contents
 ) -> Placing:
     """Return points and axes of the two sides of one joint; `placed`: the positions of its sides that are anchors, else None.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,34 +12,11 @@ from rigid.errors import ModelError, PartName
 from rigid.signals import ConstantVector, VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
 from rodsim.building.distributed_loads import nodal_values, spread_of
-from rodsim.building.meshing import RodMesh
+from rodsim.building.placement import Placement
 from rodsim.parts.damping_entries import MassDampingEntry
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Poses
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
-
-
-class Meshed(Poses, Protocol):
-    """Declare the attributes of `rodsim.building.build.Placement` that loads use."""
-
-    meshes: dict[str, RodMesh]
-    first: dict[str, int]
-
-
-class SpeakingOf:
-    """Add a part's kind and name to each ModelError that is raised inside this context."""
-
-    __slots__ = "kind", "name"
-
-    def __init__(self, kind: str, name: str):
-        self.kind, self.name = kind, name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ModelError):
-            error.about = error.about or (PartName(self.kind, self.name),)
+from rodsim.parts.part_names import SpeakingOf
 
 
 class Wind(NamedTuple):
@@ -59,7 +36,7 @@ class Line(NamedTuple):
     given: Any  # value from the user
 
 
-def line_loads(model: Contents, placement: Meshed) -> list[Line]:
+def line_loads(model: Contents, placement: Placement) -> list[Line]:
     """Return the nodal loads of distributed loads on the meshed rods, then of parts damped relative to a moving medium."""
     found = []
     for entry in model.line_loads.values():
@@ -84,7 +61,7 @@ _DIGITS = 14  # decimal digits of directions, so that they do not depend on the 
 _NO_LOADS = loads_of(table_of())
 
 
-def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
+def load_arrays(model: Contents, placement: Placement, lines: list[Line]) -> Loads:
     """Return the table of all loads, in the order of `load_values`."""
     if not model.loads and not lines:
         return _NO_LOADS

@@ -14,10 +14,9 @@ from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
 from rigid.vectors import lengths
 from rodsim.building.contact_doubts import depths
-from rodsim.building.contact_surfaces import Placed
 from rodsim.building.meshing import RodMesh
+from rodsim.building.placement import Placement
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Poses
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -36,7 +35,7 @@ _STRAIGHT = 1e-6  # rad, and fraction of a length: round-off of drawn curves
 _TOLD = 3  # largest number of lines of one kind in a message
 
 
-def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
+def warn_of_doubts(model: Contents, placed: Placement, layout: Layout, system: System, state: State) -> None:
     """Warn of all probable mistakes in one warning, which points at the call of `Model.build`."""
     found = [
         *_some(gaps(model, placed)),
@@ -88,7 +87,7 @@ def _some(lines: Iterator[str]) -> list[str]:
 # --- joints
 
 
-def gaps(model: Contents, placed: Poses) -> Iterator[str]:
+def gaps(model: Contents, placed: Placement) -> Iterator[str]:
     """Yield a message for each joint without degrees of freedom that holds a body at a point outside of it.
 
     A point that was given in the body's own axes is taken as intended. The distance of a point is measured from the bounding box
@@ -115,7 +114,7 @@ def gaps(model: Contents, placed: Poses) -> Iterator[str]:
                 )
 
 
-def _point(entry: JointEntry, placed: Poses) -> Floats | None:
+def _point(entry: JointEntry, placed: Placement) -> Floats | None:
     """Return the world position (3,), m, of a joint; None if it has neither `at` nor an anchor."""
     if entry.at is not None:
         return entry.at
@@ -187,7 +186,7 @@ def offsets(model: Contents, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
                 )
 
 
-def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
+def spins(model: Contents, placed: Placement, state: State) -> Iterator[str]:
     """Yield a message for each part that rotates faster at t = 0 than any machine."""
     parts: list[Body | Rod] = [*model.bodies.values(), *model.rods.values()]
     for part in parts:

@@ -6,7 +6,7 @@ A point X of a body, or a direction U, needs the rotation about an axis a if thi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +24,17 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.system import FORCE, Floats
+from rodsim.building.placement import Placement
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Poses
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.model_parts import Body
 from rodsim.parts.own_interactions import AnchoredEntry
-
-
-class Placed(Poses, Protocol):
-    """Declare the attributes of `rodsim.building.build.Placement` that are used here."""
-
-    body_frame: dict[str, int]
-    size: float
-
 
 NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
 ALWAYS = np.full(3, np.nan)  # marks an interaction that needs every rotation
 
 
-def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
+def idle_axes(model: Contents, placement: Placement) -> dict[int, Floats]:
     """Return, for each frame with axes without inertia, the projection (3, 3) on them; rotations about them have no meaning."""
     return {
         placement.body_frame[name]: body.properties.without_inertia
@@ -51,7 +43,7 @@ def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
     }
 
 
-def check_rotations(model: Contents, system: System, placement: Placed) -> None:
+def check_rotations(model: Contents, system: System, placement: Placement) -> None:
     """Raise ModelError if something needs a rotation for which a body has no inertia."""
     thin = {
         placement.body_frame[name]: body
@@ -101,7 +93,7 @@ def _check_spin(body: Body) -> None:
 Need = tuple[str, str, int, Floats, float]
 
 
-def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
+def _needs(model: Contents, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of all constraints, springs, loads and other interactions."""
     yield from _constraints(model, system)
     springs, torsions = springs_of(system.others), torsions_of(system.others)
@@ -115,7 +107,7 @@ def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
     for k, name in enumerate(names):
         turns = loads.kind[k] != FORCE or loads.following[k] != 0
         yield "load", name, int(loads.frame[k]), ALWAYS if turns else loads.X[k], 1.0
-    yield from _others(model, system, poses)
+    yield from _others(model, system, placement)
 
 
 def _constraints(model: Contents, system: System) -> Iterator[Need]:
@@ -131,10 +123,10 @@ def _constraints(model: Contents, system: System) -> Iterator[Need]:
                     yield *names[constraints.joint[c]], int(constraints.frames[c, side]), value, length
 
 
-def _others(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
+def _others(model: Contents, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
     own = without_tables(system.others)
-    entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(poses)]
+    entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(placement)]
     entries = [*model.gears.values(), *entries]
     for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):
         X, name = own.numbers[own.first[e] : own.first[e + 1]], entry.name

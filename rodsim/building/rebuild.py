@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from discretization.memo import copied, keep_tables, with_gravity
 from discretization.system import Begun, begun, fingerprint
-from rodsim.building.build import Built, Placement, build
+from rodsim.building.build import Built, build
 from rodsim.building.load_arrays import line_loads, load_directions, load_values
+from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations
 from rodsim.building.time_corners import corners_of_model
 from rodsim.parts.changes import GRAVITY, OF_BODIES

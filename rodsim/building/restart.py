@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,21 +104,7 @@ def restarted(
     if given.rotation is not None and not at_rest:
         _check_rates(built, state, given.rotation)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
-    origin = {
-        "model": old.name,
-        "output": given.output,
-        "t": given.t,
-        "changes": [
-            *_changes(old, new),
-            *(
-                f"the ground side of joint '{name}' stays where the equilibrium has moved it"
-                for name in moved
-            ),
-            *said,
-            *pushed,
-        ],
-        "moved": moved,
-    }
+    origin = _origin(given, moved, _changes(old, new), [*said, *pushed])
     if given.rotation is not None:
         origin["spin"] = given.rotation.spin.tolist()
     return Restart(built, state, origin)
@@ -146,21 +133,26 @@ def state_about(
         drives = given.layout.own.part(given.state.own, "drive")
         state = with_part(built.system, state, "drive", drives)
     if moved := _move_ground(built, given):
-        changes = [
-            f"the ground side of joint '{name}' stays where the equilibrium has moved it" for name in moved
-        ]
-        built.layout.description["start"] = {
-            "model": given.layout.name,
-            "output": given.output,
-            "t": given.t,
-            "changes": changes,
-            "moved": moved,
-        }
+        built.layout.description["start"] = _origin(given, moved)
     if at_rest:
         _check_turns(built, state)
     elif rotation is None:
         _check_joints(built, state)
     return About(built, state, *axes, given.moved_ground)
+
+
+def _origin(
+    given: StartingState, moved: Sequence[str], before: Sequence[str] = (), after: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the record of a start for the description; `before`, `after`: changes around those of moved ground points."""
+    stays = [f"the ground side of joint '{name}' stays where the equilibrium has moved it" for name in moved]
+    return {
+        "model": given.layout.name,
+        "output": given.output,
+        "t": given.t,
+        "changes": [*before, *stays, *after],
+        "moved": moved,
+    }
 
 
 def check_start(

@@ -23,8 +23,9 @@ from rigid.errors import ModelError, PartName
 from rigid.inertia import MassProperties
 from rigid.system import Floats, Ints, State
 from rigid.vectors import cross
-from rodsim.building.build import Built, Placement
+from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.placement import Placement
 from rodsim.parts.contact_entries import ContactEntry
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Entry

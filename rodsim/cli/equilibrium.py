@@ -8,8 +8,8 @@ from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
+from rodsim.cli.messages import not_converged
 from rodsim.cli.scene_options import add_set, load_scene
-from rodsim.cli.warning_lines import not_converged
 
 
 def add_parsers(commands: Any) -> None:

@@ -1,4 +1,4 @@
-"""Commands `rodsim check` and `rodsim info` (contents of a scene or result) and `rodsim audit` (laws of a result)."""
+"""Commands that examine scenes and results: `rodsim info`, `check`, `audit`, `compare`, `export`, `recover`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rigid.errors import ModelError
-from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rigid.errors import ConvergenceError, ModelError
+from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 from rodsim.cli.files import is_scene, open_result
 from rodsim.cli.scene_options import add_set, load_scene
 
@@ -26,13 +26,13 @@ def add_parsers(commands: Any) -> None:
     add_set(parser)
     parser.set_defaults(act=check)
 
-    parser = commands.add_parser("info", help="what is in a scene or a result")
+    parser = commands.add_parser("info", help="what is in a scene or a result; advice on a scene")
     parser.add_argument("file")
     add_set(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(act=info)
 
-    parser = commands.add_parser("audit", help="energies, momenta, constraints of a result: were they kept?")
+    parser = commands.add_parser("audit", help="were energies, momenta, constraints of a result kept?")
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument(
@@ -50,24 +50,55 @@ def add_parsers(commands: Any) -> None:
         help="your Python file that registers interactions of your own; it is run",
     )
     parser.set_defaults(act=audit)
+    _add_compare(commands)
+    _add_export(commands)
+
+
+def _add_compare(commands: Any) -> None:
+    """Add the command `compare`."""
+    parser = commands.add_parser(
+        "compare",
+        help="how far two runs are apart: another integrator, step or mesh",
+    )
+    parser.add_argument("a", metavar="A", help="result or scene; scenes are run first")
+    parser.add_argument("b", metavar="B", nargs="?", help="the same; default: scene A with the options below")
+    parser.add_argument("--rigid", action="store_true", help="run B with rigid bodies for its rods")
+    parser.add_argument("--integrator", help="run B with this one")
+    parser.add_argument("--dt", type=float, help="s, run B with this step")
+    parser.add_argument(
+        "--points",
+        nargs="+",
+        metavar="POINT",
+        help="block, block@0.1,0,0, rod@0.5, or with two names 'bar 9@0.1,0,0=rod@1'; default: all of the same name",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="table (.csv, .json, .txt)")
+    parser.add_argument("--json", action="store_true", help="print the table for programs")
+    parser.add_argument(
+        "--within",
+        type=float,
+        metavar="TOL",
+        help="exit code 4 unless all points stay together to this part of their ways, and turns to so many rad",
+    )
+    parser.set_defaults(act=compare)
+
+
+def _add_export(commands: Any) -> None:
+    """Add the command `export`."""
+    parser = commands.add_parser("export", help="write a result for older ParaView and other programs")
+    parser.add_argument("file")
+    parser.add_argument("--format", choices=["pvd", "vtu", "xdmf"], default="pvd")
+    parser.add_argument("-o", "--output", help="file to write; default: beside the result")
+    parser.add_argument("--every", type=int, default=1, help="every n-th output only")
+    parser.set_defaults(act=export)
+    parser = commands.add_parser("recover", help="make the result file of a run that was killed")
+    parser.add_argument("file", help="the file that the run was to write")
+    parser.set_defaults(act=recover)
 
 
 def check(options: argparse.Namespace) -> int:
     """Check a scene, print its summary and advice, and return the exit code: rodsim check."""
-    from rodsim.building.build import Placement
-    from rodsim.building.contact_doubts import expectations
-    from rodsim.resonance import resonant_steps
-
-    loaded = load_scene(options.scene, options.set)
-    print(_scene_words(loaded))
-    run = loaded.scene.run
-    if run is None or run.dt is None:  # no steps, or adaptive ones
-        return OK
-    for line in resonant_steps(loaded.model, run.integrator, run.dt):
-        print(f"advice: {line}")
-    if loaded.model.contacts:
-        for line in expectations(loaded.model, Placement(loaded.model), run.dt):
-            print(f"advice: {line}")
+    _print_scene(load_scene(options.scene, options.set))
     return OK
 
 
@@ -75,7 +106,10 @@ def info(options: argparse.Namespace) -> int:
     """Print the contents of a scene or result and return the exit code: rodsim info."""
     if is_scene(options.file):
         loaded = load_scene(options.file, options.set)
-        print(loaded.scene.model_dump_json(indent=2) if options.json else _scene_words(loaded))
+        if options.json:
+            print(loaded.scene.model_dump_json(indent=2))
+        else:
+            _print_scene(loaded)
         return OK
     if options.set:
         raise ModelError(f"'{options.file}' is a result; --set is for scenes: leave it out")
@@ -85,6 +119,23 @@ def info(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_result_words(result)))
     return OK
+
+
+def _print_scene(loaded: Loaded) -> None:
+    """Print a line on what a scene contains, and advice on its step."""
+    from rodsim.building.build import Placement
+    from rodsim.building.contact_doubts import expectations
+    from rodsim.resonance import resonant_steps
+
+    print(_scene_words(loaded))
+    run = loaded.scene.run
+    if run is None or run.dt is None:  # no steps, or adaptive ones
+        return
+    for line in resonant_steps(loaded.model, run.integrator, run.dt):
+        print(f"advice: {line}")
+    if loaded.model.contacts:
+        for line in expectations(loaded.model, Placement(loaded.model), run.dt):
+            print(f"advice: {line}")
 
 
 def _scene_words(loaded: Loaded) -> str:
@@ -200,4 +251,57 @@ def _local_audit(options: argparse.Namespace) -> int:
 
         for path in plot_local(found, options.output):
             print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+    return OK
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare two runs and return the exit code: rodsim compare."""
+    from rodsim.comparing.comparison import compare as make_comparison
+    from rodsim.comparing.operands import is_scene, result_of
+
+    changes = {"integrator": options.integrator, "dt": options.dt, "rigid": options.rigid}
+    second = options.a if options.b is None else options.b
+    if options.b is None and not any(changes.values()):
+        raise ModelError(
+            f"compare: '{options.a}' with what? give another result or scene, or --rigid, --integrator, --dt"
+        )
+    if options.b is None and not is_scene(options.a):
+        raise ModelError(f"compare: '{options.a}' is a result and run already; give B as well")
+    try:
+        results = result_of(options.a), result_of(second, **changes)
+    except ConvergenceError as error:
+        print(f"rodsim: {error}", file=sys.stderr)
+        return NOT_CONVERGED
+    found = make_comparison(*results, options.points)
+    print(found.to_json() if options.json else found.text())
+    told = sys.stderr if options.json else sys.stdout
+    if options.output is not None:
+        print(f"wrote {found.write(options.output)}", file=told)
+    if options.plot is not None:
+        print(f"wrote {found.plot(options.plot)}", file=told)
+    if options.within is None:
+        return OK
+    ok = found.within(options.within)
+    print(f"{'within' if ok else 'NOT within'} {options.within:g}", file=told)
+    return OK if ok else LAW_BROKEN
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a result in another format and return the exit code: rodsim export."""
+    from rodsim.results.export import export as write
+
+    result = open_result(options.file)
+    suffix = ".xdmf" if options.format == "xdmf" else ".pvd"
+    output = Path(options.output) if options.output else Path(options.file).with_suffix(suffix)
+    files = write(result, output, options.format, options.every)
+    print(f"wrote {files[0]} ({len(files)} files)")
+    return OK
+
+
+def recover(options: argparse.Namespace) -> int:
+    """Make the result file of a run that was killed from its journal and return the exit code: rodsim recover."""
+    from rodsim.results.writer import recover as make_file
+
+    result = make_file(options.file)
+    print(f"wrote {result.path} ({result.n_outputs} outputs)")
     return OK

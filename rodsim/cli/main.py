@@ -3,85 +3,93 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rodsim.cli import (
-    comparing,
-    compiling,
-    completion,
-    doctor,
-    equilibrium,
-    examining,
-    exporting,
-    modes,
-    picture_commands,
-    reports,
-    run_command,
-    schema_command,
-    starting,
-    studies,
-)
-from rodsim.cli import reproducing as references
 from rodsim.cli.exit_codes import BAD_INPUT, OK
+from rodsim.cli.messages import short_warnings, user_errors, words
 from rodsim.cli.stopping import stopped, terminable
-from rodsim.cli.warning_lines import short_warnings
 from rodsim.old_names import new_command_line
 
-# In the order in which the help lists them. Each module adds its commands, with the function to call as `act`. These functions
-# import what they need when they are called: the help is quick, and a command works if a library of another command is broken.
-COMMANDS = (
-    starting,
-    run_command,
-    modes,
-    studies,
-    reports,
-    equilibrium,
-    examining,
-    exporting,
-    picture_commands,
-    comparing,
-    references,
-    schema_command,
-    doctor,
-    compiling,
-    completion,
-)
+# Module -> its commands. A module is imported if one of its commands is given; all are imported for the help. It adds its
+# commands, with the function to call as `act`. These functions import what they need when they are called: the help is quick,
+# and a command works if a library of another command is broken.
+COMMANDS = {
+    "rodsim.cli.starting": ("new",),
+    "rodsim.cli.run_command": ("run",),
+    "rodsim.cli.equilibrium": ("equilibrium",),
+    "rodsim.cli.modes": ("modes",),
+    "rodsim.cli.studies": ("sweep", "converge"),
+    "rodsim.cli.show": ("show", "plot", "render", "report", "view"),
+    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export", "recover"),
+    "rodsim.cli.reproducing": ("validate", "reproduce"),
+    "rodsim.cli.setup": ("doctor", "setup", "compile", "completion", "schema"),
+}
 
-_EPILOG = """exit codes: 0 ok, 1 a claim of `reproduce` differs without a reason, `doctor` found something broken, or
-`compile` failed, 2 bad input, 3 did not converge (the result so far is kept), 4 the audit found a law broken,
-or a file that contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a
-number misses its reference (`validate`), 130 interrupted, 143 terminated (what was computed is kept)
+# Commands that the help lists. The others are older names that work as before: `plot`, `render`, `view` and `report` of `show`,
+# `check` of `info`, `reproduce` of `validate --papers`, and `compile`, `completion` and `schema` of `setup`.
+LISTED = {
+    "compute:": ("new", "run", "equilibrium", "modes", "sweep", "converge"),
+    "look at results:": ("show", "info", "audit", "compare", "export", "recover"),
+    "rodsim itself:": ("validate", "doctor", "setup"),
+}
 
-examples:
-  rodsim new arm --template soft-arm    write arm.yaml, a scene to begin with
-  rodsim run scene.yaml                 simulate, write scene.vtkhdf (open it in ParaView 5.12 or later)
-  rodsim audit scene.vtkhdf             were energy and momentum kept?
-  rodsim render scene.vtkhdf -o a.mp4   make a movie"""
+_EXIT_CODES = """exit codes: 0 ok, 1 `doctor` found something broken, `compile` failed, or a claim of a paper differs without a
+reason, 2 bad input, 3 did not converge (the result so far is kept), 4 the audit found a law broken, or a file that
+contradicts its states (`audit`, `run`), results are further apart than allowed (`compare`), a number misses its reference
+(`validate`), 130 interrupted, 143 terminated (what was computed is kept)"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands and their options; imports no large library."""
-    top = argparse.ArgumentParser(
-        prog="rodsim",
-        description="Simulate rods and rigid multibody systems with structure-preserving integrators.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+class _Parser(argparse.ArgumentParser):
+    """Parser whose help is one page: the listed commands in groups, without their options."""
+
+    page = ""
+
+    def format_help(self) -> str:
+        return self.page
+
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands and their options, or of those in the module of one command.
+
+    No large library is imported.
+    """
+    top = _Parser(prog="rodsim")
     top.add_argument("--version", action="store_true", help="print the version and stop")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    for module in COMMANDS:
-        module.add_parsers(commands)
-    top.set_defaults(top=top)  # `completion` completes all commands
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
+    for module in [module for module, names in COMMANDS.items() if command in names] or COMMANDS:
+        importlib.import_module(module).add_parsers(commands)
+    top.page = _page({action.dest: action.help or "" for action in commands._get_subactions()})
+    for each in commands.choices.values():
+        each.epilog = each.epilog or _EXIT_CODES
+    top.set_defaults(all_commands=parser)  # for `completion`
     return top
+
+
+def _page(helps: Mapping[str, str]) -> str:
+    """Return the help of the command itself, which fits a terminal of 24 lines by 80 columns; `helps`: command -> words."""
+    lines = [
+        "usage: rodsim [--help] [--version] COMMAND ...",
+        "Simulate rods and rigid multibody systems with structure-preserving integrators.",
+    ]
+    for heading, names in LISTED.items():
+        lines.append(heading)
+        lines += [f"  {name:<12}{helps[name]}" for name in names if name in helps]
+    lines += [
+        "",
+        "exit codes: 0 ok, 1 found wrong, 2 bad input, 3 not converged, 4 law broken",
+        "`rodsim COMMAND --help` lists options; to begin: `rodsim new arm`",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command given by `arguments` (default: those of the process) and return the exit code."""
-    top = parser()
     with short_warnings():
         given = new_command_line(sys.argv[1:] if arguments is None else arguments)
+    top = parser(next((word for word in given if not word.startswith("-")), None))
     try:
         options = top.parse_args(given)
     except SystemExit as stop:
@@ -106,9 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return OK
     except Exception as error:
-        from rodsim.cli.errors import USER_ERRORS, words
-
-        if not isinstance(error, USER_ERRORS):
+        if not isinstance(error, user_errors()):
             raise
         said = words(error)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:

@@ -42,8 +42,8 @@ def find_modes(options: argparse.Namespace) -> int:
     """Compute the modes of a scene, print them and return the exit code: rodsim modes."""
     from rigid.errors import ConvergenceError, ModelError
     from rodsim.building.starting_states import StartLike
+    from rodsim.running.plan import check_output
     from rodsim.scenes.model_from_scene import translate
-    from rodsim.simulation import check_output
     from rodsim.small_motions.modal_analysis import modes as find
     from rodsim.small_motions.modal_results import mode_shapes
     from rodsim.small_motions.steady_rotations import steady_rotation

@@ -32,7 +32,15 @@ def _add_validate(commands: Any) -> None:
     parser = commands.add_parser("validate", help="exact and published numbers beside what is found for them")
     parser.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
     parser.add_argument("--list", action="store_true", help="list the cases and run none")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for the table as HTML and text")
+    parser.add_argument(
+        "--papers", action="store_true", help="instead: examples of papers, with their claims"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="folder for the table as HTML and text, or for pictures of papers",
+    )
     parser.set_defaults(act=validate)
 
 
@@ -43,9 +51,9 @@ def reproduce(options: argparse.Namespace) -> int:
 
     if not options.names and not options.all:
         width = max(map(len, STUDIES))
-        for name, (_, title) in STUDIES.items():
+        for name, title in STUDIES.items():
             print(f"{name:{width}s}  {title}")
-        print("run some with `rodsim reproduce NAME ...`, all with `rodsim reproduce --all`")
+        print("run some with `rodsim validate --papers NAME ...`, all with `rodsim validate --papers`")
         return OK
     names = list(STUDIES) if options.all else options.names
     out = Path(options.output) if options.output else None
@@ -54,6 +62,10 @@ def reproduce(options: argparse.Namespace) -> int:
 
 def validate(options: argparse.Namespace) -> int:
     """Run validation cases, print references and results, and return the exit code: rodsim validate."""
+    if options.papers:
+        options.names = [] if options.list else options.names
+        options.all = not options.names and not options.list
+        return reproduce(options)
     from rodsim.validation.outcomes_report import validate as run_cases
     from rodsim.validation.outcomes_report import write
     from rodsim.validation.registry import chosen

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.messages import not_converged
 from rodsim.cli.scene_options import add_set, load_scene
 from rodsim.cli.stopping import stopped
-from rodsim.cli.warning_lines import not_converged
 
 if TYPE_CHECKING:
     from rodsim.scenes.model_from_scene import Loaded
@@ -51,6 +51,11 @@ def add_parsers(commands: Any) -> None:
         "--solver",
         choices=["auto", "general"],
         help="auto: bodies and rods on joints, and models that move in a plane, are solved as such; instead of the scene's",
+    )
+    parser.add_argument(
+        "--snapshot",
+        metavar="N",
+        help='write the result file every N outputs, or every "30 s", while the run goes on',
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
@@ -117,11 +122,14 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
 
 
 def _identity(path: Path) -> object:
-    """Return the identity (device, inode) of the file at `path`; None if there is none."""
-    if not path.exists():
-        return None
-    stat = path.stat()
-    return stat.st_dev, stat.st_ino
+    """Return the identity (device, inode) of the result at `path`, or of its journal; None if there is neither."""
+    from rodsim.results.journal import journal_of
+
+    for file in (journal_of(path), path):
+        if file.exists():
+            stat = file.stat()
+            return stat.st_dev, stat.st_ino
+    return None
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
@@ -148,12 +156,14 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "solver": run_scene.solver if options.solver is None else options.solver,
         "threads": options.threads,
+        "snapshot": options.snapshot,
         "events": events_of_scene(run_scene),
     }
 
 
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
     """Raise ModelError if the result file cannot be written, or its existence contradicts the options."""
+    from rodsim.results.journal import has_result
     from rodsim.results.whole_file import check_target
 
     if options.resume and options.overwrite:
@@ -161,9 +171,9 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
     check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
-    if output.exists() and not options.resume and not options.overwrite:
+    if has_result(output) and not options.resume and not options.overwrite:
         raise ModelError(
             f"'{output}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
         )
-    if options.resume and not output.exists():
+    if options.resume and not has_result(output):
         raise ModelError(f"'{output}': no result to resume; leave --resume out")

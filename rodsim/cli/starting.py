@@ -51,13 +51,14 @@ def new_scene(options: argparse.Namespace) -> int:
 
 def following(file: str, result: str) -> list[tuple[str, str]]:
     """Return the next commands for the new scene, padded to equal length, each with a description."""
+    picture, page = (shlex.quote(str(Path(result).with_suffix(ending))) for ending in (".png", ".html"))
     file, result = shlex.quote(file), shlex.quote(result)
     commands = (
         (f"rodsim run {file}", "simulate"),
-        (f"rodsim render {result}", "a picture; -o movie.mp4 for a movie"),
-        (f"rodsim plot {result}", "energies, momenta"),
+        (f"rodsim show {result} -o {picture}", "a picture; .mp4 for a movie"),
+        (f"rodsim show {result} --what energy", "energies, momenta"),
         (f"rodsim audit {result}", "were energy and momenta kept?"),
-        (f"rodsim report {result}", "all of it on one web page"),
+        (f"rodsim show {result} -o {page}", "all of it on one web page"),
     )
     width = max(len(command) for command, _ in commands)
     return [(f"{command:<{width}}", words) for command, words in commands]

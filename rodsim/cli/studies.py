@@ -19,7 +19,7 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", help="folder; default: the study's name. Cases done there are not run again"
     )
-    _add_cluster(parser)
+    _add_workers(parser)
     parser.add_argument(
         "--keep",
         metavar="WHICH",
@@ -67,32 +67,32 @@ def add_parsers(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
     parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
-    _add_cluster(parser)
+    _add_workers(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(act=converge)
 
 
-def _add_cluster(command: Any) -> None:
-    """Add the options of the cluster to a command."""
+def _add_workers(command: Any) -> None:
+    """Add the options of the workers to a command."""
     command.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="of a Dask scheduler that runs, as tcp://HOST:8786; default: a cluster here",
+        help="of a Dask scheduler that runs, as tcp://HOST:8786; default: processes here",
     )
     command.add_argument(
         "--workers",
         type=int,
         metavar="N",
-        help="processes of the cluster here; 0: none but this; default: one a core",
+        help="processes here; 0: none but this; default: one a core",
     )
 
 
 def sweep(options: argparse.Namespace) -> int:
     """Run a study, write its table and pictures, and return the exit code: rodsim sweep."""
     from rodsim.studies.errors import StudyStopped
-    from rodsim.studies.running import run_study
-    from rodsim.studies.study_file import read_study
+    from rodsim.studies.study_schema import read_study
+    from rodsim.studies.sweeping import run_study
 
     study = read_study(options.study, _keep(options.keep), _plots(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
@@ -170,9 +170,9 @@ def _plots(given: list[list[str]] | None) -> Any:
 
 def converge(options: argparse.Namespace) -> int:
     """Refine mesh and step of a scene, print orders and choice, and return the exit code: rodsim converge."""
+    from rodsim.studies.convergence import cheapest_scheme
     from rodsim.studies.convergence import converge as refine
     from rodsim.studies.errors import StudyError, StudyStopped
-    from rodsim.studies.scheme_choice import cheapest_scheme
 
     several = options.schemes is not None
     if several and (options.plot or options.integrator):

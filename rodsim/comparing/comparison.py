@@ -17,7 +17,7 @@ from rigid import quaternions
 from rigid.checks import number, shown
 from rigid.system import Floats
 from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
-from rodsim.comparing.times import Pair, Series, aligned
+from rodsim.comparing.times import Aligned, Pair, Series, aligned
 from rodsim.html_tables import line, page, table, text
 from rodsim.results.columns import ALGORITHMIC, ENERGIES
 from rodsim.results.errors import ResultError, checked_path
@@ -304,10 +304,10 @@ def compare(
     files = (f"A ({called[0]})", f"B ({called[1]})")
     notes: list[str] = []
     chosen = _chosen(first, second, files, points, notes)
-    rows: list[Row] = []
-    pairs = _points(first, second, files, chosen, rows, notes)
-    energies = _energies(first, second, files, rows)
-    forces = _forces(first, second, files, rows)
+    both = _Both(first, second, files, [])
+    pairs = _points(both, chosen, notes)
+    energies, forces = _energies(both), _forces(both)
+    rows = both.rows
     missed = [row for row in rows if row.interpolation > ROUNDING_TOLD * row.scale]
     if missed:
         worst = max(missed, key=lambda row: row.interpolation / max(row.scale, 1e-300))
@@ -370,137 +370,117 @@ def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
     return one.strip(), two.strip()
 
 
-def _points(
-    a: Result,
-    b: Result,
-    files: tuple[str, str],
-    chosen: list[tuple[str, str]],
-    rows: list[Row],
-    notes: list[str],
-) -> list[Pair]:
+class _Both(NamedTuple):
+    """Two results, and the rows of the quantities that have been compared."""
+
+    a: Result
+    b: Result
+    files: tuple[str, str]  # names of both, for messages
+    rows: list[Row]
+
+    def aligned(self, in_a: Floats, in_b: Floats) -> Aligned:
+        """Return two histories, at the outputs of a and of b, at common times."""
+        return aligned(Series(self.a.t, in_a), Series(self.b.t, in_b), self.files)
+
+    def add(self, kind: str, quantity: str, unit: str, scale: float, of_scale: str, same: Aligned) -> None:
+        """Add the row of the difference of two aligned histories."""
+        gap = np.abs(same.a - same.b) if same.a.ndim == 1 else np.linalg.norm(same.a - same.b, axis=1)
+        k, t = int(np.argmax(gap)), same.t
+        rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
+        measures = float(gap[k]), float(t[k]), float(gap[-1]), rms
+        self.rows.append(Row(kind, quantity, unit, scale, of_scale, *measures, same.rounding))
+
+
+def _points(both: _Both, chosen: list[tuple[str, str]], notes: list[str]) -> list[Pair]:
     """Compare positions and rotations of points: add rows and notes, and return the paths of the points."""
     pairs, between, turned = [], [], set()
     ways: list[float] = []
     for texts in chosen:
         of_a, of_b = (
-            motion(result, file, text) for result, file, text in zip((a, b), files, texts, strict=True)
+            motion(result, file, text)
+            for result, file, text in zip((both.a, both.b), both.files, texts, strict=True)
         )
         label = texts[0] if texts[0] == texts[1] else f"{texts[0]} = {texts[1]}"
         between += [
-            f"{x.label} of {f[0]}" for x, f in zip((of_a, of_b), files, strict=True) if x.between_nodes
+            f"{x.label} of {f[0]}" for x, f in zip((of_a, of_b), both.files, strict=True) if x.between_nodes
         ]
-        same = aligned(Series(a.t, of_a.r), Series(b.t, of_b.r), files)
+        same = both.aligned(of_a.r, of_b.r)
         ways.append(float(np.linalg.norm(same.a - same.a[0], axis=1).max()))
-        rows.append(_row("point", label, "m", 0.0, FARTHEST, same.t, same.a, same.b, same.rounding))
-        pairs.append(Pair(label, same.t, same.a, same.b))
+        both.add("point", label, "m", 0.0, FARTHEST, same)
+        pairs.append(same.pair(label))
         # a rigid body has one rotation, reported once for each body; rotations count from the start, whatever the axes
-        both = of_a.part in a.bodies and of_b.part in b.bodies
-        if not both or (of_a.part, of_b.part) not in turned:
+        of_bodies = of_a.part in both.a.bodies and of_b.part in both.b.bodies
+        if not of_bodies or (of_a.part, of_b.part) not in turned:
             turned.add((of_a.part, of_b.part))
-            rows.append(_turn(a, b, files, label, of_a.quat, of_b.quat))
+            _add_turn(both, label, of_a.quat, of_b.quat)
     # one scale for all points: for a point that hardly moves every difference would be large relative to its path
-    rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in rows]
+    both.rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in both.rows]
     if between:
         notes.append(f"between nodes, by the curve of constant strain through both: {', '.join(between)}")
     return pairs
 
 
-def _turn(a: Result, b: Result, files: tuple[str, str], label: str, qa: Floats, qb: Floats) -> Row:
-    """Compare rotations since the start; return the row of the angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T."""
+def _add_turn(both: _Both, label: str, qa: Floats, qb: Floats) -> None:
+    """Compare rotations since the start: add the row of the angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T."""
     since = []
     for quat in (qa, qb):
         turned = quaternions.multiply(quat, quaternions.conjugate(quat[0]))
         flips = np.sum(turned[1:] * turned[:-1], axis=1) < 0
         turned[1:][np.cumsum(flips) % 2 == 1] *= -1.0
         since.append(turned)
-    same = aligned(Series(a.t, since[0]), Series(b.t, since[1]), files)
+    same = both.aligned(*since)
     ua, ub = quaternions.normalize(same.a), quaternions.normalize(same.b)
     gap = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(ua), ub))
-    return _row("turn", f"{label}, turn", "rad", 1.0, "one radian", same.t, gap, 0.0 * gap, 2 * same.rounding)
+    angles = Aligned(same.t, gap, 0.0 * gap, 2 * same.rounding)
+    both.add("turn", f"{label}, turn", "rad", 1.0, "one radian", angles)
 
 
-def _row(
-    kind: str,
-    quantity: str,
-    unit: str,
-    scale: float,
-    of_scale: str,
-    t: Floats,
-    a: Floats,
-    b: Floats,
-    rounding: float,
-) -> Row:
-    """Return the row of the difference of two aligned histories."""
-    gap = np.abs(a - b) if a.ndim == 1 else np.linalg.norm(a - b, axis=1)
-    k = int(np.argmax(gap))
-    rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
-    return Row(
-        kind, quantity, unit, scale, of_scale, float(gap[k]), float(t[k]), float(gap[-1]), rms, rounding
-    )
-
-
-def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
+def _energies(both: _Both) -> list[Pair]:
     """Compare the energies of the models, then those of the parts that both have: add rows, and return the histories."""
     pairs = []
     columns = [*ENERGIES, "work", "dissipation", ALGORITHMIC]
-    histories = {name: (a.audit_column(name), b.audit_column(name)) for name in columns}
-    exchanged = max(float(np.ptp(both[0])) for both in histories.values())
-    scale, of_scale = exchanged, "the largest change of an energy in A"
+    histories = {name: (both.a.audit_column(name), both.b.audit_column(name)) for name in columns}
+    exchanged = max(float(np.ptp(in_a)) for in_a, _ in histories.values())
+    scale = "J", exchanged, "the largest change of an energy in A"
     for name, (in_a, in_b) in histories.items():
         if not (np.any(in_a != 0) or np.any(in_b != 0)):
             continue
-        same = aligned(Series(a.t, in_a), Series(b.t, in_b), files)
+        same = both.aligned(in_a, in_b)
         word = name if name in ("work", "dissipation", ALGORITHMIC) else f"{name} energy"
-        rows.append(_row("energy", word, "J", scale, of_scale, same.t, same.a, same.b, same.rounding))
-        pairs.append(Pair(name, same.t, same.a, same.b))
-    of_a, of_b = energies_by_part(a), energies_by_part(b)
+        both.add("energy", word, *scale, same)
+        pairs.append(same.pair(name))
+    of_a, of_b = energies_by_part(both.a), energies_by_part(both.b)
     for part in of_a:
         for kind in PartEnergy._fields if part in of_b else ():
             in_a, in_b = getattr(of_a[part], kind), getattr(of_b[part], kind)
             if np.any(in_a != 0) or np.any(in_b != 0):
-                same = aligned(Series(a.t, in_a), Series(b.t, in_b), files)
-                rows.append(
-                    _row(
-                        "part energy",
-                        f"{part}: {kind}",
-                        "J",
-                        scale,
-                        of_scale,
-                        same.t,
-                        same.a,
-                        same.b,
-                        same.rounding,
-                    )
-                )
+                both.add("part energy", f"{part}: {kind}", *scale, both.aligned(in_a, in_b))
     return pairs
 
 
-def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
+def _forces(both: _Both) -> list[Pair]:
     """Compare joint forces and moments: add rows, and return the histories of the forces."""
     pairs = []
-    size = extent(a.state(0).r)  # frames at one position still have lever arms: those of their bodies
-    times = [r.t for r in (a, b)]
-    if min(map(len, times)) < 2 or a.layout.constraints is None or b.layout.constraints is None:
+    results = both.a, both.b
+    size = extent(both.a.state(0).r)  # frames at one position still have lever arms: those of their bodies
+    if any(len(r.t) < 2 or r.layout.constraints is None for r in results):
         return []
-    for name in a.joints:
-        if name not in b.joints:
+    for name in both.a.joints:
+        if name not in both.b.joints:
             continue
-        carried_a, carried_b = (_carried(r.joint(name)) for r in (a, b))
+        carried_a, carried_b = (_carried(r.joint(name)) for r in results)
         strongest = np.abs(carried_a["force"]).max() * size if "force" in carried_a else 0.0
         for what in [what for what in carried_a if what in carried_b]:
             in_a, in_b = carried_a[what], carried_b[what]
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
             if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
                 continue  # a joint that transmits no moment has one of round-off size
-            same = aligned(Series(times[0], in_a), Series(times[1], in_b), files)
+            same = both.aligned(in_a, in_b)
             scale = float(np.linalg.norm(same.a, axis=1).max())
-            quantity, unit = f"joint {name}, {what}", "N" if what.startswith("force") else "N m"
-            of_scale = f"the largest {what} in A"
-            rows.append(
-                _row("joint force", quantity, unit, scale, of_scale, same.t, same.a, same.b, same.rounding)
-            )
+            unit = "N" if what.startswith("force") else "N m"
+            both.add("joint force", f"joint {name}, {what}", unit, scale, f"the largest {what} in A", same)
             if what == "force":
-                pairs.append(Pair(name, same.t, same.a, same.b))
+                pairs.append(same.pair(name))
     return pairs
 
 

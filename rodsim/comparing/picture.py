@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rigid.system import Floats
 from rodsim.comparing.times import Pair
 from rodsim.results.errors import ResultError
 from rodsim.results.plot import COLORS, SMALLEST
@@ -46,10 +47,15 @@ def _paths(ax: Axes, points: list[Pair]) -> None:
         ways = np.ptp(pair.a, axis=0)
         curves += [(pair, i) for i in np.argsort(-ways)[:2] if ways[i] > 1e-6 * ways.max()]
     for k, (pair, i) in enumerate(curves):
-        color = COLORS[k % len(COLORS)]
-        ax.plot(pair.t, pair.a[:, i], color=color, linewidth=1.3, label=f"{pair.label}: {'xyz'[i]}")
-        ax.plot(pair.t, pair.b[:, i], "--", color=color, linewidth=1.3)
+        _full_and_dashed(ax, k, pair.t, pair.a[:, i], pair.b[:, i], f"{pair.label}: {'xyz'[i]}")
     _finish(ax, "position (m)")
+
+
+def _full_and_dashed(ax: Axes, k: int, t: Floats, a: Floats, b: Floats, label: str) -> None:
+    """Plot the k-th quantity of a panel: values in A as a full line, in B as a dashed line of the same colour."""
+    color = COLORS[k % len(COLORS)]
+    ax.plot(t, a, color=color, linewidth=1.3, label=label)
+    ax.plot(t, b, "--", color=color, linewidth=1.3)
 
 
 def _distances(ax: Axes, points: list[Pair]) -> None:
@@ -64,8 +70,7 @@ def _both(ax: Axes, pairs: list[Pair], what: str) -> None:
     """Plot values, or norms of vectors, in both results."""
     for k, pair in enumerate(pairs[:MOST]):
         sizes = [x if x.ndim == 1 else np.linalg.norm(x, axis=1) for x in (pair.a, pair.b)]
-        ax.plot(pair.t, sizes[0], color=COLORS[k % len(COLORS)], linewidth=1.3, label=pair.label)
-        ax.plot(pair.t, sizes[1], "--", color=COLORS[k % len(COLORS)], linewidth=1.3)
+        _full_and_dashed(ax, k, pair.t, *sizes, pair.label)
     if not pairs:
         ax.text(0.5, 0.5, "none in both", ha="center", va="center", transform=ax.transAxes, color="grey")
     _finish(ax, what)

@@ -16,6 +16,7 @@ import numpy as np
 
 from rigid import quaternions
 from rigid.system import Floats
+from rodsim.parts.points import parse_point
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.result import Result
 
@@ -39,8 +40,7 @@ def motion(result: Result, file: str, text: str) -> Motion:
     For a body the position is X, Y, Z in m from its reference point in body axes; for a rod the fraction of its stress-free
     length; for a body that replaces a rod either. Without @: the reference point, or the middle of a rod.
     """
-    part, where = _split(result, file, text)
-    place = _numbers(file, text, where)
+    part, place = _part_and_position(result, file, text)
     if part in result.rods:
         if len(place) not in (0, 1):
             raise ResultError(
@@ -86,16 +86,16 @@ def _stands_for_rod(result: Result, name: str) -> dict[str, Any] | None:
     return described
 
 
-def _split(result: Result, file: str, text: str) -> tuple[str, str]:
-    """Return the name of the part and the text after the last @; a name may contain @."""
-    if text in parts_of(result):
-        return text, ""
-    part, _, where = text.rpartition("@")
-    if part not in parts_of(result):
-        raise UnknownName(
-            f"compare: no rod or body '{part or text}' in {file}; it has {listed_parts(result)}"
+def _part_and_position(result: Result, file: str, text: str) -> tuple[str, tuple[float, ...]]:
+    """Return the name of the part and the numbers of the position; raise UnknownName or ResultError if one is invalid."""
+    point = parse_point(text, parts_of(result))
+    if point.part not in parts_of(result):
+        raise UnknownName(f"compare: no rod or body '{point.part}' in {file}; it has {listed_parts(result)}")
+    if point.position is None:
+        raise ResultError(
+            f"compare: '{text}' of {file}: '{point.where}' is no place; give a fraction, or x,y,z"
         )
-    return part, where
+    return point.part, point.position
 
 
 def listed_parts(result: Result) -> str:
@@ -107,17 +107,6 @@ def listed_parts(result: Result) -> str:
             shown = ", ".join(f"'{name}'" for name in names[:12]) + (" ..." if len(names) > 12 else "")
             told.append(f"{one if len(names) == 1 else many} {shown}")
     return " and ".join(told) or "no parts"
-
-
-def _numbers(file: str, text: str, where: str) -> list[float]:
-    """Return the numbers of a position text; raise ResultError if it is not made of finite numbers."""
-    try:
-        place = [float(x) for x in where.split(",")] if where else []
-    except ValueError:
-        place = [np.nan]
-    if not np.isfinite(place).all():
-        raise ResultError(f"compare: '{text}' of {file}: '{where}' is no place; give a fraction, or x,y,z")
-    return place
 
 
 def _fraction(text: str, s: float) -> float:

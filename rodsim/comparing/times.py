@@ -49,6 +49,10 @@ class Aligned(NamedTuple):
     b: Floats
     rounding: float
 
+    def pair(self, label: str) -> Pair:
+        """Return the values as the histories of a quantity."""
+        return Pair(label, self.t, self.a, self.b)
+
 
 def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> Common:
     """Return the output times of the series that has fewer, in the time span that both cover."""
@@ -77,11 +81,8 @@ def aligned(a: Series, b: Series, names: tuple[str, str]) -> Aligned:
             found.append(series.values[at])
             continue
         rounding = max(rounding, spline_error(series))
-        found.append(
-            scipy.interpolate.CubicSpline(series.t, series.values, axis=0)(
-                np.clip(common.t, *series.t[[0, -1]])
-            )
-        )
+        spline = scipy.interpolate.CubicSpline(series.t, series.values, axis=0)
+        found.append(spline(np.clip(common.t, *series.t[[0, -1]])))
     return Aligned(common.t, found[0], found[1], rounding)
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rigid import checks
 from rigid.compilation import cache_folder
 from rodsim.compiling.families import FAMILIES
+from rodsim.progress_bar import progress_bar
 
 MOST_PROCESSES = 1024
 _MAIN = "from rodsim.compiling.worker import main; main()"
@@ -248,15 +249,14 @@ def _line(show: bool | None, count: int) -> Iterator[Callable[[int, list[str]], 
 
     `show` None: if stderr is a terminal, otherwise a sentence is printed.
     """
-    if not (sys.stderr.isatty() if show is None else show):
+    form = "compiling {n_fmt}/{total_fmt} |{bar}| {elapsed} {postfix}"
+    bar = progress_bar(show, total=count, bar_format=form)
+    if bar is None:
         if show is None:
             print("rodsim: compiling what is not compiled yet ...", file=sys.stderr, flush=True)
         yield lambda done, at_work: None
         return
-    from tqdm import tqdm
-
-    form = "compiling {n_fmt}/{total_fmt} |{bar}| {elapsed} {postfix}"
-    with tqdm(total=count, bar_format=form, dynamic_ncols=True) as bar:
+    with bar:
 
         def move(done: int, at_work: list[str]) -> None:
             bar.set_postfix_str(", ".join(at_work), refresh=False)

@@ -122,7 +122,7 @@ def _run() -> Finding:
 def _opengl() -> Finding:
     """Return the finding on whether VTK draws without a window."""
     found = ask("opengl")
-    painted = "pictures and movies are painted in software all the same"
+    painted = "matplotlib draws pictures and movies, more plainly"
     if "why" in found:
         return Finding("OpenGL", ABSENT, painted, found["why"], found)
     if "error" in found:

@@ -12,7 +12,7 @@ import rodsim
 from rodsim.doctor.report_lines import ABSENT, BROKEN, OK, Finding
 
 PROGRAM = "rodsim"
-USERS = ("studies", "report", "notebook")  # extras for users; the others are for developers
+USERS = ("studies", "report", "notebook", "shell")  # extras for users; the others are for developers
 _REQUIREMENT = re.compile(
     r"^([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*\(?([^;)]*)\)?\s*(?:;.*?extra == ['\"]([^'\"]+)['\"])?"
 )

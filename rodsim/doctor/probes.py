@@ -75,17 +75,7 @@ def ffmpeg() -> dict[str, Any]:
         [program, "-hide_banner", "-encoders"], capture_output=True, text=True, check=True
     ).stdout
     encoder = "libx264" if "libx264 " in listed else ""
-    test = [
-        "-f",
-        "lavfi",
-        "-i",
-        "color=size=64x64:duration=0.2",
-        "-c:v",
-        encoder or "mpeg4",
-        "-f",
-        "null",
-        "-",
-    ]
+    test = f"-f lavfi -i color=size=64x64:duration=0.2 -c:v {encoder or 'mpeg4'} -f null -".split()
     done = subprocess.run([program, "-v", "error", *test], capture_output=True, text=True)
     version = imageio_ffmpeg.get_ffmpeg_version()
     return {"program": program, "version": version, "encoder": encoder, "fault": done.stderr.strip()[-300:]}

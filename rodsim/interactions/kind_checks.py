@@ -50,7 +50,7 @@ def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int 
             turn = np.concatenate([np.ones((n, 1)), near * 0.25 * rng.normal(size=(n, 3))], axis=1)
             quat1 = quaternions.multiply(quaternions.normalize(turn), quat)
             r1 = r + near * length * 0.2 * rng.normal(size=(n, 3))
-            yield _poses(r, quat), _poses(r1, quat1), np.concatenate([*levers, numbers])
+            yield complex_poses(r, quat), complex_poses(r1, quat1), np.concatenate([*levers, numbers])
 
 
 def _unit(rng: np.random.Generator) -> Floats:
@@ -65,7 +65,7 @@ def _axes(quat: Floats) -> Floats:
     return quaternions.to_matrix(quaternions.normalize(quat))
 
 
-def _poses(r: Floats, quat: Floats) -> Any:
+def complex_poses(r: Floats, quat: Floats) -> Any:
     """Return poses (n, 4, 3), complex, of positions (n, 3) and orientations (n, 4)."""
     y = np.zeros((len(r), 4, 3), complex)
     y[:, 0], y[:, 1:] = r, quaternions.to_matrix(quat).swapaxes(1, 2)
@@ -259,10 +259,10 @@ def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
             ) from error
 
 
-def _judge(owner: str, law: str, misses: Any, size: float, cure: str) -> None:
+def _judge(owner: str, law: str, misses: Any, size: float, cure: str, tolerance: float = EXACT) -> None:
     """Raise ModelError if a law is violated by more than round-off; `misses`: violation, `size`: size of its terms."""
     missed = _size(np.asarray(misses))
-    if not missed <= EXACT * max(size, 1e-300):
+    if not missed <= tolerance * max(size, 1e-300):
         raise ModelError(f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: {law}); {cure}")
 
 
@@ -297,12 +297,9 @@ def _check_analytic(owner: str, role: str, function: Any, ends: tuple[Any, Any])
     by_step = function(y0, y1 + 1j * COMPLEX_STEP * z).imag / COMPLEX_STEP
     by_difference = (function(y0, y1 + h * z) - function(y0, y1 - h * z)).real / (2 * h)
     size = max(_size(by_step), _size(by_difference), _size(function(y0, y1)))
-    missed = _size(by_step - by_difference)
-    if not missed <= SLOPE * size:
-        raise ModelError(
-            f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: a complex step of `{role}` is its derivative); "
-            "let it be an analytic function: no abs, no .real, no conj, roots by `norm`"
-        )
+    law = f"a complex step of `{role}` is its derivative"
+    cure = "let it be an analytic function: no abs, no .real, no conj, roots by `norm`"
+    _judge(owner, law, by_step - by_difference, size, cure, SLOPE)
 
 
 def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
@@ -330,9 +327,5 @@ def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
     )
     h = 1e-4 / _size(z)  # a step of 1e-4: the error is its square, and 1e-12 by round-off
     short = calling.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
-    missed, size = _size(short - f), max(_size(f), _size(short))
-    if not missed <= SLOPE * max(size, 1e-300):
-        raise ModelError(
-            f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: step_dual(y, y + h z, h) is rate_dual(y, z) for short "
-            "steps); divide the change by h"
-        )
+    law = "step_dual(y, y + h z, h) is rate_dual(y, z) for short steps"
+    _judge(owner, law, short - f, max(_size(f), _size(short)), "divide the change by h", SLOPE)

@@ -16,7 +16,7 @@ from rigid import quaternions
 from rigid.charts.multibody import rotating_body
 from rigid.mechanics.mechanical import INVERSE_MASS, MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.claims import drift
+from rodsim.papers.claims import Convergence, relative_drift, sweep, sweep_runs
 
 H = 0.05
 T_END = 5.0
@@ -58,14 +58,12 @@ def rational(system: MechanicalSystem) -> MechanicalSystem:
 
 def energy_drift(run: Trajectory) -> float:
     """Return the drift of the energy, relative to its initial value."""
-    energy = run.hamiltonian()
-    return drift(energy) / float(energy[0])
+    return relative_drift(run.hamiltonian())
 
 
 def momentum_drift(run: Trajectory) -> float:
     """Return the drift of the angular momentum L2, relative to its initial value."""
-    L = run.momentum(run.system.symmetries[1])
-    return drift(L) / float(L[0])
+    return relative_drift(run.momentum(run.system.symmetries[1]))
 
 
 @cache
@@ -98,10 +96,9 @@ def error(run: Trajectory, chart: str) -> float:
 
 
 @cache
-def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]:
-    """Return the steps of mG(k) in the convergence study, and the errors at `t_end` (both (steps,))."""
-    steps = np.array(STEPS_MG[k])
-    return steps, np.array([error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart) for h in steps])
+def mg_errors(chart: str, k: int, t_end: float = T_END) -> Convergence:
+    """Return the errors of mG(k) at `t_end` in the convergence study."""
+    return sweep(STEPS_MG[k], lambda h: error(integrate(spinning_box(chart), "mG", h, t_end, k=k), chart))
 
 
 @cache
@@ -135,48 +132,48 @@ def largest_error(run: Trajectory, chart: str, k: int) -> float:
 
 def bg_errors(
     chart: str, k: int, multipliers: str, t_end: float, elements: Sequence[int]
-) -> tuple[Floats, Floats, Floats]:
-    """Return the element lengths of BG(k), the errors at `t_end` and the largest errors over the run."""
-    runs = [solve(chart, k, n, t_end, multipliers) for n in elements]
-    ends = [error(run, chart) for run in runs]
-    return (
-        t_end / np.array(elements),
-        np.array(ends),
-        np.array([largest_error(run, chart, k) for run in runs]),
-    )
+) -> tuple[Convergence, Convergence]:
+    """Return the errors of BG(k) at `t_end` and the largest errors over the run, by the length of the elements."""
+    lengths = t_end / np.array(elements)
+    runs = dict(zip(lengths, (solve(chart, k, n, t_end, multipliers) for n in elements), strict=True))
+    at_end = sweep_runs(runs, lambda run: error(run, chart))
+    return at_end, sweep_runs(runs, lambda run: largest_error(run, chart, k))
 
 
-def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> tuple[Floats, Floats]:
-    """Return the element lengths of BG(k), and the condition numbers of Newton's matrix in quaternions."""
-    elements = (8, 16, 32)
-    numbers = [solve("quaternion", k, n, t_end, multipliers, condition=True).condition for n in elements]
-    return t_end / np.array(elements), np.array(numbers, float)
+def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> Convergence:
+    """Return the condition numbers of Newton's matrix of BG(k) in quaternions, by the length of the elements."""
+
+    def condition(h: float) -> float:
+        """Return the condition number with elements of length h."""
+        found = solve("quaternion", k, round(t_end / h), t_end, multipliers, condition=True).condition
+        assert found is not None
+        return found
+
+    return sweep(t_end / np.array([8, 16, 32]), condition)
 
 
 @cache
-def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> tuple[Floats, Floats]:
-    """Return the steps of mG(k), and the condition numbers of Newton's matrix.
+def mg_condition(chart: str, k: int, undifferentiated: bool = False) -> Convergence:
+    """Return the condition numbers of Newton's matrix of mG(k) by the step.
 
     `undifferentiated`: True if the constraint rows of the matrix are multiplied by h, as h G q'.
     """
-    system, steps = spinning_box(chart), np.array([1e-3, 1e-4, 1e-5])
-    numbers = []
-    for h in steps:
-        matrix = newton_matrix(system, scheme("mG", k=k), float(h))
+    system = spinning_box(chart)
+
+    def condition(h: float) -> float:
+        """Return the condition number with a step h."""
+        matrix = newton_matrix(system, scheme("mG", k=k), h)
         if undifferentiated:
             matrix[2 * system.n * k :] *= h
-        numbers.append(float(np.linalg.cond(matrix)))
-    return steps, np.array(numbers)
+        return float(np.linalg.cond(matrix))
+
+    return sweep([1e-4, 1e-5], condition)
 
 
 @cache
-def recovered(chart: str, k: int, elements: int, t_end: float = 0.5) -> tuple[float, float]:
-    """Solve for the motion between two given orientations by BG(k).
-
-    Return the relative error of p(0) and the error of q at t_end/2.
-    """
+def recovered(chart: str, k: int, elements: int, t_end: float = 0.5) -> float:
+    """Solve by BG(k) for the motion between two given orientations, and return the relative error of p(0)."""
     system = spinning_box(chart)
     run = solve_global(system, t_end / elements, t_end, k=k, q_end=in_chart(EXACT[t_end], chart))
     p0 = system.momentum(system.q0, system.v0)
-    middle = run.q[len(run.q) // 2] - orientation(t_end / 2, chart)
-    return float(np.linalg.norm(run.p[0] - p0) / np.linalg.norm(p0)), float(np.abs(middle).max())
+    return float(np.linalg.norm(run.p[0] - p0) / np.linalg.norm(p0))

@@ -1,16 +1,20 @@
-"""Record of the study of a published example: claims of the paper compared with measurements, and panels of a picture."""
+"""Record of a study: claims of a paper compared with measurements, panels of a picture, and the measures that studies share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.time.integrate import Trajectory
 from rigid.system import Floats
+
+ORDER_TOLERANCE = 0.1
+_Run = TypeVar("_Run")
 
 
 class Claim(NamedTuple):
@@ -57,9 +61,27 @@ class Study:
     claims: list[Claim] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
 
-    def claim(self, source: str, statement: str, measured: str, holds: bool, reason: str = "") -> None:
-        """Append a statement of the paper with its measurement; the reason is stored only if the claim does not hold."""
+    def claim(self, text: str, measured: str, holds: bool, reason: str = "") -> None:
+        """Append a claim, "source: statement", with its measurement; the reason is stored only if the claim does not hold."""
+        source, _, statement = text.partition(": ")
         self.claims.append(Claim(source, statement, measured, bool(holds), "" if holds else reason))
+
+    def claim_below(
+        self, text: str, values: Mapping[str, float], bound: float, label: str = "", end: str = ""
+    ) -> None:
+        """Append a claim that holds if all values by name are below `bound`; the measurement is `label`, the values, `end`."""
+        self.claim(text, f"{label}{named(values)}{end}", all(value < bound for value in values.values()))
+
+    def claim_orders(
+        self, text: str, orders: Mapping[str, float], expected: float, measured: str = ""
+    ) -> None:
+        """Append a claim that holds if all observed orders by name are within 0.1 of the expected one."""
+        holds = all(abs(order - expected) < ORDER_TOLERANCE for order in orders.values())
+        self.claim(text, measured or named(orders, ".3f"), holds)
+
+    def panel(self, title: str, x: str, y: str, lines: Sequence[Line], scale: str = "linear") -> None:
+        """Append a panel to the picture."""
+        self.panels.append(Panel(title, x, y, lines, scale))
 
     def draw(self, path: str | Path) -> Path:
         """Write the picture (PNG, SVG or PDF by suffix) and return its path."""
@@ -98,17 +120,75 @@ def observed_order(steps: ArrayLike, errors: ArrayLike) -> float:
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 
 
-def sweep(steps: Sequence[float], error: Callable[[float], float]) -> tuple[Floats, Floats, float]:
-    """Evaluate `error` at every step; return the steps, the errors and the observed order."""
-    errors = np.array([error(h) for h in steps])
-    return np.array(steps), errors, observed_order(steps, errors)
+class Convergence(NamedTuple):
+    """Errors of a method over its steps."""
+
+    h: Floats
+    errors: Floats
+    order: float  # observed
+
+    def line(self, label: str, style: str = "o-") -> Line:
+        """Return the curve of the errors; its label includes the order."""
+        return Line(f"{label} ({self.order:.2f})", self.h, self.errors, style)
 
 
-def listed(values: Iterable[float]) -> str:
-    """Format numbers with two digits, separated by commas, for the text of a measurement."""
-    return ", ".join(f"{value:.1e}" for value in values)
+def sweep(steps: ArrayLike, error: Callable[..., float], *more: Any) -> Convergence:
+    """Evaluate `error` at every step h, as error(h, *more)."""
+    h = np.asarray(steps, float)
+    errors = np.array([error(float(step), *more) for step in h])
+    return Convergence(h, errors, observed_order(h, errors))
+
+
+def sweep_runs(runs: Mapping[float, _Run], error: Callable[[_Run], float]) -> Convergence:
+    """Evaluate `error` for runs by their step."""
+    return sweep(list(runs), lambda h: error(runs[h]))
+
+
+def halved(h: float, times: Iterable[int]) -> list[float]:
+    """Return the steps h/2^k for each k of `times`."""
+    return [h / 2**k for k in times]
+
+
+def listed(values: Iterable[float], form: str = ".1e") -> str:
+    """Format numbers, separated by commas, for the text of a measurement."""
+    return ", ".join(f"{value:{form}}" for value in values)
+
+
+def named(values: Mapping[str, float], form: str = ".1e", unit: str = "") -> str:
+    """Format numbers after their names, separated by commas, for the text of a measurement."""
+    return ", ".join(f"{name} {value:{form}}{unit}" for name, value in values.items())
 
 
 def drift(values: Floats) -> float:
     """Return the largest deviation of `values` from the first one."""
     return float(np.abs(values - values[0]).max())
+
+
+def relative_drift(values: Floats) -> float:
+    """Return the largest deviation of `values` from the first one, relative to its size."""
+    return drift(values) / abs(float(values[0]))
+
+
+def largest(values: ArrayLike) -> float:
+    """Return the largest absolute value."""
+    return float(np.abs(values).max())
+
+
+def curves(
+    runs: Mapping[str, Trajectory], of: Callable[[Trajectory], Floats], part: slice = slice(None)
+) -> list[Line]:
+    """Return a curve over time for each run by name; `of` gives its values (N + 1,), `part` the steps to draw."""
+    return [Line(name, run.t[part], of(run)[part]) for name, run in runs.items()]
+
+
+def scheme_velocity_constraints(run: Trajectory) -> Floats:
+    """Return G(q) v (N, m) at the ends of the steps, with the velocity v of the scheme; `velocity_residual` uses M^-1 p."""
+    return np.array([run.system.rate(q, v) for q, v in zip(run.q[1:], run.v[1:], strict=True)])
+
+
+def momentum_constraints(run: Trajectory) -> Floats:
+    """Return G M^-1 p (N + 1, m) at the ends of the steps: the velocity constraints, with the velocity of the momenta."""
+    system = run.system
+    return np.array(
+        [system.jacobian(q) @ system.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)]
+    )

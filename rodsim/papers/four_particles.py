@@ -14,20 +14,17 @@ from rigid.errors import ConvergenceError
 from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.symbolic.systems import Part, symbolic_system
 from rigid.system import Floats
-from rodsim.papers.claims import Line, Panel, Study, drift, sweep
+from rodsim.papers.claims import Study, curves, drift, halved, named, relative_drift, sweep
 
 NAME = "four-particles"
 MASSES = (1.0, 3.0, 2.3, 1.7)
 COST_CLAIM = "GGL-EM takes the largest effort, and every scheme less with the advanced guess"
+# 002 Table 2: times over that of VI-S with the simple guess, with the simple and the advanced guess
 PUBLISHED_COST = {
-    ("VI-S", "simple"): 1.0,
-    ("VI-S", "advanced"): 0.819,
-    ("VI-A", "simple"): 1.1414,
-    ("VI-A", "advanced"): 0.9158,
-    ("VI-B", "simple"): 1.1912,
-    ("VI-B", "advanced"): 0.9221,
-    ("GGL-EM", "simple"): 1.8663,
-    ("GGL-EM", "advanced"): 1.3481,
+    "VI-S": (1.0, 0.819),
+    "VI-A": (1.1414, 0.9158),
+    "VI-B": (1.1912, 0.9221),
+    "GGL-EM": (1.8663, 1.3481),
 }
 SCHEMES = ("VI-S", "VI-A", "VI-B", "GGL-EM", "EM-G")
 # 002 Table 2: mean iterations with the simple and the advanced guess, with the digits in print
@@ -124,28 +121,24 @@ def study() -> Study:
     runs = {name: integrate(system, name, 0.01, T_SMALL) for name in SCHEMES}
     for name in ("GGL-EM", "EM-G"):
         run = runs[name]
-        energy = drift(run.energy()) / run.energy()[0]
         angular = max(drift(run.momentum(s)) for s in system.symmetries) / 2.0
-        result.claim(
-            "002 Figs. 25-27",
-            f"{name} keeps energy and angular momentum",
-            f"energy {energy:.1e}, momenta {angular:.1e} (relative, t = {T_SMALL:g})",
-            energy < 1e-12 and angular < 1e-12,
+        result.claim_below(
+            f"002 Figs. 25-27: {name} keeps energy and angular momentum",
+            {"energy": relative_drift(run.energy()), "momenta": angular},
+            1e-12,
+            end=f" (relative, t = {T_SMALL:g})",
         )
     hidden = {name: float(runs[name].velocity_residual().max()) for name in ("GGL-EM", "EM-G")}
     result.claim(
-        "002 Figs. 23, 24",
-        "GGL-EM satisfies the secondary constraints, EM-G does not",
-        f"|G v|: GGL-EM {hidden['GGL-EM']:.1e}, EM-G {hidden['EM-G']:.1e}",
+        "002 Figs. 23, 24: GGL-EM satisfies the secondary constraints, EM-G does not",
+        f"|G v|: {named(hidden)}",
         hidden["GGL-EM"] < 1e-12 < hidden["EM-G"],
     )
+    result.panel("Energy", "t", "H - H(0)", curves(runs, lambda run: run.energy() - run.energy()[0]))
     _iterations(result)
     _cost(result)
     _orders(result)
     _stability(result)
-    t = runs["GGL-EM"].t
-    lines = [Line(name, t, run.energy() - run.energy()[0]) for name, run in runs.items()]
-    result.panels.insert(0, Panel("Energy", "t", "H - H(0)", lines))
     return result
 
 
@@ -165,83 +158,77 @@ def _iterations(result: Study) -> None:
     """Compare the numbers of iterations with 002 Table 2, with the paper's tolerance."""
     found = {name: [corrections(name, guess) for guess in GUESSES] for name in PUBLISHED_ITERATIONS}
     for name, printed in PUBLISHED_ITERATIONS.items():
-        alike = all(map(printed_alike, found[name], printed))
         residuals = [1.0 + x for x in found[name]]
-        also = all(map(printed_alike, residuals, printed))
+        rest = (
+            ", the figures in print."
+            if all(map(printed_alike, residuals, printed))
+            else ", not the figures in print: what is left is not explained."
+        )
         result.claim(
-            "002 Table 2",
-            f"{name}: {printed[0]} iterations with the simple, {printed[1]} with the advanced guess",
+            f"002 Table 2: {name}: {printed[0]} iterations with the simple, {printed[1]} with the advanced guess",
             f"{found[name][0]:.3f} and {found[name][1]:.3f} corrections to |r| < 1e-9",
-            alike,
+            all(map(printed_alike, found[name], printed)),
             reason="the program behind the paper counts residuals, the last of which already meets the tolerance and is "
-            f"corrected once more; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them"
-            + (
-                ", the figures in print."
-                if also
-                else ", not the figures in print: what is left is not explained."
-            ),
+            f"corrected once more; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{rest}",
         )
     result.claim(
-        "002 sec. 6.3",
-        "an advanced initial guess decreases the necessary number of iterations",
+        "002 sec. 6.3: an advanced initial guess decreases the necessary number of iterations",
         "; ".join(f"{name} {a:.3f} -> {b:.3f}" for name, (a, b) in found.items()),
         all(b < a for a, b in found.values()),
     )
 
 
-def relative_cost(repetitions: int = 3) -> dict[tuple[str, str], float]:
-    """Measure the time of a run to t = 2 with h = 0.01 by (scheme, guess), relative to VI-S with the simple guess.
+def relative_cost(repetitions: int = 3) -> dict[str, tuple[float, float]]:
+    """Measure the times of runs to t = 2 with h = 0.01 with both guesses, relative to VI-S with the simple guess.
 
     Each time is the best of `repetitions`.
     """
-    system = four_particles()
-    best = dict.fromkeys(PUBLISHED_COST, np.inf)
+    system, cases = four_particles(), [(name, guess) for name in PUBLISHED_COST for guess in GUESSES]
+    best = dict.fromkeys(cases, np.inf)
     for _ in range(repetitions):
-        for name, guess in best:
+        for name, guess in cases:
             began = time.perf_counter()
             integrate(system, name, 0.01, 2.0, guess=guess, tolerance=1e-9)
             best[name, guess] = min(best[name, guess], time.perf_counter() - began)
-    return {key: value / best["VI-S", "simple"] for key, value in best.items()}
+    unit = best["VI-S", "simple"]
+    return {name: (best[name, "simple"] / unit, best[name, "advanced"] / unit) for name in PUBLISHED_COST}
 
 
 def _cost(result: Study) -> None:
     """Compare computing times with 002 Table 2."""
     found = relative_cost()
-    slower = max(
-        found[name, "advanced"] / found[name, "simple"] for name, guess in found if guess == "simple"
-    )
-    most = all(found["GGL-EM", guess] >= found[name, guess] for name, guess in found)
+    faster = all(advanced < simple for simple, advanced in found.values())
+    most = all(found["GGL-EM"][k] >= times[k] for times in found.values() for k in (0, 1))
+    times = [
+        f"{name} {guess} {x:.2f} ({printed:.2f})"
+        for name in found
+        for guess, x, printed in zip(GUESSES, found[name], PUBLISHED_COST[name], strict=True)
+    ]
     result.claim(
-        "002 Table 2",
-        COST_CLAIM,
-        "over VI-S with the simple guess (in print): "
-        + ", ".join(
-            f"{name} {guess} {x:.2f} ({PUBLISHED_COST[name, guess]:.2f})"
-            for (name, guess), x in found.items()
-        ),
-        most and slower < 1.0,
-        reason="" if most and slower < 1.0 else "compiled, times depend on what else the machine does",
+        f"002 Table 2: {COST_CLAIM}",
+        f"over VI-S with the simple guess (in print): {', '.join(times)}",
+        most and faster,
+        reason="compiled, times depend on what else the machine does",
     )
 
 
 def _orders(result: Study) -> None:
     """Check the orders of q, p and lambda at t = 0.1 against mG(3): 002 Figs. 28-30."""
-    steps = [0.1 / 2**k for k in range(3, 8)]
-    lines: dict[str, list[Line]] = {"q": [], "p": [], "lambda": []}
+    quantities, lines = ("q", "p", "lambda"), []
     for name in ("GGL-EM", "EM-G"):
-        orders = []
-        for k, what in enumerate(lines):
-            h, errors, order = sweep(steps, lambda h, n=name, k=k: errors_at(0.1, h, n)[k])  # type: ignore[misc]
-            lines[what].append(Line(f"{name} ({order:.2f})", h, errors, "o-"))
-            orders.append(order)
+        found = [
+            sweep(halved(0.1, range(3, 8)), lambda h, name, k: errors_at(0.1, h, name)[k], name, k)
+            for k in range(len(quantities))
+        ]
+        lines.append([errors.line(f"{what}: {name}") for what, errors in zip(quantities, found, strict=True)])
+        q, p, lam = (errors.order for errors in found)
         result.claim(
-            "002 Figs. 28-30",
-            f"{name}: order 2 in q and p, 1 in lambda",
-            "orders {:.2f}, {:.2f}, {:.2f}".format(*orders),
-            max(abs(orders[0] - 2), abs(orders[1] - 2), abs(orders[2] - 1)) < 0.1,
+            f"002 Figs. 28-30: {name}: order 2 in q and p, 1 in lambda",
+            f"orders {q:.2f}, {p:.2f}, {lam:.2f}",
+            max(abs(q - 2), abs(p - 2), abs(lam - 1)) < 0.1,
         )
-    every = [line._replace(label=f"{what}: {line.label}") for what in lines for line in lines[what]]
-    result.panels.append(Panel("Error at t = 0.1", "h", "relative error", every, "log"))
+    by_quantity = [line for pair in zip(*lines, strict=True) for line in pair]
+    result.panel("Error at t = 0.1", "h", "relative error", by_quantity, "log")
 
 
 def _stability(result: Study) -> None:
@@ -252,11 +239,10 @@ def _stability(result: Study) -> None:
         for name in PUBLISHED_ITERATIONS
         if not is_stable(name, h, t_end)
     ]
+    runs = ", ".join(f"h = {h} to {t_end:g}" for h, t_end in STABLE_RUNS.items())
     result.claim(
-        "002 Fig. 31",
-        "for h <= 0.04 all schemes are stable at least until T = 1000",
-        ", ".join(f"h = {h} to {t_end:g}" for h, t_end in STABLE_RUNS.items())
-        + (f": blown up: {', '.join(blown)}" if blown else ": all stable"),
+        "002 Fig. 31: for h <= 0.04 all schemes are stable at least until T = 1000",
+        runs + (f": blown up: {', '.join(blown)}" if blown else ": all stable"),
         not blown,
     )
     for name, h, expected in (
@@ -267,14 +253,7 @@ def _stability(result: Study) -> None:
     ):
         found = is_stable(name, h, T_LARGE)
         result.claim(
-            "002 Figs. 32, 33",
-            f"{name} {'is stable' if expected else 'blows up'} with h = {h}",
+            f"002 Figs. 32, 33: {name} {'is stable' if expected else 'blows up'} with h = {h}",
             f"stable to T = {T_LARGE:g}" if found else "blows up",
             found == expected,
         )
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)

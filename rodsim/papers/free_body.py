@@ -8,21 +8,29 @@ from functools import cache
 import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
-from discretization.time.integrators import scheme
 from discretization.time.scheme import Scheme
 from rigid import quaternions
 from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError
 from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
+from rodsim.papers.claims import (
+    Line,
+    Study,
+    drift,
+    halved,
+    largest,
+    listed,
+    named,
+    relative_drift,
+    sweep,
+)
 
 NAME = "free-body"
 H = 0.05
 T_END = 2.0
 SCHEMES = ("EML", "REML", "Null-EML")
 TIMED_STEPS = (0.01, 0.005, 0.0025, 0.00125)
-BUSY = "the time of a step depends on the machine and on what else runs on it."
 
 # Exact orientation at t = 0.1 by Jacobi's elliptic functions, to all digits.
 EXACT = np.array([0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214])
@@ -34,10 +42,9 @@ def free_body() -> MechanicalSystem:
     return rotating_body("free body", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))
 
 
-def angle_error(h: float, integrator: str | Scheme = "EML", order: int = 2) -> float:
+def angle_error(h: float, integrator: str | Scheme = "EML") -> float:
     """Return the angle of the rotation between the computed and the exact orientation at t = 0.1."""
-    chosen = integrator if isinstance(integrator, Scheme) else scheme(integrator, order)
-    q = integrate(free_body(), chosen, h, 0.1).q[-1]
+    q = integrate(free_body(), integrator, h, 0.1).q[-1]
     return 2.0 * float(np.linalg.norm(quaternions.multiply(quaternions.conjugate(EXACT), q)[1:]))
 
 
@@ -80,51 +87,43 @@ def study() -> Study:
     """Check invariants, equivalence and cost of the reductions, and orders: 000 Figs. 6-9."""
     result = Study(NAME, "Free rotation of a rigid body", "000 sec. 5.3")
     runs = {name: integrate(free_body(), name, H, T_END) for name in SCHEMES}
-    energies = {name: run.generalised_energy() for name, run in runs.items()}
-    worst = max(drift(energy) / energy[0] for energy in energies.values())
-    result.claim(
-        "000 Fig. 6",
-        "the generalised energy is kept exactly, also by the reduced schemes",
-        "relative drift " + ", ".join(f"{name} {drift(e) / e[0]:.1e}" for name, e in energies.items()),
-        worst < 1e-13,
+    result.claim_below(
+        "000 Fig. 6: the generalised energy is kept exactly, also by the reduced schemes",
+        {name: relative_drift(run.generalised_energy()) for name, run in runs.items()},
+        1e-13,
+        "relative drift ",
     )
     unity = max(float(run.position_residual().max()) for run in runs.values())
-    result.claim("000 Fig. 7", "quaternions stay unit", f"|q . q - 1|/2 {unity:.1e}", unity < 1e-14)
+    result.claim_below("000 Fig. 7: quaternions stay unit", {"|q . q - 1|/2": unity}, 1e-14)
     example = runs["EML"]
     total = example.total_energy()
     result.claim(
-        "000 Fig. 7",
-        "EML does not keep the total energy",
+        "000 Fig. 7: EML does not keep the total energy",
         f"it moves by {drift(total):.0f} of {total[0]:.0f} (h = {H}, t = {T_END:g})",
-        drift(total) > 1e-13 * total[0],
+        relative_drift(total) > 1e-13,
     )
-    momentum = {
-        name: max(drift(run.momentum(s)) for s in run.system.symmetries)
-        / float(np.linalg.norm((60, 160, 60)))
-        for name, run in runs.items()
-    }
-    result.claim(
-        "000 Fig. 8",
-        "the spatial angular momentum is kept exactly",
-        "relative drift " + ", ".join(f"{name} {value:.1e}" for name, value in momentum.items()),
-        max(momentum.values()) < 1e-13,
+    size = float(np.linalg.norm((60, 160, 60)))
+    result.claim_below(
+        "000 Fig. 8: the spatial angular momentum is kept exactly",
+        {
+            name: max(drift(run.momentum(s)) for s in run.system.symmetries) / size
+            for name, run in runs.items()
+        },
+        1e-13,
+        "relative drift ",
     )
-    apart = {name: float(np.abs(runs[name].q - example.q).max()) for name in SCHEMES[1:]}
-    result.claim(
-        "000 sec. 4.5",
-        "the reductions change the effort, not the trajectory",
-        "q differs from EML by " + ", ".join(f"{name} {value:.1e}" for name, value in apart.items()),
-        max(apart.values()) < 1e-12,
+    result.claim_below(
+        "000 sec. 4.5: the reductions change the effort, not the trajectory",
+        {name: largest(runs[name].q - example.q) for name in SCHEMES[1:]},
+        1e-12,
+        "q differs from EML by ",
     )
-    result.panels += [
-        Panel("Energy", "t", "energy", [Line("E", example.t, energies["EML"]), Line("T", example.t, total)]),
-        Panel(
-            "Angular momentum",
-            "t",
-            "L",
-            [Line(s.name, example.t, example.momentum(s)) for s in example.system.symmetries],
-        ),
-    ]
+    energies = {"E": example.generalised_energy(), "T": total}
+    result.panel(
+        "Energy", "t", "energy", [Line(name, example.t, energy) for name, energy in energies.items()]
+    )
+    momenta = [Line(s.name, example.t, example.momentum(s)) for s in example.system.symmetries]
+    result.panel("Angular momentum", "t", "L", momenta)
     _cost(result)
     _orders(result)
     _long_run(result)
@@ -133,63 +132,42 @@ def study() -> Study:
 
 def _cost(result: Study) -> None:
     """Compare the cost of the reductions with 000 Fig. 9."""
-    times = {name: np.zeros(len(TIMED_STEPS)) for name in SCHEMES}
-    for k, h in enumerate(TIMED_STEPS):
-        for name, microseconds in cost(h).items():
-            times[name][k] = microseconds
-    reduced = times["REML"] / times["EML"]
-    null = times["Null-EML"] / times["REML"]
-    saved = 1.0 - float(np.exp(np.log(reduced).mean()))
+    costs = [cost(h) for h in TIMED_STEPS]
+    times = {name: np.array([found[name] for found in costs]) for name in SCHEMES}
+    saved = 1.0 - float(np.exp(np.log(times["REML"] / times["EML"]).mean()))
+    steps = ", ".join(f"{a:.0f} -> {b:.0f}" for a, b in zip(times["EML"], times["REML"], strict=True))
     result.claim(
-        "000 Fig. 9",
-        "REML reduces the effort of EML by nearly 50 %",
-        f"by {100 * saved:.0f} %: a step in "
-        + ", ".join(f"{a:.0f} -> {b:.0f}" for a, b in zip(times["EML"], times["REML"], strict=True))
-        + f" microseconds with h = {', '.join(map(str, TIMED_STEPS))}",
+        "000 Fig. 9: REML reduces the effort of EML by nearly 50 %",
+        f"by {100 * saved:.0f} %: a step in {steps} microseconds with h = {', '.join(map(str, TIMED_STEPS))}",
         round(10 * saved) == 5,  # the paper's 50 %, to the nearest ten
         reason="the reduction spares linear algebra and the columns of v; compiled, a step is mostly discrete derivatives, "
         "which EML and REML share",
     )
-    more = 1.0 - float(np.exp(np.log(null).mean()))
+    more = 1.0 - float(np.exp(np.log(times["Null-EML"] / times["REML"]).mean()))
     result.claim(
-        "000 Fig. 9",
-        "Null-EML is notably cheaper again",
-        f"by {100 * more:.0f} % of REML: a step in {', '.join(f'{x:.0f}' for x in times['Null-EML'])} microseconds",
+        "000 Fig. 9: Null-EML is notably cheaper again",
+        f"by {100 * more:.0f} % of REML: a step in {listed(times['Null-EML'], '.0f')} microseconds",
         more > 0.1,
-        reason=BUSY,
+        reason="the time of a step depends on the machine and on what else runs on it.",
     )
     lines = [Line(name, TIMED_STEPS, values, "o-") for name, values in times.items()]
-    result.panels.append(Panel("Time of a step", "h", "microseconds", lines, "log"))
+    result.panel("Time of a step", "h", "microseconds", lines, "log")
 
 
 def _orders(result: Study) -> None:
     """Check order 2, and orders 4 and 6 of compositions, against the exact rotation."""
-    lines = []
-    steps = [0.1 / 2**k for k in range(4, 9)]
-    found = {}
-    for name in SCHEMES:
-        errors = [angle_error(h, name) for h in steps]
-        found[name] = observed_order(steps, errors)
-        if name == "EML":
-            lines.append(Line(f"EML ({found[name]:.2f})", steps, errors, "o-"))
-    result.claim(
-        "000 sec. 6",
-        "second-order accuracy",
-        ", ".join(f"{name} {order:.3f}" for name, order in found.items()) + " against the exact rotation",
-        max(abs(order - 2.0) for order in found.values()) < 0.1,
-    )
-    steps = [0.1 / 2**k for k in range(3, 6)]
+    steps = halved(0.1, range(4, 9))
+    found = {name: sweep(steps, angle_error, name) for name in SCHEMES}
+    orders = {name: errors.order for name, errors in found.items()}
+    text = f"{named(orders, '.3f')} against the exact rotation"
+    result.claim_orders("000 sec. 6: second-order accuracy", orders, 2, text)
+    lines = [found["EML"].line("EML")]
     for order in (4, 6):
-        errors = [angle_error(h, order=order) for h in steps]
-        found_order = observed_order(steps, errors)
-        lines.append(Line(f"EML, order {order} ({found_order:.2f})", steps, errors, "o-"))
-        result.claim(
-            "rodsim",
-            f"composed, EML has order {order}",
-            f"order {found_order:.2f}",
-            abs(found_order - order) < 0.1,
-        )
-    result.panels.append(Panel("Orientation at t = 0.1", "h", "angle", lines, "log"))
+        errors = sweep(halved(0.1, range(3, 6)), angle_error, f"EML(order={order})")
+        lines.append(errors.line(f"EML, order {order}"))
+        text = f"order {errors.order:.2f}"
+        result.claim_orders(f"rodsim: composed, EML has order {order}", {"": errors.order}, order, text)
+    result.panel("Orientation at t = 0.1", "h", "angle", lines, "log")
 
 
 def _long_run(result: Study) -> None:
@@ -197,24 +175,21 @@ def _long_run(result: Study) -> None:
     t_end = 10.0
     runs = {h: reached(h, t_end) for h in (H, H / 2, H / 5, H / 10)}
     ends = {h: float(run.t[-1]) for h, run in runs.items()}
-    errors = {h: drift(run.total_energy()) for h, run in runs.items()}
     growth = {name: alternating(integrate(free_body(), name, 0.005, t_end)) for name in ("EML", "MPL")}
     whole = [h for h, end in ends.items() if end > t_end - 1e-9]
     factors = {name: float(part[-100:].max() / part[:100].max()) for name, part in growth.items()}
     measured = "; ".join(
-        f"h = {h}: {'' if h in whole else 'Newton fails after '}t = {ends[h]:.4g}, T moves by {errors[h]:.3g}"
-        for h in runs
+        f"h = {h}: {'' if h in whole else 'Newton fails after '}t = {ends[h]:.4g}, T moves by {drift(run.total_energy()):.3g}"
+        for h, run in runs.items()
     )
     result.claim(
-        "000 sec. 5.3",
-        "for the runtimes the motion is simulated to t = 10 with different steps (the text does not name them)",
+        "000 sec. 5.3: for the runtimes the motion is simulated to t = 10 with different steps (the text does not name them)",
         f"{len(whole)} of {len(runs)} steps reach it: {measured}",
         len(whole) >= 2,
         reason="Newton's method fails before",
     )
     result.claim(
-        "rodsim",
-        f"EML runs to t = 10 with h = {H}, the step of the run to t = {T_END:g}",
+        f"rodsim: EML runs to t = 10 with h = {H}, the step of the run to t = {T_END:g}",
         f"it ends at t = {ends[H]:.4g}",
         H in whole,
         reason="a part of p - M v that changes its sign with every step is excited at the start with order h^2 and grows "
@@ -222,10 +197,4 @@ def _long_run(result: Study) -> None:
         "indefinite and does not bound it.",
     )
     lines = [Line(name, 0.005 * np.arange(1, len(part) + 1), part) for name, part in growth.items()]
-    result.panels.append(Panel("Alternating part of p - M v, h = 0.005", "t", "size", lines, "semilog"))
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)
+    result.panel("Alternating part of p - M v, h = 0.005", "t", "size", lines, "semilog")

@@ -13,7 +13,7 @@ from rigid import quaternions
 from rigid.charts.multibody import rotating_body
 from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
-from rodsim.papers.claims import Line, Panel, Study, drift, sweep
+from rodsim.papers.claims import Line, Study, drift, halved, largest, named, sweep
 
 NAME = "heavy-top"
 H = 0.01
@@ -93,8 +93,7 @@ def study() -> Study:
     J1, _, J3 = cone_moments()
     J0, arm = MASS * 0.3 * RADIUS**2, MASS * LENGTH**2
     result.claim(
-        "000 (114)",
-        "about the tip J1 = J2 = J0, J3 = J0 + m l^2",
+        "000 (114): about the tip J1 = J2 = J0, J3 = J0 + m l^2",
         f"in print J1 = {J0:.4e}, J3 = {J0 + arm:.4e}; integrated over the cone J1 = J2 = {J1:.4e}, J3 = {J3:.4e}",
         bool(np.allclose([J0, J0 + arm], [J1, J3], rtol=1e-12)),
         reason="the two are interchanged in print: the tip lies on the third axis, so m l^2 adds to the first two; then "
@@ -102,126 +101,90 @@ def study() -> Study:
     )
     runs = {name: run(name) for name in INERTIAS}
     energies = {name: trajectory.generalised_energy() for name, trajectory in runs.items()}
-    increments = {name: float(np.abs(np.diff(energy)).max()) for name, energy in energies.items()}
+    increments = {name: largest(np.diff(energy)) for name, energy in energies.items()}
     for name in ("EML", "EMH"):
         result.claim(
-            "000 Fig. 10",
-            f"{name} keeps the energy",
+            f"000 Fig. 10: {name} keeps the energy",
             f"increments {increments[name]:.1e}, drift {drift(energies[name]):.1e} of {energies[name][0]:.3f}",
             increments[name] < 2e-14 and drift(energies[name]) < 1e-13,
         )
+    midpoint = {
+        name: f"increments {increments[name]:.1e}, drift {drift(energies[name]):.1e}"
+        for name in ("MPL", "MPH")
+    }
     result.claim(
-        "000 Fig. 10",
-        "the midpoint rules do not",
-        ", ".join(
-            f"{name}: increments {increments[name]:.1e}, drift {drift(energies[name]):.1e}"
-            for name in ("MPL", "MPH")
-        ),
-        min(increments["MPL"], increments["MPH"]) > 1e-6,
+        "000 Fig. 10: the midpoint rules do not",
+        ", ".join(f"{name}: {text}" for name, text in midpoint.items()),
+        min(increments[name] for name in midpoint) > 1e-6,
     )
-    vertical = {name: drift(r.momentum(r.system.symmetries[2])) for name, r in runs.items()}
-    across = drift(runs["EML"].momentum(runs["EML"].system.symmetries[0]))
+    across, _, vertical = (drift(runs["EML"].momentum(s)) for s in runs["EML"].system.symmetries)
     result.claim(
-        "000 Fig. 11",
-        "EML keeps the vertical component of the angular momentum, and only that",
-        f"L3 moves by {vertical['EML']:.1e}, L1 by {across:.1e}",
-        vertical["EML"] < 1e-15 < across,
+        "000 Fig. 11: EML keeps the vertical component of the angular momentum, and only that",
+        f"L3 moves by {vertical:.1e}, L1 by {across:.1e}",
+        vertical < 1e-15 < across,
     )
-    _path(result, runs)
-    _convergence(result)
     t = runs["EML"].t
-    result.panels[:0] = [
-        Panel(
-            "Energy",
-            "t",
-            "|E1 - E0|",
-            [Line(name, t[1:], np.abs(np.diff(energy)) + 1e-17) for name, energy in energies.items()],
-            "semilog",
-        ),
-        Panel(
-            "Angular momentum, EML",
-            "t",
-            "L",
-            [Line(s.name, t, runs["EML"].momentum(s)) for s in runs["EML"].system.symmetries],
-        ),
-    ]
+    lines = [Line(name, t[1:], np.abs(np.diff(energy)) + 1e-17) for name, energy in energies.items()]
+    result.panel("Energy", "t", "|E1 - E0|", lines, "semilog")
+    momenta = [Line(s.name, t, runs["EML"].momentum(s)) for s in runs["EML"].system.symmetries]
+    result.panel("Angular momentum, EML", "t", "L", momenta)
+    _path(result, {name: run(name) for name in ("EML", "EMH", "EML-kappa")})
+    _convergence(result)
     return result
 
 
 def _path(result: Study, runs: dict[str, Trajectory]) -> None:
     """Compare the path of the centre of mass with 000 Fig. 12."""
-    rms = {
-        name: np.sqrt(np.mean((centre(runs[name].q) - exact(runs[name].t)) ** 2, axis=0))
-        for name in ("EML", "EMH")
-    }
-    paths = {name: centre(runs[name].q) for name in rms} | {"EML-kappa": centre(run("EML-kappa").q)}
-    height = LENGTH * np.cos(THETA)
-    extreme = {
-        name: float(path[np.abs(path[:, 2] - height).argmax(), 2] - height) for name, path in paths.items()
-    }
+    t, height = runs["EML"].t, LENGTH * np.cos(THETA)
+    circle = exact(t)
+    paths = {name: centre(run.q) for name, run in runs.items()}
+    rms = {name: np.sqrt(np.mean((paths[name] - circle) ** 2, axis=0)) for name in ("EML", "EMH")}
+    extreme = {name: path[np.abs(path[:, 2] - height).argmax(), 2] - height for name, path in paths.items()}
     across, upwards = (float(rms["EML"][k] / rms["EMH"][k]) for k in (0, 2))
     result.claim(
-        "000 Fig. 12",
-        "EML and EMH do not differ visibly in the quality of the vertical component, while in the 1-component they do",
+        "000 Fig. 12: EML and EMH do not differ visibly in the quality of the vertical component, "
+        "while in the 1-component they do",
         f"error (r.m.s., h = {H}, t = {T_END:g}) of EML over that of EMH: {upwards:.2f} in the height (EML "
         f"{rms['EML'][2]:.2e}, EMH {rms['EMH'][2]:.2e} of {height:.4f}), {across:.2f} in the 1-component; largest in the "
-        "height " + ", ".join(f"{name} {value:+.2e}" for name, value in extreme.items()),
+        f"height {named(extreme, '+.2e')}",
         abs(np.log(upwards)) < abs(np.log(across)),
         reason="their errors in the height differ by a larger factor than those in the 1-component",
     )
     result.claim(
-        "000 Fig. 12",
-        "EML is more accurate in its 1-component",
+        "000 Fig. 12: EML is more accurate in its 1-component",
         f"error (r.m.s.) EML {rms['EML'][0]:.2e}, EMH {rms['EMH'][0]:.2e}",
         rms["EML"][0] < rms["EMH"][0],
     )
-    t = runs["EML"].t
-    circle = exact(t)
     for k, what in ((2, "Height"), (0, "1-component")):
         lines = [Line(name, t, path[:, k]) for name, path in paths.items()]
-        result.panels.append(
-            Panel(f"{what} of the centre of mass", "t", "m", [*lines, Line("exact", t, circle[:, k], "k--")])
-        )
+        lines.append(Line("exact", t, circle[:, k], "k--"))
+        result.panel(f"{what} of the centre of mass", "t", "m", lines)
 
 
 def _convergence(result: Study) -> None:
     """Check convergence as in 000 Fig. 13, and compare EML-kappa with the four schemes."""
-    steps = [0.1 / 2**k for k in range(5, 10)]
-    lines, errors, orders = [], {}, {}
-    for name in (*INERTIAS, "EML-kappa"):
-        h, errors[name], orders[name] = sweep(steps, lambda h, n=name: error(n, h))  # type: ignore[misc]
-        lines.append(Line(f"{name} ({orders[name]:.2f})", h, errors[name], "o-"))
-    result.claim(
-        "000 Fig. 13",
-        "all four schemes converge with order 2",
-        ", ".join(f"{name} {orders[name]:.3f}" for name in INERTIAS),
-        max(abs(orders[name] - 2.0) for name in INERTIAS) < 0.1,
-    )
-    found = ", ".join(f"{name} {errors[name][-1]:.2e}" for name in INERTIAS)
+    steps = halved(0.1, range(5, 10))
+    found = {name: sweep(steps, lambda h, name: error(name, h), name) for name in (*INERTIAS, "EML-kappa")}
+    errors = {name: curve.errors for name, curve in found.items()}
+    orders = {name: found[name].order for name in INERTIAS}
+    result.claim_orders("000 Fig. 13: all four schemes converge with order 2", orders, 2)
+    last = {name: errors[name][-1] for name in INERTIAS}
     hamiltonian = np.minimum(errors["EMH"], errors["MPH"])
     result.claim(
-        "000 Fig. 13",
-        "Livens' schemes have lower errors than the Hamiltonian ones",
-        f"{found} with h = {steps[-1]:.1e}",
+        "000 Fig. 13: Livens' schemes have lower errors than the Hamiltonian ones",
+        f"{named(last, '.2e')} with h = {steps[-1]:.1e}",
         bool(np.all(np.maximum(errors["EML"], errors["MPL"]) < hamiltonian)),
     )
     result.claim(
-        "000 Fig. 13",
-        "MPL has the lowest error of the four at every step",
+        "000 Fig. 13: MPL has the lowest error of the four at every step",
         f"a factor {np.mean(errors['EML'] / errors['MPL']):.2f} below EML",
         all(bool(np.all(errors["MPL"] < errors[name])) for name in ("EML", "EMH", "MPH")),
     )
-    factor = float(np.mean(errors["EML"] / errors["EML-kappa"]))
+    kappa, factor = found["EML-kappa"], float(np.mean(errors["EML"] / errors["EML-kappa"]))
     result.claim(
-        "rodsim",
-        "EML-kappa, which turns bodies by the Cayley map, is more accurate still",
-        f"error {errors['EML-kappa'][-1]:.2e}, a factor {factor:.0f} below EML, order {orders['EML-kappa']:.3f}",
-        bool(np.all(errors["EML-kappa"] < errors["MPL"])),
+        "rodsim: EML-kappa, which turns bodies by the Cayley map, is more accurate still",
+        f"error {kappa.errors[-1]:.2e}, a factor {factor:.0f} below EML, order {kappa.order:.3f}",
+        bool(np.all(kappa.errors < errors["MPL"])),
     )
-    result.panels.append(Panel("Centre of mass at t = 0.1", "h", "relative error", lines, "log"))
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)
+    lines = [curve.line(name) for name, curve in found.items()]
+    result.panel("Centre of mass at t = 0.1", "h", "relative error", lines, "log")

@@ -9,10 +9,11 @@ import numpy as np
 from discretization.time.bubnov import GlobalSolution, solve_global
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
-from rigid.charts.multibody import Interactions, Weight, multibody_system
+from rigid.inertia import Box
 from rigid.mechanics.mechanical import MechanicalSystem
-from rigid.system import COINCIDENT, Constraints, Floats, Frames
-from rodsim.papers.claims import Line, Panel, Study, drift, listed, observed_order
+from rigid.system import Floats
+from rodsim.model import Model
+from rodsim.papers.claims import Convergence, Line, Study, drift, largest, listed, momentum_constraints, sweep
 
 NAME = "physical-pendulum"
 H = 0.1
@@ -23,7 +24,8 @@ CHARTS = ("quaternion", "director")
 DEGREES = (1, 2, 3)
 POINTS = (1, 2, 3, 4, 5)
 MASS, GRAVITY = 100.0, 9.81  # mass rho l b h
-EDGES = np.array([1.0, 10.0, 1.0])  # edges along the body axes: the length along the second
+LENGTH = 10.0  # the other edges are 1
+SIZE = MASS * GRAVITY * LENGTH / 2.0  # energy of the fall to the hanging position
 N_EXTERNAL = 3
 
 # Exact angle from the hanging position by time, by elliptic functions, to all digits.
@@ -42,35 +44,10 @@ def physical_pendulum(chart: str = "quaternion") -> MechanicalSystem:
 
     The middle of its face, X = (0, -l/2, 0), stays at the origin: 001 (67).
     """
-    squares = EDGES**2
-    J = np.diag(MASS / 12.0 * (squares.sum() - squares))
-    arm = np.array([0.0, EDGES[1] / 2.0, 0.0])
-    # frame 0 is the ground
-    frames = Frames(np.array([1.0, MASS]), np.array([np.eye(3), J]), np.array([1, 0], np.uint8))
-    none = np.zeros((1, 3))
-    joint = Constraints(
-        kind=np.array([COINCIDENT]),
-        frames=np.array([[1, 0]]),
-        Xa=-arm[None],
-        Xb=none,
-        Ua=none,
-        Ub=none,
-        value=np.zeros(1),
-        joint=np.zeros(1, np.int64),
-    )
-    gravity = Weight(1, np.zeros(3), np.array([0.0, 0.0, -MASS * GRAVITY]))
-    still = np.zeros((2, 3))
-    return multibody_system(
-        "physical pendulum",
-        frames,
-        np.array([np.zeros(3), arm]),
-        np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
-        still,
-        still,
-        Interactions(constraints=joint, weights=(gravity,)),
-        chart=chart,
-        inertia="alpha",
-    )
+    model = Model("physical pendulum", gravity=(0.0, 0.0, -GRAVITY))
+    box = model.add_body("box", Box(1.0, LENGTH, 1.0, mass=MASS), position=(0.0, LENGTH / 2.0, 0.0))
+    model.add_joint("face", "spherical", box, model.ground, at=(0.0, 0.0, 0.0))
+    return model.mechanical_system("director" if chart == "director" else "quaternion-alpha")
 
 
 @cache
@@ -107,17 +84,21 @@ def angle_error(run: Trajectory, t: float) -> float:
 
 
 @cache
-def angle_errors(name: str, chart: str, k: int, t: float) -> tuple[Floats, Floats]:
-    """Return the steps of mG(k) or the element lengths of BG(k), and the errors of the angle at `t`."""
+def angle_errors(name: str, chart: str, k: int, t: float) -> Convergence:
+    """Return the errors of the angle at `t` by the steps of mG(k) or the element lengths of BG(k)."""
     lengths = (0.1, 0.05) if name == "BG" else (0.2, 0.1, 0.05) if k == 3 else (0.1, 0.05, 0.025)
-    counts = [round(t / h) for h in lengths]
-    runs = [solve(chart, k, n, t) if name == "BG" else march(chart, k, h=t / n, t_end=t) for n in counts]
-    return t / np.array(counts), np.array([angle_error(run, t) for run in runs])
+
+    def error(h: float) -> float:
+        """Return the error with elements or steps of length h."""
+        run = solve(chart, k, round(t / h), t) if name == "BG" else march(chart, k, h=h, t_end=t)
+        return angle_error(run, t)
+
+    return sweep([t / round(t / h) for h in lengths], error)
 
 
 def energy_drift(run: Trajectory) -> float:
     """Return the drift of the Hamiltonian, which is zero at the start, relative to m g l/2."""
-    return drift(run.hamiltonian()) / (MASS * GRAVITY * EDGES[1] / 2.0)
+    return drift(run.hamiltonian()) / SIZE
 
 
 def constraints(run: Trajectory) -> tuple[Floats, Floats]:
@@ -128,10 +109,7 @@ def constraints(run: Trajectory) -> tuple[Floats, Floats]:
 
 def rates(run: Trajectory) -> tuple[Floats, Floats]:
     """Return the internal (N + 1, m - 3) and external (N + 1, 3) parts of the velocity constraints G W p at the nodes."""
-    system = run.system
-    psi = np.array(
-        [system.jacobian(q) @ system.inverse_mass(q) @ p for q, p in zip(run.q, run.p, strict=True)]
-    )
+    psi = momentum_constraints(run)
     return psi[:, :-N_EXTERNAL], psi[:, -N_EXTERNAL:]
 
 
@@ -154,8 +132,7 @@ def study() -> Study:
     for chart, (n, m) in (("quaternion", (7, 4)), ("director", (12, 9))):
         system = physical_pendulum(chart)
         result.claim(
-            "001 sec. 5.2",
-            f"{n} coordinates and {m} constraints in {chart}s, three of them external",
+            f"001 sec. 5.2: {n} coordinates and {m} constraints in {chart}s, three of them external",
             f"n = {system.n}, m = {system.m}",
             (system.n, system.m) == (n, m),
         )
@@ -168,180 +145,123 @@ def study() -> Study:
 
 def _conservation(result: Study) -> None:
     """Check conservation of the Hamiltonian for different numbers of Gauss points: 001 Fig. 10."""
-    example = march("quaternion", 1, 4)
-    result.claim(
-        "001 Fig. 10",
-        "mG(1) in quaternions with four Gauss points keeps the Hamiltonian",
-        f"drift {energy_drift(example):.1e} m g l/2 to t = {T_END:g} with h = {H}",
-        energy_drift(example) < 1e-14,
+    example, one = march("quaternion", 1, 4), march("quaternion", 1, 1)
+    result.claim_below(
+        "001 Fig. 10: mG(1) in quaternions with four Gauss points keeps the Hamiltonian",
+        {"drift": energy_drift(example)},
+        1e-14,
+        end=f" m g l/2 to t = {T_END:g} with h = {H}",
     )
     drifts = {chart: [energy_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
     result.claim(
-        "rodsim",
-        "mG(1) keeps the Hamiltonian with two Gauss points and more in quaternions, with any number in directors",
+        "rodsim: mG(1) keeps the Hamiltonian with two Gauss points and more in quaternions, with any number in directors",
         "drift with 1 to 5 points: " + "; ".join(f"{chart}s {listed(x)}" for chart, x in drifts.items()),
         max(drifts["quaternion"][1:] + drifts["director"]) < 1e-14 and drifts["quaternion"][0] > 1e-6,
     )
     enough = [energy_drift(march("quaternion", k, 2 * k)) for k in DEGREES]
     fewer = [energy_drift(march("quaternion", k, 2 * k - 1, 0.5, 10.0)) for k in DEGREES]
     result.claim(
-        "rodsim",
-        "mG(k) in quaternions keeps the Hamiltonian with 2k points, not with 2k - 1",
+        "rodsim: mG(k) in quaternions keeps the Hamiltonian with 2k points, not with 2k - 1",
         f"k = 1, 2, 3: drift with 2k points {listed(enough)}, with 2k - 1 (h = 0.5) {listed(fewer)}",
         max(enough) < 1e-13 and min(fewer) > 1e-11,
     )
-    one = march("quaternion", 1, 1)
-    scale = MASS * GRAVITY * EDGES[1] / 2.0
-    result.panels += [
-        Panel(
-            "Angle",
-            "t",
-            "theta",
-            [
-                Line(f"mG(1), h = {H}", example.t, angle(example)),
-                Line("exact", list(EXACT), list(EXACT.values()), "ko"),
-            ],
-        ),
-        Panel(
-            "Hamiltonian, mG(1), quaternions",
-            "t",
-            "|H| / (m g l/2)",
-            [
-                Line(f"{name} GP", run.t[1:], np.maximum(np.abs(run.hamiltonian()[1:]) / scale, 1e-18))
-                for name, run in (("4", example), ("1", one))
-            ],
-            "semilog",
-        ),
+    exact = Line("exact", list(EXACT), list(EXACT.values()), "ko")
+    result.panel("Angle", "t", "theta", [Line(f"mG(1), h = {H}", example.t, angle(example)), exact])
+    lines = [
+        Line(f"{points} GP", run.t[1:], np.maximum(np.abs(run.hamiltonian()[1:]) / SIZE, 1e-18))
+        for points, run in ((4, example), (1, one))
     ]
+    result.panel("Hamiltonian, mG(1), quaternions", "t", "|H| / (m g l/2)", lines, "semilog")
 
 
 def _constraints(result: Study) -> None:
     """Check the position and velocity constraints of mG(1): 001 Fig. 11."""
     for chart in CHARTS:
         run = march(chart, 1, 4)
-        found = [float(np.abs(x).max()) for x in (*constraints(run), *rates(run))]
+        found = [largest(x) for x in (*constraints(run), *rates(run))]
         result.claim(
-            "001 Fig. 11",
-            f"mG(1) in {chart}s satisfies internal and external constraints at the ends of the steps, and their rates",
+            f"001 Fig. 11: mG(1) in {chart}s satisfies internal and external constraints at the ends of the steps, "
+            "and their rates",
             f"|g| {found[0]:.1e} and {found[1]:.1e}, |G W p| {found[2]:.1e} and {found[3]:.1e}",
             max(found) < 1e-13,
         )
     one = march("quaternion", 1, 1)
-    inside, outside = (float(np.abs(x).max()) for x in rates(one))
-    position = max(float(np.abs(x).max()) for x in constraints(one))
+    inside, outside = map(largest, rates(one))
+    position = max(map(largest, constraints(one)))
     result.claim(
-        "rodsim",
-        "with one Gauss point in quaternions the external constraint is kept, its rate is not",
+        "rodsim: with one Gauss point in quaternions the external constraint is kept, its rate is not",
         f"|g| {position:.1e}, |G W p| internal {inside:.1e}, external {outside:.1e}",
         position < 1e-13 and outside > 1e-3,
     )
     run = march("quaternion", 1, 4)
     internal, external = constraints(run)
-    rate, _ = rates(run)
-    result.panels += [
-        Panel(
-            f"Internal constraint, mG(1), h = {H}",
-            "t",
-            "g",
-            [Line("position", run.t, internal[:, 0]), Line("velocity", run.t, rate[:, 0])],
-        ),
-        Panel(
-            f"External constraint, mG(1), h = {H}",
-            "t",
-            "g",
-            [Line(f"component {i + 1}", run.t, external[:, i]) for i in range(N_EXTERNAL)],
-        ),
-    ]
+    lines = [Line("position", run.t, internal[:, 0]), Line("velocity", run.t, rates(run)[0][:, 0])]
+    result.panel(f"Internal constraint, mG(1), h = {H}", "t", "g", lines)
+    lines = [Line(f"component {i + 1}", run.t, external[:, i]) for i in range(N_EXTERNAL)]
+    result.panel(f"External constraint, mG(1), h = {H}", "t", "g", lines)
 
 
 def _means(result: Study) -> None:
     """Check the constraints of BG(1), pointwise and on average: 001 Fig. 12."""
-    steps = np.array([0.1, 0.05, 0.025])
-    elements = [round(T_ORDERS / h) for h in steps]
-    runs = [solve("quaternion", 1, n, T_ORDERS) for n in elements]
-    sizes = np.array([[np.abs(x).max() for x in constraints(run)] for run in runs])
-    orders = [observed_order(steps, size) for size in sizes.T]
-    averaged = max(float(means(run).max()) for run in runs)
+    steps = (0.1, 0.05, 0.025)
+    runs = {h: solve("quaternion", 1, round(T_ORDERS / h), T_ORDERS) for h in steps}
+    inside, outside = (
+        sweep(steps, lambda h, which: largest(constraints(runs[h])[which]), which) for which in (0, 1)
+    )
+    averaged = max(float(means(run).max()) for run in runs.values())
     result.claim(
-        "001 Fig. 12",
-        "BG(1) satisfies the constraints in the mean, not at the nodes",
+        "001 Fig. 12: BG(1) satisfies the constraints in the mean, not at the nodes",
         f"largest integral of N_J g over an interior node's elements, over h: {averaged:.1e}; "
-        f"|g| at the nodes internal {sizes[0, 0]:.1e}, external {sizes[0, 1]:.1e} with h = {H}",
-        averaged < 1e-12 and sizes.min() > 1e-8,
+        f"|g| at the nodes internal {inside.errors[0]:.1e}, external {outside.errors[0]:.1e} with h = {H}",
+        averaged < 1e-12 and min(*inside.errors, *outside.errors) > 1e-8,
     )
+    result.claim_orders(
+        "001 Fig. 12: smaller steps improve them",
+        {"internal": inside.order, "external": outside.order},
+        2,
+        f"|g| with h = {listed(steps, 'g')}: internal {listed(inside.errors)} (order {inside.order:.2f}), "
+        f"external {listed(outside.errors)} (order {outside.order:.2f})",
+    )
+    in_directors, joint = map(largest, constraints(solve("director", 1, round(T_ORDERS / H), T_ORDERS)))
     result.claim(
-        "001 Fig. 12",
-        "smaller steps improve them",
-        f"|g| with h = {', '.join(f'{h:g}' for h in steps)}: internal {listed(sizes[:, 0])} (order {orders[0]:.2f}), "
-        f"external {listed(sizes[:, 1])} (order {orders[1]:.2f})",
-        max(abs(order - 2.0) for order in orders) < 0.1,
+        "rodsim: in directors the external constraint is linear, and BG(1) satisfies it at the nodes, too",
+        f"|g| external {joint:.1e}, internal {in_directors:.1e} with h = {H}",
+        joint < 1e-12 and in_directors > 1e-8,
     )
-    linear = solve("director", 1, elements[0], T_ORDERS)
-    inside, outside = (float(np.abs(x).max()) for x in constraints(linear))
-    result.claim(
-        "rodsim",
-        "in directors the external constraint is linear, and BG(1) satisfies it at the nodes, too",
-        f"|g| external {outside:.1e}, internal {inside:.1e} with h = {H}",
-        outside < 1e-12 and inside > 1e-8,
-    )
-    names = [f"h = {h:g}" for h in steps]
-    pairs = list(zip(names, runs, strict=True))
-    result.panels += [
-        Panel(
-            "Internal constraint, BG(1)",
-            "t",
-            "g",
-            [Line(n, run.t, constraints(run)[0][:, 0]) for n, run in pairs],
-        ),
-        Panel(
-            "External constraint, BG(1)",
-            "t",
-            "|g|",
-            [Line(n, run.t, np.linalg.norm(constraints(run)[1], axis=1)) for n, run in pairs],
-        ),
+    lines = [Line(f"h = {h:g}", run.t, constraints(run)[0][:, 0]) for h, run in runs.items()]
+    result.panel("Internal constraint, BG(1)", "t", "g", lines)
+    lines = [
+        Line(f"h = {h:g}", run.t, np.linalg.norm(constraints(run)[1], axis=1)) for h, run in runs.items()
     ]
+    result.panel("External constraint, BG(1)", "t", "|g|", lines)
 
 
 def _orders(result: Study) -> None:
     """Check the orders of mG(k) and BG(k) against the exact angle."""
-    lines: dict[str, list[Line]] = {"mG": [], "BG": []}
-    orders: dict[str, list[float]] = {}
-    for chart in CHARTS:
-        for name, t in (("mG", T_ORDERS), ("BG", T_GLOBAL)):
-            orders[name] = []
-            for k in DEGREES:
-                steps, errors = angle_errors(name, chart, k, t)
-                orders[name].append(observed_order(steps, errors))
-                label = f"{name}({k}), {chart}s ({orders[name][-1]:.2f})"
-                lines[name].append(Line(label, steps, errors, "o-" if chart == "director" else "s--"))
+    times, lines = {"mG": T_ORDERS, "BG": T_GLOBAL}, dict[str, list[Line]](mG=[], BG=[])
+    for chart, style in (("quaternion", "s--"), ("director", "o-")):
+        orders = {}
+        for name, t in times.items():
+            found = {k: angle_errors(name, chart, k, t) for k in DEGREES}
+            lines[name] += [errors.line(f"{name}({k}), {chart}s", style) for k, errors in found.items()]
+            orders[name] = [errors.order for errors in found.values()]
         result.claim(
-            "001 sec. 5.1",
-            f"mG(k) in {chart}s has order 2k with external constraints, too",
-            f"orders {', '.join(f'{x:.2f}' for x in orders['mG'])} for k = 1, 2, 3 against the exact angle at t = {T_ORDERS:g}",
+            f"001 sec. 5.1: mG(k) in {chart}s has order 2k with external constraints, too",
+            f"orders {listed(orders['mG'], '.2f')} for k = 1, 2, 3 against the exact angle at t = {T_ORDERS:g}",
             max(abs(x - 2 * k) for x, k in zip(orders["mG"], DEGREES, strict=True)) < 0.1,
         )
         result.claim(
-            "rodsim",
-            f"BG(k) in {chart}s has the orders 2, 2, 4 for k = 1, 2, 3",
-            f"orders {', '.join(f'{x:.2f}' for x in orders['BG'])} against the exact angle at t = {T_GLOBAL:g}",
+            f"rodsim: BG(k) in {chart}s has the orders 2, 2, 4 for k = 1, 2, 3",
+            f"orders {listed(orders['BG'], '.2f')} against the exact angle at t = {T_GLOBAL:g}",
             max(abs(x - y) for x, y in zip(orders["BG"], (2, 2, 4), strict=True)) < 0.2,
         )
     fine = {chart: march(chart, 3, h=0.025) for chart in CHARTS}
     worst = {chart: [angle_error(run, t) for t in EXACT] for chart, run in fine.items()}
     result.claim(
-        "rodsim",
-        "mG(3) is at the exact angle to 1e-10",
+        "rodsim: mG(3) is at the exact angle to 1e-10",
         "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items())
-        + f" at t = {', '.join(f'{t:g}' for t in EXACT)} (h = 0.025)",
+        + f" at t = {listed(EXACT, 'g')} (h = 0.025)",
         max(map(max, worst.values())) < 1e-10,
     )
-    result.panels += [
-        Panel(f"mG(k), t = {T_ORDERS:g}", "h", "error of the angle", lines["mG"], "log"),
-        Panel(f"BG(k), t = {T_GLOBAL:g}", "h", "error of the angle", lines["BG"], "log"),
-    ]
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)
+    for name, t in times.items():
+        result.panel(f"{name}(k), t = {t:g}", "h", "error of the angle", lines[name], "log")

@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,70 +23,52 @@ from rigid.symbolic.lagrange_top import lagrange_top
 from rigid.system import Floats
 from rodsim.papers import joined_bodies
 from rodsim.papers import rod_invariants as rods
-from rodsim.papers.claims import observed_order
+from rodsim.papers import scheme_properties as schemes
+from rodsim.papers.claims import largest, relative_drift, scheme_velocity_constraints, sweep, sweep_runs
 
 # Exact axis of the top (A = mgl = 1, C = 1/2, theta0 = pi/4, Omega0 = (0, 0.3, 5)) at t = 1, by elliptic functions.
 AXIS = np.array([0.30736818246313608, -0.65020445518572365, 0.69480858289599775])
 _START = quaternions.from_axis_angle((1.0, 0.0, 0.0), np.pi / 4)
-
-# integrator, chart; steps for the observed order
-_SECOND, _FIRST = (1 / 64, 1 / 128, 1 / 256), (1 / 256, 1 / 512, 1 / 1024)
-_FOURTH, _SIXTH, _EIGHTH = (1 / 16, 1 / 32, 1 / 64), (1 / 24, 1 / 32, 1 / 48), (1 / 6, 1 / 8, 1 / 12)
-ROWS: tuple[tuple[str, str, Sequence[float]], ...] = (
-    ("EML", "singular", _SECOND),
-    ("REML", "singular", _SECOND),
-    ("Null-EML", "singular", _SECOND),
-    ("EML-kappa", "singular", _SECOND),
-    ("MPL", "singular", _SECOND),
-    ("EML(order=4)", "singular", _FOURTH),
-    ("EML-kappa(order=6)", "singular", _SIXTH),
-    ("MPH", "alpha", _SECOND),
-    ("IMS", "gamma", _SECOND),
-    ("EMH", "alpha", _SECOND),
-    ("EMS", "gamma", _SECOND),
-    ("EMS(order=6)", "gamma", (1 / 16, 1 / 24, 1 / 32)),
-    ("EM-G", "director", _SECOND),
-    ("VI-S", "director", _FIRST),
-    ("VI-S", "alpha", _FIRST),
-    ("VI-A(0.5)", "director", _SECOND),
-    ("VI-A(0.5)", "alpha", _SECOND),
-    ("VI-B(1, 0.5)", "director", _FIRST),
-    ("VI-B(1, 0.5)", "alpha", _FIRST),
-    ("VI-B(0.5, 0.5)", "director", _SECOND),
-    ("VI-B(0.3, 0.4)", "director", _FIRST),
-    ("VI-A(order=4)", "gamma", _FOURTH),
-    ("GGL-EM", "director", _SECOND),
-    ("GGL-EM", "alpha", _SECOND),
-    ("GGL-EM(order=4)", "director", _FOURTH),
-    ("mG(1)", "alpha", _SECOND),
-    ("mG(2)", "alpha", _FOURTH),
-    ("mG(3)", "alpha", _SIXTH),
-    ("mG(4)", "alpha", _EIGHTH),
-    ("mG(1)", "director", _SECOND),
-    ("mG(2)", "director", _FOURTH),
-    ("mG(2, 2)", "alpha", _FOURTH),
-    ("mG(2, 2)", "director", _FOURTH),
-    ("GL-SPARK(1)", "gamma", _SECOND),
-    ("GL-SPARK(2)", "gamma", _FOURTH),
-    ("GL-SPARK(3)", "gamma", _SIXTH),
-    ("GL-SPARK(2)", "director", _FOURTH),
-    ("GL-SPARK(2, order=6)", "gamma", (1 / 8, 1 / 12, 1 / 16)),
-    ("Lobatto-IIIA-B(2)", "gamma", _SECOND),
-    ("Lobatto-IIIA-B(3)", "gamma", _FOURTH),
-    ("Lobatto-IIIA-B(4)", "gamma", _SIXTH),
-    ("BS99", "axis", _FIRST),
+INTEGRATORS = {
+    "singular": ("EML", "REML", "Null-EML", "EML-kappa", "MPL", "EML(order=4)", "EML-kappa(order=6)"),
+    "alpha": (
+        *("MPH", "EMH", "VI-S", "VI-A(0.5)", "VI-B(1, 0.5)", "GGL-EM"),
+        *("mG(1)", "mG(2)", "mG(3)", "mG(4)", "mG(2, 2)"),
+    ),
+    "gamma": (
+        *("IMS", "EMS", "EMS(order=6)", "VI-A(order=4)"),
+        *("GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)", "GL-SPARK(2, order=6)"),
+        *("Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(3)", "Lobatto-IIIA-B(4)"),
+    ),
+    "director": (
+        *("EM-G", "VI-S", "VI-A(0.5)", "VI-B(1, 0.5)", "VI-B(0.5, 0.5)", "VI-B(0.3, 0.4)"),
+        *("GGL-EM", "GGL-EM(order=4)", "mG(1)", "mG(2)", "mG(2, 2)", "GL-SPARK(2)"),
+    ),
+    "axis": ("BS99",),
+}
+ROWS = schemes.rows(
+    INTEGRATORS,
+    {
+        1: (1 / 256, 1 / 512, 1 / 1024),
+        2: (1 / 64, 1 / 128, 1 / 256),
+        4: (1 / 16, 1 / 32, 1 / 64),
+        6: (1 / 24, 1 / 32, 1 / 48),
+        8: (1 / 6, 1 / 8, 1 / 12),
+        "EMS(order=6)": (1 / 16, 1 / 24, 1 / 32),
+        "GL-SPARK(2, order=6)": (1 / 8, 1 / 12, 1 / 16),
+    },
 )
 
 
 class Properties(NamedTuple):
-    """One row of the table; drifts are relative, residuals absolute, over t = 2 with h = 0.02."""
+    """One row of the table; drifts are relative, residuals absolute, over t = 2 with h = 0.02; nan: it does not apply."""
 
     integrator: str
     chart: str
     order: float
     energy: float
     momentum: float
-    symplectic: float  # change of the two-form, nan if it does not apply
+    symplectic: float  # change of the two-form
     position: float  # position residual |g(q)|
     momentum_constraint: float  # |G W p|; |G v| for the singular mass
     velocity_constraint: float  # |G v| with the velocity v of the scheme
@@ -118,135 +98,98 @@ def axis_of(run: Trajectory) -> Floats:
 
 def axis_error(chart: str, integrator: str) -> Callable[[float], float]:
     """Return the function h -> error of the axis at t = 1."""
-    return lambda h: float(np.linalg.norm(axis_of(integrate(top(chart), parse(integrator), h, 1.0)) - AXIS))
+    return lambda h: float(np.linalg.norm(axis_of(integrate(top(chart), integrator, h, 1.0)) - AXIS))
+
+
+def vertical_drift(run: Trajectory) -> float:
+    """Return the relative drift of the angular momentum about the vertical."""
+    return relative_drift(run.momentum(next(s for s in run.system.symmetries if s.name == "Lz")))
 
 
 def measure(integrator: str, chart: str, steps: Sequence[float], timed: bool = True) -> Properties:
     """Measure all properties of one integrator in one chart; the cost only if `timed`."""
     scheme, system = parse(integrator), top(chart)
-    error = axis_error(chart, integrator)
-    order = observed_order(steps, [error(h) for h in steps])
     run = integrate(system, scheme, 0.02, 2.0)
-    energy = run.energy()
-    vertical = next(s for s in system.symmetries if s.name == "Lz")
-    L = run.momentum(vertical)
-    hidden = (
-        [system.jacobian(q) @ v for q, v in zip(run.q[1:], run.v[1:], strict=True)]
-        if system.m
-        else [np.zeros(1)]
-    )
-    cost = np.nan
-    if timed:
-        seconds = np.full((2, 5), np.inf)
-        for which, steps_taken in enumerate((1, 101)):  # the difference excludes the cost of starting
-            for k in range(5):
-                began = time.process_time()
-                integrate(system, scheme, 0.02, steps_taken * 0.02)
-                seconds[which, k] = time.process_time() - began
-        cost = float(seconds[1].min() - seconds[0].min()) / 100 * 1e6
     return Properties(
         integrator,
         chart,
-        order,
-        float(np.abs(energy - energy[0]).max() / abs(energy[0])),
-        float(np.abs(L - L[0]).max() / abs(L[0])),
-        np.nan if chart == "axis" else symplectic_defect(system, scheme, 0.05),
-        float(run.position_residual().max()),
-        float(run.velocity_residual()[1:].max()) if system.m else 0.0,
-        float(np.abs(hidden).max()),
-        "yes" if scheme.singular_mass else "no",
-        cost,
+        order=sweep(steps, axis_error(chart, integrator)).order,
+        energy=relative_drift(run.energy()),
+        momentum=vertical_drift(run),
+        symplectic=np.nan if chart == "axis" else symplectic_defect(system, scheme, 0.05),
+        position=float(run.position_residual().max()),
+        momentum_constraint=float(run.velocity_residual()[1:].max()) if system.m else 0.0,
+        velocity_constraint=largest(scheme_velocity_constraints(run)) if system.m else 0.0,
+        singular="yes" if scheme.singular_mass else "no",
+        cost=schemes.microseconds(lambda n: integrate(system, scheme, 0.02, n * 0.02), 100, 5)
+        if timed
+        else np.nan,
     )
 
 
 def measure_global(k: int, multipliers: str) -> Properties:
     """Measure order and drifts of BG(k), which has no steps, over [0, 1]."""
-    system = top("alpha")
-    errors, steps = [], [1 / 16, 1 / 24, 1 / 32]
-    for h in steps:
-        run = solve_global(system, h, 1.0, k=k, multipliers=multipliers)
-        errors.append(float(np.linalg.norm(axis_of(run) - AXIS)))
-    energy = run.hamiltonian()
-    L = run.momentum(next(s for s in system.symmetries if s.name == "Lz"))
+    runs = {
+        h: solve_global(top("alpha"), h, 1.0, k=k, multipliers=multipliers) for h in (1 / 16, 1 / 24, 1 / 32)
+    }
+    run = runs[1 / 32]
+    rate = float(run.velocity_residual().max())
     return Properties(
         f"BG({k}), {multipliers}",
         "alpha",
-        observed_order(steps, errors),
-        float(np.abs(energy - energy[0]).max() / abs(energy[0])),
-        float(np.abs(L - L[0]).max() / abs(L[0])),
-        np.nan,
-        float(run.position_residual().max()),
-        float(run.velocity_residual().max()),
-        float(run.velocity_residual().max()),
-        "no",
-        np.nan,
+        order=sweep_runs(runs, lambda run: float(np.linalg.norm(axis_of(run) - AXIS))).order,
+        energy=relative_drift(run.hamiltonian()),
+        momentum=vertical_drift(run),
+        symplectic=np.nan,
+        position=float(run.position_residual().max()),
+        momentum_constraint=rate,
+        velocity_constraint=rate,
+        singular="no",
+        cost=np.nan,
     )
 
 
 def table(rows: Sequence[Properties]) -> str:
     """Format the rows as a Markdown table; values at round-off are set in bold."""
     head = "| integrator | chart | order | energy | momentum | two-form | g | G W p | G v | singular M | us/step |"
-    lines = [head, "|" + "---|" * 11]
-
-    def cell(value: float) -> str:
-        """Format a value, in bold at round-off; empty for nan."""
-        if np.isnan(value):
-            return ""
-        return f"**{value:.0e}**" if value < 1e-12 else f"{value:.0e}"
-
-    for row in rows:
-        drifts = (row.energy, row.momentum, row.symplectic, row.position)
-        cells = [cell(x) for x in (*drifts, row.momentum_constraint, row.velocity_constraint)]
-        cost = "" if np.isnan(row.cost) else f"{row.cost:.0f}"
-        cells += [row.singular, cost]
-        lines.append(f"| {row.integrator} | {row.chart} | {row.order:.2f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([head, "|" + "---|" * 11, *map(line, rows)])
 
 
-BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
-
-
-def write_between(path: str, begin: str, end: str, lines: str) -> None:
-    """Replace the text between two marks of a page by `lines`."""
-    page = Path(path)
-    before, rest = page.read_text().split(begin)
-    _, after = rest.split(end)
-    page.write_text(f"{before}{begin}\n\n{lines}\n\n{end}{after}")
+def line(row: Properties) -> str:
+    """Format one row of the table."""
+    drifts = (row.energy, row.momentum, row.symplectic, row.position)
+    values = (*drifts, row.momentum_constraint, row.velocity_constraint)
+    cells = [schemes.cell(value, ".0e", bold=value < 1e-12) for value in values]
+    cells += [row.singular, schemes.cell(row.cost, ".0f")]
+    return f"| {row.integrator} | {row.chart} | {row.order:.2f} | {' | '.join(cells)} |"
 
 
 def write_top(path: str) -> None:
     """Measure all integrators on the top, and write the table to a page."""
-    rows = []
-    for integrator, chart, steps in ROWS:
-        rows.append(measure(integrator, chart, steps))
-        print(table(rows[-1:]).splitlines()[-1], flush=True)
-    for k in (1, 2, 3):
-        for multipliers in ("continuous", "discontinuous"):
-            rows.append(measure_global(k, multipliers))
-            print(table(rows[-1:]).splitlines()[-1], flush=True)
-    write_between(path, BEGIN, END, table(rows))
+    rows = schemes.shown((measure(*row) for row in ROWS), line)
+    pairs = ((k, multipliers) for k in (1, 2, 3) for multipliers in ("continuous", "discontinuous"))
+    rows += schemes.shown((measure_global(*pair) for pair in pairs), line)
+    schemes.write_between(path, "table", table(rows))
 
 
 def write_joined(path: str) -> None:
     """Measure all integrators on joined bodies, and write the table to a page."""
-    rows = []
-    for row in joined_bodies.ROWS:
-        rows.append(joined_bodies.measure(*row))
-        print(joined_bodies.table(rows[-1:]).splitlines()[-1], flush=True)
-    write_between(path, joined_bodies.BEGIN, joined_bodies.END, joined_bodies.table(rows))
+    rows = schemes.shown((joined_bodies.measure(*row) for row in joined_bodies.ROWS), schemes.line)
+    schemes.write_between(path, "joined", schemes.table(rows))
 
 
 def write_rods(path: str) -> None:
     """Measure all integrators on the rod models, and write the tables to a page."""
+
+    def line(row: schemes.Properties) -> str:
+        """Format one row after the name of its model."""
+        return f"{row.model} {schemes.line(row, timed=True)}"
+
     rows = []
     for model in rods.MODELS:
-        for row in rods.ROWS:
-            rows.append(rods.measure(model, *row))
-            print(model, rods.line(rows[-1]), flush=True)
-        for k in rods.GLOBAL:
-            rows.append(rods.measure_global(model, k))
-            print(model, rods.line(rows[-1]), flush=True)
-    write_between(path, rods.BEGIN, rods.END, rods.table(rows))
+        rows += schemes.shown((rods.measure(model, *row) for row in rods.ROWS), line)
+        rows += schemes.shown((rods.measure_global(model, k) for k in rods.GLOBAL), line)
+    schemes.write_between(path, "rods", schemes.table(rows, timed=True))
 
 
 TABLES = {"top": write_top, "joined": write_joined, "rods": write_rods}

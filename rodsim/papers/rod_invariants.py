@@ -6,26 +6,31 @@ spherical joint and conserves the angular momentum about the vertical through th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple, cast
 
 import numpy as np
 
 from discretization.time.bubnov import solve_global
-from discretization.time.em_names import em_integrator
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import parse
-from discretization.time.promises import promises_of
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
 from rigid.mechanics.mechanical import SINGULAR_MASS, MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
-from rodsim.papers.claims import observed_order
-from rodsim.papers.joined_bodies import CHARTS, COLUMNS, relative_drift
-from rodsim.parts.argument_types import ChartName, RodMass
+from rodsim.papers import scheme_properties
+from rodsim.papers.claims import drift, largest, observed_order, sweep_runs
+from rodsim.papers.scheme_properties import (
+    Properties,
+    energies_and_residuals,
+    in_chart,
+    microseconds,
+    momenta,
+    rows,
+    vector_drift,
+)
+from rodsim.parts.argument_types import RodMass
 from rodsim.parts.sections import Section
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
@@ -105,101 +110,55 @@ def chain(n_elements: int = 3, mass: RodMass = "lumped") -> Model:
 
 MODELS: dict[str, Callable[..., Model]] = {"spaghetti": spaghetti, "pendulum": pendulum, "chain": chain}
 
-# integrator, chart ("cayley" is the chart of `em`), steps for the observed order
-_FIRST, _SECOND = (1 / 800, 1 / 1600, 1 / 3200), (1 / 200, 1 / 400, 1 / 800)
-_FOURTH, _SIXTH = (1 / 100, 1 / 150, 1 / 200), (1 / 75, 1 / 100, 1 / 150)
+INTEGRATORS = {
+    "cayley": ("em", "em4", "em6", "em-ggl", "em4-ggl", "em6-ggl"),  # the chart of `em`
+    "singular": ("EML", "REML", "Null-EML", "EML-kappa", "EML-kappa(order=4)", "MPL"),
+    "alpha": ("EMH", "GGL-EM", "GGL-EM(order=4)", "Lobatto-IIIA-B(3)"),
+    "gamma": (
+        *("IMS", "EMS", "VI-S", "VI-A(0.5)", "VI-B(1, 0.5)", "GGL-EM", "mG(1)"),
+        *("GL-SPARK(1)", "GL-SPARK(2)", "GL-SPARK(3)"),
+    ),
+    "director": (
+        *(
+            "EML",
+            "MPL",
+            "MPH",
+            "EM-G",
+            "VI-S",
+            "VI-B(0.5, 0.5)",
+            "GGL-EM",
+            "mG(1)",
+            "mG(2, 2)",
+            "GL-SPARK(2)",
+        ),
+    ),
+}
 _FOURTH_COMPOSED, _SIXTH_COMPOSED = (1 / 200, 1 / 300, 1 / 400), (1 / 250, 1 / 375, 1 / 500)
-ROWS: tuple[tuple[str, str, Sequence[float]], ...] = (
-    ("em", "cayley", _SECOND),
-    ("em4", "cayley", _FOURTH_COMPOSED),
-    ("em6", "cayley", _SIXTH_COMPOSED),
-    ("em-ggl", "cayley", _SECOND),
-    ("em4-ggl", "cayley", _FOURTH_COMPOSED),
-    ("em6-ggl", "cayley", _SIXTH_COMPOSED),
-    ("EML", "singular", _SECOND),
-    ("EML", "director", _SECOND),
-    ("REML", "singular", _SECOND),
-    ("Null-EML", "singular", _SECOND),
-    ("EML-kappa", "singular", _SECOND),
-    ("EML-kappa(order=4)", "singular", _FOURTH_COMPOSED),
-    ("MPL", "singular", _SECOND),
-    ("MPL", "director", _SECOND),
-    ("MPH", "director", _SECOND),
-    ("IMS", "gamma", _SECOND),
-    ("EMH", "alpha", _SECOND),
-    ("EMS", "gamma", _SECOND),
-    ("EM-G", "director", _SECOND),
-    ("VI-S", "director", _FIRST),
-    ("VI-S", "gamma", _FIRST),
-    ("VI-A(0.5)", "gamma", _SECOND),
-    ("VI-B(1, 0.5)", "gamma", _FIRST),
-    ("VI-B(0.5, 0.5)", "director", _SECOND),
-    ("GGL-EM", "director", _SECOND),
-    ("GGL-EM", "alpha", _SECOND),
-    ("GGL-EM", "gamma", _SECOND),
-    ("GGL-EM(order=4)", "alpha", _FOURTH_COMPOSED),
-    ("mG(1)", "director", _SECOND),
-    ("mG(1)", "gamma", _SECOND),
-    ("mG(2, 2)", "director", _FOURTH),
-    ("GL-SPARK(1)", "gamma", _SECOND),
-    ("GL-SPARK(2)", "director", _FOURTH),
-    ("GL-SPARK(2)", "gamma", _FOURTH),
-    ("GL-SPARK(3)", "gamma", _SIXTH),
-    ("Lobatto-IIIA-B(3)", "alpha", _FOURTH),
+ROWS = rows(
+    INTEGRATORS,
+    {
+        1: (1 / 800, 1 / 1600, 1 / 3200),
+        2: (1 / 200, 1 / 400, 1 / 800),
+        4: (1 / 100, 1 / 150, 1 / 200),
+        6: (1 / 75, 1 / 100, 1 / 150),
+        **dict.fromkeys(("em4", "em4-ggl", "EML-kappa(order=4)", "GGL-EM(order=4)"), _FOURTH_COMPOSED),
+        **dict.fromkeys(("em6", "em6-ggl"), _SIXTH_COMPOSED),
+    },
 )
 GLOBAL, _GLOBAL_STEPS = (1, 2), (1 / 200, 1 / 300, 1 / 400)  # degrees k of BG(k)
-BEGIN, END = "<!-- rods: begin -->", "<!-- rods: end -->"
-
-
-class RodProperties(NamedTuple):
-    """One row of the table; energies relative to T at the start, momenta relative to their size, residuals absolute.
-
-    nan: the quantity does not exist.
-    """
-
-    model: str
-    integrator: str
-    chart: str
-    order: float  # observed order of the positions at `T_ORDER`
-    hamiltonian: float  # T*(q, p) + V
-    generalised: float  # p . v - T(q, v) + V
-    linear: float  # linear momentum P
-    angular: float  # angular momentum L, for the pendulum about the vertical
-    symplectic: float
-    position: float  # position residual |g(q)|
-    momentum_constraint: float  # |G W p|
-    velocity_constraint: float  # |G v| with the velocity v of the scheme
-    iterations: float  # Newton iterations per step, for compositions per substep
-    cost: float  # microseconds per element and step, with 32 elements
-
-
-def promised(integrator: str, chart: str) -> frozenset[str]:
-    """Return the names of the quantities that the integrator conserves for joined bodies and rods."""
-    if integrator.startswith("BG"):
-        return frozenset({"linear momentum"})
-    return promises_of(integrator, chart)
-
-
-def declared_order(integrator: str) -> int:
-    """Return the declared order of the integrator."""
-    own = em_integrator(integrator)
-    return parse(integrator).order if own is None else own.order
 
 
 @cache
 def system(name: str, chart: str) -> MechanicalSystem:
     """Return one of the models in a chart of the table."""
-    return MODELS[name]().mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
+    return in_chart(MODELS[name](), chart)
 
 
 def positions(run: Trajectory | Result) -> Floats:
     """Return the positions (n,) of all nodes and centres of mass that move, at the end, m; all charts have them."""
     if isinstance(run, Trajectory):
-        at = run.system.info["places"].position
-        return np.concatenate([run.q[-1, k : k + 3] for k in at[at >= 0]])
-    state = run.state(-1)
-    moving = np.any(state.r != run.state(0).r, axis=1)
-    return state.r[moving].ravel()
+        return scheme_properties.positions(run)
+    return run.state(-1).r[_moving(run)].ravel()
 
 
 def velocities(run: Trajectory | Result) -> Floats:
@@ -212,15 +171,20 @@ def velocities(run: Trajectory | Result) -> Floats:
         own = run.scheme.singular_mass or model.has(SINGULAR_MASS)
         v = run.v[-1] if own else model.velocity(run.q[-1], run.p[-1])
         return np.concatenate([v[k : k + 3] for k in at[at >= 0]])
-    state = run.state(-1)
-    return state.v[np.any(state.r != run.state(0).r, axis=1)].ravel()
+    return run.state(-1).v[_moving(run)].ravel()
+
+
+def _moving(run: Result) -> np.ndarray:
+    """Return which frames of a result move (n,), bool."""
+    moving: np.ndarray = np.any(run.state(-1).r != run.state(0).r, axis=1)
+    return moving
 
 
 def run_of(name: str, integrator: str, chart: str, h: float, t_end: float) -> Trajectory | Result:
     """Run one of the models by an integrator: `simulate` for chart "cayley", else `integrate`."""
     if chart == "cayley":
         return simulate(MODELS[name](), t_end, h, integrator, output_every=1)
-    return integrate(system(name, chart), parse(integrator), h, t_end)
+    return integrate(system(name, chart), integrator, h, t_end)
 
 
 @cache
@@ -232,46 +196,28 @@ def exact_end(name: str) -> tuple[Floats, Floats]:
 
 def observed_orders(name: str, integrator: str, chart: str, steps: Sequence[float]) -> tuple[float, float]:
     """Return the observed orders of positions and velocities at `T_ORDER`."""
-    runs = [run_of(name, integrator, chart, h, T_ORDER) for h in steps]
-    of_r, of_v = (
-        observed_order(steps, [float(np.abs(end(run) - exact).max()) for run in runs])
-        for end, exact in zip((positions, velocities), exact_end(name), strict=True)
+    runs = {h: run_of(name, integrator, chart, h, T_ORDER) for h in steps}
+    r, v = exact_end(name)
+    return (
+        sweep_runs(runs, lambda run: largest(positions(run) - r)).order,
+        sweep_runs(runs, lambda run: largest(velocities(run) - v)).order,
     )
-    return of_r, of_v
 
 
-def momentum_drifts(name: str, P: Floats, L: Floats) -> tuple[float, float]:
-    """Return the drifts of P and L (N, 3), relative to their sizes; for the pendulum nan and that of L_z."""
+def momentum_drifts(name: str, P: Floats, L: Floats) -> dict[str, float]:
+    """Return the drifts of P and L (N, 3), relative to their sizes, by column; for the pendulum nan and that of L_z."""
     if name == "pendulum":
-        P, L = np.full_like(P, np.nan), L[:, 2:]
-
-    def drift(J: Floats) -> float:
-        """Return the largest deviation of J (N, k) from its first row, relative to that row."""
-        return float(np.abs(J - J[0]).max() / np.abs(J[0]).max())
-
-    return drift(P), drift(L)
+        return {"linear": np.nan, "angular": vector_drift(L[:, 2:])}
+    return {"linear": vector_drift(P), "angular": vector_drift(L)}
 
 
 def _drifts(name: str, run: Trajectory) -> dict[str, float]:
-    """Compute the drifts and residuals of a trajectory, by column of `RodProperties`."""
-    model = run.system
-    regular, size = not model.has(SINGULAR_MASS), float(run.kinetic()[0])
-    P, L = (np.array([run.momentum(s) for s in model.symmetries if s.name[0] == letter]).T for letter in "PL")
-    linear, angular = momentum_drifts(name, P, L)
-    hidden = [model.rate(q, v) for q, v in zip(run.q[1:], run.v[1:], strict=True)]
-    return {
-        "hamiltonian": relative_drift(run.hamiltonian(), size) if regular else np.nan,
-        "generalised": relative_drift(run.generalised_energy(), size),
-        "linear": linear,
-        "angular": angular,
-        "position": float(run.position_residual().max()),
-        "momentum_constraint": float(run.velocity_residual()[1:].max()) if regular else np.nan,
-        "velocity_constraint": float(np.abs(hidden).max()),
-    }
+    """Compute the drifts and residuals of a trajectory, by column of `Properties`."""
+    return momentum_drifts(name, *momenta(run)) | energies_and_residuals(run, float(run.kinetic()[0]))
 
 
 def _of_trajectory(name: str, integrator: str, chart: str) -> dict[str, float]:
-    """Measure a model integrated by `integrate` in a chart, by column of `RodProperties`."""
+    """Measure a model integrated by `integrate` in a chart, by column of `Properties`."""
     model, scheme = system(name, chart), parse(integrator)
     run = integrate(model, scheme, H, STEPS * H)
     return _drifts(name, run) | {
@@ -281,17 +227,14 @@ def _of_trajectory(name: str, integrator: str, chart: str) -> dict[str, float]:
 
 
 def _of_result(name: str, integrator: str) -> dict[str, float]:
-    """Measure a model simulated by an integrator of the `em` family, by column of `RodProperties`."""
+    """Measure a model simulated by an integrator of the `em` family, by column of `Properties`."""
     run = run_of(name, integrator, "cayley", H, STEPS * H)
     assert isinstance(run, Result)
-    linear, angular = momentum_drifts(name, run.linear_momentum, run.angular_momentum)
     joined = len(run.joints) > 0
     rate = float(run.velocity_residual[1:].max()) if joined else np.nan
-    return {
-        "hamiltonian": relative_drift(run.energy["total"], float(run.energy["kinetic"][0])),
+    return momentum_drifts(name, run.linear_momentum, run.angular_momentum) | {
+        "hamiltonian": drift(run.energy["total"]) / float(run.energy["kinetic"][0]),
         "generalised": np.nan,
-        "linear": linear,
-        "angular": angular,
         "symplectic": np.nan,
         "position": float(run.constraint_residual.max()) if joined else np.nan,
         "momentum_constraint": rate,
@@ -301,77 +244,38 @@ def _of_result(name: str, integrator: str) -> dict[str, float]:
 
 
 def cost_of(name: str, integrator: str, chart: str) -> float:
-    """Return microseconds per element and step with 32 elements.
-
-    The difference of two runs excludes the cost of starting a run.
-    """
+    """Return microseconds per element and step with 32 elements."""
     model, h = MODELS[name](TIMED_ELEMENTS), 0.1 * H
-    more = 500 if chart == "cayley" else 10
     if chart == "cayley":
-
-        def run(steps: int) -> None:
-            simulate(model, steps * h, h, integrator, output_every=steps)
+        cost = microseconds(lambda n: simulate(model, n * h, h, integrator, output_every=n), 500, 4)
     else:
-        built = model.mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
-
-        def run(steps: int) -> None:
-            integrate(built, parse(integrator), h, steps * h)
-
-    seconds = np.full((2, 4), np.inf)
-    for k in range(4):
-        for which, steps in enumerate((1, 1 + more)):
-            began = time.process_time()  # processor time of this process alone, whatever else runs
-            run(steps)
-            seconds[which, k] = time.process_time() - began
-    return float(seconds[1].min() - seconds[0].min()) / (more * TIMED_ELEMENTS) * 1e6
+        built = in_chart(model, chart)
+        cost = microseconds(lambda n: integrate(built, integrator, h, n * h), 10, 4)
+    return cost / TIMED_ELEMENTS
 
 
-def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ()) -> RodProperties:
-    """Measure all properties of one integrator in one chart; order and cost only if `steps` for the order are given."""
-    if chart == "cayley":
-        found = _of_result(name, integrator)
-    else:
-        found = _of_trajectory(name, integrator, chart)
+def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ()) -> Properties:
+    """Measure all properties of one integrator in one chart; order and cost only if `steps` for the order are given.
+
+    Energies are relative to the kinetic energy at the start, momenta to their size.
+    """
+    found = _of_result(name, integrator) if chart == "cayley" else _of_trajectory(name, integrator, chart)
     order = observed_orders(name, integrator, chart, steps)[0] if steps else np.nan
     cost = cost_of(name, integrator, chart) if steps else np.nan
-    return RodProperties(name, integrator, chart, order=order, cost=cost, **found)
+    return Properties(integrator, chart, name, order=order, cost=cost, **found)
 
 
-def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) -> RodProperties:
+def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) -> Properties:
     """Measure BG(k) with continuous multipliers, which solves for all of [0, `T_ORDER`] at once; drifts at the smallest h."""
     model = system(name, "alpha")
     runs = [solve_global(model, h, T_ORDER, k=k) for h in steps]
-    errors = [np.abs(positions(run) - exact_end(name)[0]).max() for run in runs]
-    found = _drifts(name, runs[-1])
-    order = observed_order(steps, errors) if len(steps) > 1 else np.nan
-    return RodProperties(
-        name, f"BG({k})", "alpha", order=order, symplectic=np.nan, iterations=np.nan, cost=np.nan, **found
+    errors = [largest(positions(run) - exact_end(name)[0]) for run in runs]
+    return Properties(
+        f"BG({k})",
+        "alpha",
+        name,
+        order=observed_order(steps, errors) if len(steps) > 1 else np.nan,
+        symplectic=np.nan,
+        iterations=np.nan,
+        **_drifts(name, runs[-1]),
     )
-
-
-def table(rows: Sequence[RodProperties]) -> str:
-    """Format the rows as Markdown tables, one per model; quantities that an integrator promises to conserve are set in bold."""
-    head = "| integrator | chart | order | T* + V | p . v - T + V | P | L | two-form | g | G W p | G v | iterations | us |"
-    lines = []
-    for name in dict.fromkeys(row.model for row in rows):
-        lines += [f"**{name}**", "", head, "|" + "---|" * 13]
-        lines += [line(row) for row in rows if row.model == name]
-        lines.append("")
-    return "\n".join(lines[:-1])
-
-
-def line(row: RodProperties) -> str:
-    """Format one row of a table."""
-    kept = promised(row.integrator, row.chart)
-    cells = []
-    for promise, column in COLUMNS.items():
-        value = getattr(row, column)
-        text = "" if np.isnan(value) else f"{value:.0e}"
-        cells.append(f"**{text}**" if text and promise in kept else text)
-    rest = (
-        (row.velocity_constraint, ".0e"),
-        (row.iterations, ".1f"),
-        (row.cost, ".2g" if row.cost < 10 else ".0f"),
-    )
-    cells += ["" if np.isnan(value) else f"{value:{form}}" for value, form in rest]
-    return f"| {row.integrator} | {row.chart} | {row.order:.2f} | {' | '.join(cells)} |"

@@ -5,37 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.time.integrate import integrate
-from rigid.system import Floats
-from rodsim.papers.box import (
-    CHARTS,
-    DEGREES,
-    EXACT,
-    EXACT_ZERO,
-    LENGTHS_BG,
-    MULTIPLIERS,
-    POINTS,
-    STEPS_MG,
-    T_END,
-    H,
-    bg_condition,
-    bg_errors,
-    elements_bg,
-    energy_drift,
-    error,
-    in_chart,
-    march,
-    mg_condition,
-    mg_errors,
-    momentum_drift,
-    rational,
-    recovered,
-    solve,
-    spinning_box,
-)
-from rodsim.papers.claims import Line, Panel, Study, listed, observed_order
+from rodsim.papers import box
+from rodsim.papers.claims import Line, Study, largest, listed, sweep, sweep_runs
 
 NAME = "spinning-box"
-T_ORDERS = T_END  # end time of the convergence study
+T_ORDERS = box.T_END  # end time of the convergence study
+BG_ORDERS = (2, 2, 4)  # of BG(k), k = 1, 2, 3
+CHART_STYLES = {"director": "o-", "quaternion": "s--"}
+MULTIPLIER_STYLES = {"continuous": "o-", "discontinuous": "s--"}
 
 
 def study() -> Study:
@@ -53,33 +30,29 @@ def study() -> Study:
 
 def _conservation(result: Study) -> None:
     """Check how conservation by mG(1) depends on the number of Gauss points: 001 Figs. 3, 4."""
-    L = {chart: [momentum_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
-    E = {chart: [energy_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
+    L = {chart: [box.momentum_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
+    E = {chart: [box.energy_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
     result.claim(
-        "001 Fig. 3",
-        "mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
-        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {H}, t = 5)",
-        max(L["director"] + E["director"]) < EXACT_ZERO,
+        "001 Fig. 3: mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
+        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {box.H}, t = 5)",
+        max(L["director"] + E["director"]) < box.EXACT_ZERO,
     )
-    momentum = L["quaternion"]
+    momentum, energy = L["quaternion"], E["quaternion"]
     result.claim(
-        "001 Fig. 4",
-        "mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
+        "001 Fig. 4: mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
         f"relative drift of L2 with 1 to 5 points: {listed(momentum)}",
-        momentum[0] < EXACT_ZERO and min(momentum[1:]) > 1e-6,
+        momentum[0] < box.EXACT_ZERO and min(momentum[1:]) > 1e-6,
     )
-    energy = E["quaternion"]
-    any_q = [energy_drift(integrate(rational(spinning_box()), "mG", H, T_END, k=1, gauss=g)) for g in POINTS]
-    enough = next(g for g, value in zip(POINTS, energy, strict=True) if value < EXACT_ZERO)
+    rational = box.rational(box.spinning_box())
+    any_q = [box.energy_drift(integrate(rational, "mG", box.H, box.T_END, k=1, gauss=g)) for g in box.POINTS]
+    enough = next(g for g, value in zip(box.POINTS, energy, strict=True) if value < box.EXACT_ZERO)
     result.claim(
-        "001 Fig. 4",
-        "mG(1) in quaternions keeps the energy with four Gauss points and more",
+        "001 Fig. 4: mG(1) in quaternions keeps the energy with four Gauss points and more",
         f"relative drift with 4 and 5 points: {listed(energy[3:])}",
-        max(energy[3:]) < EXACT_ZERO,
+        max(energy[3:]) < box.EXACT_ZERO,
     )
     result.claim(
-        "001 sec. 5.1",
-        "energy conservation of mG(1) requires four Gauss points",
+        "001 sec. 5.1: energy conservation of mG(1) requires four Gauss points",
         f"relative drift with 1 to 5 points: {listed(energy)}: {enough} are enough",
         enough == 4,
         reason="T* is here a polynomial, for unit quaternions, and its rate along a step one of degree 4k - 1, which 2k points "
@@ -88,112 +61,83 @@ def _conservation(result: Study) -> None:
     )
     both = [max(pair) for pair in zip(momentum, energy, strict=True)]
     result.claim(
-        "001 sec. 5.1",
-        "in quaternions no Gauss rule keeps angular momentum and energy at once",
+        "001 sec. 5.1: in quaternions no Gauss rule keeps angular momentum and energy at once",
         f"larger drift of the two with 1 to 5 points: {listed(both)}",
         min(both) > 1e-6,
     )
-    t = march("quaternion", 1, 1).t
-    runs = [
-        (f"{chart}s, {g} GP", march(chart, 1, g))
-        for chart, g in (("quaternion", 1), ("quaternion", 2), ("quaternion", 4), ("director", 1))
-    ]
-    styles = ("-", "-", "--", ":")
-    L2 = [
-        Line(name, t, run.momentum(run.system.symmetries[1]), style)
-        for (name, run), style in zip(runs, styles, strict=True)
-    ]
-    H2 = [Line(name, t, run.hamiltonian(), style) for (name, run), style in zip(runs, styles, strict=True)]
-    result.panels += [
-        Panel(f"mG(1), h = {H}", "t", "L2", L2),
-        Panel(f"mG(1), h = {H}", "t", "energy", H2),
-    ]
+    shown = (("quaternion", 1, "-"), ("quaternion", 2, "-"), ("quaternion", 4, "--"), ("director", 1, ":"))
+    runs = [(f"{chart}s, {g} GP", box.march(chart, 1, g), style) for chart, g, style in shown]
+    L2 = [Line(name, run.t, run.momentum(run.system.symmetries[1]), style) for name, run, style in runs]
+    result.panel(f"mG(1), h = {box.H}", "t", "L2", L2)
+    energies = [Line(name, run.t, run.hamiltonian(), style) for name, run, style in runs]
+    result.panel(f"mG(1), h = {box.H}", "t", "energy", energies)
 
 
 def _conservation_of_degrees(result: Study) -> None:
     """Check conservation by mG(2) and mG(3) with k and 2k Gauss points."""
-    few = {c: [march(c, k, k, H, 2.0) for k in DEGREES] for c in CHARTS}
-    many = {c: [march(c, k, 2 * k, H, 2.0) for k in DEGREES] for c in CHARTS}
-    L, E = ([f(run) for run in few["director"]] for f in (momentum_drift, energy_drift))
-    lost = [momentum_drift(run) for run in many["director"][1:]]
+    few = {c: [box.march(c, k, k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
+    many = {c: [box.march(c, k, 2 * k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
+    L, E = ([f(run) for run in few["director"]] for f in (box.momentum_drift, box.energy_drift))
+    lost = [box.momentum_drift(run) for run in many["director"][1:]]
     result.claim(
-        "001 sec. 5.1",
-        "mG(k) in directors keeps angular momentum and energy",
+        "001 sec. 5.1: mG(k) in directors keeps angular momentum and energy",
         f"with k points, k = 1, 2, 3: relative drift of L2 {listed(L)}, of the energy {listed(E)}; "
         f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
-        max(L + E) < EXACT_ZERO,
+        max(L + E) < box.EXACT_ZERO,
     )
-    kept = [momentum_drift(run) for run in few["quaternion"]]
-    exact = [energy_drift(run) for run in many["quaternion"]]
+    kept = [box.momentum_drift(run) for run in few["quaternion"]]
+    exact = [box.energy_drift(run) for run in many["quaternion"]]
     result.claim(
-        "rodsim",
-        "in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
+        "rodsim: in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
         f"k = 1, 2, 3: relative drift of L2 {listed(kept)}, of the energy {listed(exact)}",
-        max(kept + exact) < EXACT_ZERO,
+        max(kept + exact) < box.EXACT_ZERO,
     )
     short, whole = (
-        [energy_drift(march("quaternion", k, points(k), 0.2, 2.0)) for k in DEGREES]
-        for points in (lambda k: 2 * k - 1, lambda k: 2 * k)
+        [box.energy_drift(box.march("quaternion", k, 2 * k - fewer, 0.2, 2.0)) for k in box.DEGREES]
+        for fewer in (1, 0)
     )
     result.claim(
-        "rodsim",
-        "2k - 1 points do not keep the energy in quaternions",
+        "rodsim: 2k - 1 points do not keep the energy in quaternions",
         f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(whole)}",
-        min(short) > 1e-10 and max(whole) < EXACT_ZERO,
+        min(short) > 1e-10 and max(whole) < box.EXACT_ZERO,
     )
 
 
 def _global_conservation(result: Study) -> None:
     """Check conservation by BG(3): 001 Fig. 5."""
-    elements = (20, 40, 80)
-    runs = [solve("quaternion", 3, n, 2.0, "discontinuous") for n in elements]
-    steps = [2.0 / n for n in elements]
-    L, E = ([f(run) for run in runs] for f in (momentum_drift, energy_drift))
-    orders = observed_order(steps, L), observed_order(steps, E)
+    runs = {2.0 / n: box.solve("quaternion", 3, n, 2.0, "discontinuous") for n in (20, 40, 80)}
+    L, E = (sweep_runs(runs, f) for f in (box.momentum_drift, box.energy_drift))
     result.claim(
-        "001 Fig. 5",
-        "BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
-        f"relative drift with h = {', '.join(f'{h:g}' for h in steps)}: L2 {listed(L)}, energy {listed(E)}: "
-        f"orders {orders[0]:.2f}, {orders[1]:.2f}",
-        min(L + E) > 1e-10 and bool(np.all(np.diff(L) < 0.0) and np.all(np.diff(E) < 0.0)),
+        "001 Fig. 5: BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
+        f"relative drift with h = {listed(runs, 'g')}: L2 {listed(L.errors)}, energy {listed(E.errors)}: "
+        f"orders {L.order:.2f}, {E.order:.2f}",
+        min(*L.errors, *E.errors) > 1e-10 and bool(np.all(np.diff([L.errors, E.errors]) < 0.0)),
     )
     lines = []
-    for h, run in zip(steps, runs, strict=True):
+    for h, run in runs.items():
         energy = run.hamiltonian()
         lines.append(Line(f"h = {h:g}", run.t[1:], np.maximum(np.abs(energy / energy[0] - 1.0)[1:], 1e-17)))
-    result.panels.append(Panel("BG(3), quaternions", "t", "|H / H(0) - 1|", lines, "semilog"))
+    result.panel("BG(3), quaternions", "t", "|H / H(0) - 1|", lines, "semilog")
 
 
 def _convergence(result: Study) -> None:
     """Check convergence of mG(k), 001 Fig. 6, and compare with the exact orientations."""
     lines = []
-    for chart in CHARTS:
-        orders = []
-        for k in DEGREES:
-            steps, errors = mg_errors(chart, k, T_ORDERS)
-            orders.append(observed_order(steps, errors))
-            lines.append(
-                Line(
-                    f"mG({k}), {chart}s ({orders[-1]:.2f})",
-                    steps,
-                    errors,
-                    "o-" if chart == "director" else "s--",
-                )
-            )
+    for chart in box.CHARTS:
+        found = {k: box.mg_errors(chart, k, T_ORDERS) for k in box.DEGREES}
+        lines += [errors.line(f"mG({k}), {chart}s", CHART_STYLES[chart]) for k, errors in found.items()]
         result.claim(
-            "001 Fig. 6",
-            f"mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
-            f"orders {', '.join(f'{order:.2f}' for order in orders)} at t = {T_ORDERS:g}",
-            max(abs(order - 2 * k) for order, k in zip(orders, DEGREES, strict=True)) < 0.1,
+            f"001 Fig. 6: mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
+            f"orders {listed((errors.order for errors in found.values()), '.2f')} at t = {T_ORDERS:g}",
+            all(abs(errors.order - 2 * k) < 0.1 for k, errors in found.items()),
         )
-    result.panels.append(Panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log"))
+    result.panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     worst = {}
     for chart, h in (("quaternion", 0.0125), ("director", 0.01)):
-        run = march(chart, 3, 6, h, 2.0)
-        worst[chart] = [np.abs(run.q[round(t / h)] - in_chart(q, chart)).max() for t, q in EXACT.items()]
+        run = box.march(chart, 3, 6, h, 2.0)
+        worst[chart] = [largest(run.q[round(t / h)] - box.in_chart(q, chart)) for t, q in box.EXACT.items()]
     result.claim(
-        "rodsim",
-        "mG(3) is at the exact orientation to 1e-10",
+        "rodsim: mG(3) is at the exact orientation to 1e-10",
         "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items()) + " at t = 0.5, 1, 2",
         max(map(max, worst.values())) < 1e-10,
     )
@@ -201,61 +145,53 @@ def _convergence(result: Study) -> None:
 
 def _global_convergence(result: Study) -> None:
     """Check convergence of BG(k): 001 Fig. 7."""
-    ends: dict[tuple[str, int], Floats] = {}
-    largest: dict[tuple[str, int], Floats] = {}
-    orders: dict[tuple[str, int], float] = {}
-    lines = []
-    for k in DEGREES:
-        for what in MULTIPLIERS:
-            steps, ends[what, k], largest[what, k] = bg_errors(
-                "quaternion", k, what, T_ORDERS, elements_bg(k, T_ORDERS)
-            )
-            orders[what, k] = observed_order(steps, largest[what, k])
-            style = "o-" if what == "continuous" else "s--"
-            lines.append(Line(f"BG({k}), {what}", steps, ends[what, k], style))
-    result.panels.append(
-        Panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
-    )
+    found = {
+        (what, k): box.bg_errors("quaternion", k, what, T_ORDERS, box.elements_bg(k, T_ORDERS))
+        for k in box.DEGREES
+        for what in box.MULTIPLIERS
+    }
+    lines = [
+        Line(f"BG({k}), {what}", at_end.h, at_end.errors, MULTIPLIER_STYLES[what])
+        for (what, k), (at_end, _) in found.items()
+    ]
+    result.panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
+    orders = {key: over_run.order for key, (_, over_run) in found.items()}
     shown = "; ".join(
-        f"{what} {', '.join(f'{orders[what, k]:.2f}' for k in DEGREES)}" for what in MULTIPLIERS
+        f"{what} {listed((orders[what, k] for k in box.DEGREES), '.2f')}" for what in box.MULTIPLIERS
     )
     # compared at h = 0.025, which occurs for every k
-    gain = min(
-        ends[what, 1][LENGTHS_BG[1].index(0.025)] / ends[what, 3][LENGTHS_BG[3].index(0.025)]
-        for what in MULTIPLIERS
-    )
-    mg = {k: mg_errors("quaternion", k, T_ORDERS)[1][STEPS_MG[k].index(0.025)] for k in (1, 3)}
+    at = {k: box.LENGTHS_BG[k].index(0.025) for k in box.DEGREES}
+    gain = min(found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in box.MULTIPLIERS)
+    mg = {k: box.mg_errors("quaternion", k, T_ORDERS).errors[box.STEPS_MG[k].index(0.025)] for k in (1, 3)}
     result.claim(
-        "001 Fig. 7",
-        "BG(k) converges, and the degree improves it less than mG(k)",
+        "001 Fig. 7: BG(k) converges, and the degree improves it less than mG(k)",
         f"orders of the largest error to t = {T_ORDERS:g}, k = 1, 2, 3: {shown}; from k = 1 to 3 the error there with h = 0.025 "
         f"falls by a factor of {gain:.1e}, of mG {mg[1] / mg[3]:.1e}",
         min(orders.values()) > 0.0 and gain < mg[1] / mg[3],
     )
     result.claim(
-        "rodsim",
-        "BG(k) converges with the orders 2, 2, 4 for k = 1, 2, 3",
+        "rodsim: BG(k) converges with the orders 2, 2, 4 for k = 1, 2, 3",
         shown,
-        max(abs(order - (2, 2, 4)[k - 1]) for (_, k), order in orders.items()) < 0.15,
+        max(abs(order - BG_ORDERS[k - 1]) for (_, k), order in orders.items()) < 0.15,
     )
-    factors, at_end = (
-        [values["continuous", k][-1] / values["discontinuous", k][-1] for k in DEGREES]
-        for values in (largest, ends)
+    at_end, factors = (
+        [
+            found["continuous", k][which].errors[-1] / found["discontinuous", k][which].errors[-1]
+            for k in box.DEGREES
+        ]
+        for which in (0, 1)
     )
-    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in DEGREES)
-    same = apart < 0.15 and all(0.5 < factor < 2.0 for factor in (*factors, *at_end))
-    even = elements_bg(3, T_ORDERS)[0]
-    parity = [
-        error(solve("quaternion", 3, n, T_ORDERS, "continuous"), "quaternion")
-        / error(solve("quaternion", 3, n, T_ORDERS, "discontinuous"), "quaternion")
-        for n in (even, even + 1)
-    ]
+    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in box.DEGREES)
+    even = box.elements_bg(3, T_ORDERS)[0]
+    parity = []
+    for n in (even, even + 1):
+        runs = [box.solve("quaternion", 3, n, T_ORDERS, what) for what in box.MULTIPLIERS]
+        parity.append(box.error(runs[0], "quaternion") / box.error(runs[1], "quaternion"))
     result.claim(
-        "001 Fig. 7",
-        "continuous and discontinuous multipliers give nearly the same",
+        "001 Fig. 7: continuous and discontinuous multipliers give nearly the same",
         f"orders differ by at most {apart:.2f}; errors with continuous over those with discontinuous ones, k = 1, 2, 3: "
-        f"{', '.join(f'{x:.2f}' for x in at_end)} at t = {T_ORDERS:g}, {', '.join(f'{x:.2f}' for x in factors)} of the largest",
-        same,
+        f"{listed(at_end, '.2f')} at t = {T_ORDERS:g}, {listed(factors, '.2f')} of the largest",
+        apart < 0.15 and all(0.5 < factor < 2.0 for factor in (*factors, *at_end)),
         reason="the orders are the same, the constants are not: they depend on the multipliers and, the one against the other, "
         f"on whether the number of elements is even: with k = 3 the error at t = {T_ORDERS:g} with continuous over that with "
         f"discontinuous ones is {parity[0]:.2f} with {even} and {parity[1]:.2f} with {even + 1} elements.",
@@ -265,90 +201,63 @@ def _global_convergence(result: Study) -> None:
 
 def _charts(result: Study) -> None:
     """Compare BG(k) in both charts, to t = 1."""
-    elements = (20, 40)
-    orders: dict[tuple[str, int], float] = {}
-    factors = []
-    for k in DEGREES:
-        largest = {}
-        for chart in CHARTS:
-            steps, _, largest[chart] = bg_errors(chart, k, "discontinuous", 1.0, elements)
-            orders[chart, k] = observed_order(steps, largest[chart])
-        factors.append(float(largest["director"][-1] / largest["quaternion"][-1]))
-    apart = max(abs(orders["director", k] - orders["quaternion", k]) for k in DEGREES)
+    found = {
+        chart: [box.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in box.DEGREES]
+        for chart in box.CHARTS
+    }
+    pairs = list(zip(found["director"], found["quaternion"], strict=True))
+    factors = [directors.errors[-1] / quaternions.errors[-1] for directors, quaternions in pairs]
+    orders = [f"{chart}s {listed((x.order for x in errors), '.2f')}" for chart, errors in found.items()]
     result.claim(
-        "001 Fig. 7",
-        "BG(k) converges with the same orders in quaternions and in directors",
-        "; ".join(f"{c}s {', '.join(f'{orders[c, k]:.2f}' for k in DEGREES)}" for c in CHARTS)
-        + f" for k = 1, 2, 3 to t = 1; errors in directors over those in quaternions {', '.join(f'{x:.2f}' for x in factors)}",
-        apart < 0.1,
+        "001 Fig. 7: BG(k) converges with the same orders in quaternions and in directors",
+        f"{'; '.join(orders)} for k = 1, 2, 3 to t = 1; errors in directors over those in quaternions {listed(factors, '.2f')}",
+        max(abs(directors.order - quaternions.order) for directors, quaternions in pairs) < 0.1,
     )
 
 
 def _condition(result: Study) -> None:
     """Check the condition of Newton's matrix: 001 Fig. 8."""
     lines = []
-    found = {}
-    for what in MULTIPLIERS:
-        for k in DEGREES:
-            steps, numbers = bg_condition(k, what)
-            found[what, k] = observed_order(steps, numbers)
-            lines.append(
-                Line(
-                    f"BG({k}), {what} ({found[what, k]:.2f})",
-                    steps,
-                    numbers,
-                    "o-" if what == "continuous" else "s--",
-                )
-            )
     for what, power, source in (("continuous", 1, "001 Fig. 8"), ("discontinuous", 2, "rodsim")):
-        slopes = [found[what, k] for k in DEGREES]
+        found = {k: box.bg_condition(k, what) for k in box.DEGREES}
+        lines += [curve.line(f"BG({k}), {what}", MULTIPLIER_STYLES[what]) for k, curve in found.items()]
+        slopes = [curve.order for curve in found.values()]
         result.claim(
-            source,
-            f"the condition of BG(k) with {what} multipliers grows as h^-{power}",
-            f"powers {', '.join(f'{x:.2f}' for x in slopes)} for k = 1, 2, 3 (quaternions)",
+            f"{source}: the condition of BG(k) with {what} multipliers grows as h^-{power}",
+            f"powers {listed(slopes, '.2f')} for k = 1, 2, 3 (quaternions)",
             max(abs(x + power) for x in slopes) < 0.1,
         )
-    slopes, others = [], []
-    for chart in CHARTS:
-        for k in DEGREES:
-            slopes.append(observed_order(*(values[1:] for values in mg_condition(chart, k))))
-            others.append(observed_order(*(values[1:] for values in mg_condition(chart, k, True))))
-    holds = max(abs(x + 2.0) for x in slopes) < 0.1
+    slopes, others = (
+        [box.mg_condition(chart, k, undifferentiated).order for chart in box.CHARTS for k in box.DEGREES]
+        for undifferentiated in (False, True)
+    )
     result.claim(
-        "001 sec. 5.1",
-        "the condition of mG(k) grows as h^-2",
-        f"powers {', '.join(f'{x:.2f}' for x in slopes)} for k = 1, 2, 3 in quaternions and directors, h to 1e-5",
-        holds,
+        "001 sec. 5.1: the condition of mG(k) grows as h^-2",
+        f"powers {listed(slopes, '.2f')} for k = 1, 2, 3 in quaternions and directors, h to 1e-5",
+        max(abs(x + 2.0) for x in slopes) < 0.1,
         reason="the constraints stand differentiated, their rows G q' have no factor h, and the condition grows as h^-1. With "
         f"these rows multiplied by h, as undifferentiated constraints of index two have them, the powers are "
-        f"{', '.join(f'{x:.2f}' for x in others)}.",
+        f"{listed(others, '.2f')}.",
     )
-    result.panels.append(Panel("Condition of Newton's matrix", "h", "condition number", lines, "log"))
+    result.panel("Condition of Newton's matrix", "h", "condition number", lines, "log")
 
 
 def _inverse(result: Study) -> None:
     """Solve for the motion between orientations given at both ends: 001 sec. 6."""
-    elements = (16, 32)
-    steps = 0.5 / np.array(elements)
-    lines = []
-    for chart in CHARTS:
-        orders, best = [], []
-        for k in DEGREES:
-            errors = np.array([recovered(chart, k, n) for n in elements])
-            orders.append(observed_order(steps, errors[:, 0]))
-            best.append(errors[-1, 0])
-            style = "o-" if chart == "director" else "s--"
-            lines.append(Line(f"BG({k}), {chart}s ({orders[-1]:.2f})", steps, errors[:, 0], style))
+    elements, lines = (16, 32), []
+    for chart in box.CHARTS:
+        found = [
+            sweep(0.5 / np.array(elements), lambda h, *case: box.recovered(*case, round(0.5 / h)), chart, k)
+            for k in box.DEGREES
+        ]
+        lines += [
+            errors.line(f"BG({k}), {chart}s", CHART_STYLES[chart])
+            for k, errors in zip(box.DEGREES, found, strict=True)
+        ]
+        orders, best = [errors.order for errors in found], [errors.errors[-1] for errors in found]
         result.claim(
-            "001 sec. 6",
-            f"BG(k) in {chart}s solves inverse problems: the motion between the orientations at t = 0 and 0.5",
-            f"p(0) with orders {', '.join(f'{x:.2f}' for x in orders)}, to {listed(best)} with 32 elements",
-            all(abs(x - y) < 0.2 for x, y in zip(orders, (2, 2, 4), strict=True)) and best[2] < 1e-7,
+            f"001 sec. 6: BG(k) in {chart}s solves inverse problems: the motion between the orientations at t = 0 and 0.5",
+            f"p(0) with orders {listed(orders, '.2f')}, to {listed(best)} with 32 elements",
+            all(abs(x - y) < 0.2 for x, y in zip(orders, BG_ORDERS, strict=True)) and best[2] < 1e-7,
         )
-    result.panels.append(Panel("Inverse problem, BG(k)", "h", "relative error of p(0)", lines, "log"))
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)
+    result.panel("Inverse problem, BG(k)", "h", "relative error of p(0)", lines, "log")

@@ -6,13 +6,15 @@ Xu and Zhong (2016) are reported to say that the mean of the moments is a good g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.time.integrators import parse
 from rigid.system import Floats
-from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
+from rodsim.papers import top_measures as tops
+from rodsim.papers.claims import Line, Study, listed, named, relative_drift, sweep
 from rodsim.papers.spark_coefficients import (
     gauss_lobatto_residual,
     lobatto_residual,
@@ -20,32 +22,24 @@ from rodsim.papers.spark_coefficients import (
     table_difference,
 )
 from rodsim.papers.top_measures import (
-    AT_MEAN,
+    ACCURATE,
     BY_GAUSS,
     BY_LOBATTO,
-    COARSE_SCAN,
-    EXACT,
     FAST,
-    FIRST_STEP,
-    GROWTH,
     METHODS,
     NUTATING,
     SCAN,
-    STEPS,
+    TOPS,
     TYPES,
-    VERTICAL,
-    Scan,
-    Top,
     angle_between,
-    best_factor,
     exact_quaternion,
-    largest_stable_step,
-    mean_iterations,
     run_of,
     scan_of,
 )
 
 NAME = "symmetrical-top"
+MIDDLE = len(SCAN) // 2  # index of gamma = mean in a scan
+FACTOR = "alpha, gamma / mean moment"
 
 
 def study() -> Study:
@@ -55,10 +49,9 @@ def study() -> Study:
     _orders(result)
     _energy(result)
     _equivalence(result)
-    scans = {top.name: scan_of(top) for top in (NUTATING, FAST)}
-    _features(result, scans)
-    _superior(result, scans)
-    _good_gamma(result, scans)
+    _features(result)
+    _superior(result)
+    _good_gamma(result)
     _convergence(result)
     _stability(result)
     return result
@@ -70,15 +63,13 @@ def _tableaux(result: Study) -> None:
         what: table_difference(ours, printed) for what, (printed, ours) in printed_tables().items()
     }
     result.claim(
-        "004 A.2",
-        "the coefficients of the methods of 1 to 3 stages are those printed",
-        "largest difference: " + ", ".join(f"{what} {value:.0e}" for what, value in differences.items()),
+        "004 A.2: the coefficients of the methods of 1 to 3 stages are those printed",
+        f"largest difference: {named(differences, '.0e')}",
         max(differences.values()) < 1e-14,
     )
     gauss, lobatto_3 = max(map(gauss_lobatto_residual, range(1, 6))), max(map(lobatto_residual, range(2, 6)))
     result.claim(
-        "004 (A.8)-(A.16)",
-        "the conditions hold up to 5 stages; Ctilde(s - 2) of (A.16) counts as (A.11) does, k = 1..s - 1",
+        "004 (A.8)-(A.16): the conditions hold up to 5 stages; Ctilde(s - 2) of (A.16) counts as (A.11) does, k = 1..s - 1",
         f"largest residual: GL-SPARK {gauss:.0e}, Lobatto IIIA-B {lobatto_3:.0e}",
         max(gauss, lobatto_3) < 1e-14,
     )
@@ -86,108 +77,94 @@ def _tableaux(result: Study) -> None:
 
 def _orders(result: Study) -> None:
     """Check the orders of 004 sec. 4 against the exact nutation at t = 2."""
-    exact = exact_quaternion(*EXACT[1][1:])
-    lines = []
+    exact, lines = exact_quaternion(*tops.EXACT[1][1:]), []
+
+    def error(h: float, method: str, inertia: str, factor: float) -> float:
+        """Return the angle to the exact orientation at t = 2."""
+        return float(angle_between(run_of(NUTATING, method, inertia, factor, h, 2.0).q[-1], exact))
+
     for method in METHODS:
-        steps = (160, 320, 640) if method.order == 2 else (20, 40, 80)
-        found = {}
-        for inertia, factor in (("alpha", 1.5), ("gamma", 1.0)):
-            runs = [run_of(NUTATING, method, inertia, factor, 2.0 / n, 2.0) for n in steps]
-            errors = np.array([float(angle_between(run.q[-1], exact)) for run in runs])
-            found[inertia] = observed_order([2.0 / n for n in steps], list(errors))
-            if inertia == "gamma":
-                lines.append(
-                    Line(f"{method.label} ({found[inertia]:.2f})", 2.0 / np.array(steps), errors, "o-")
-                )
-        result.claim(
-            "004 sec. 4, A.1",
-            f"{method.label} has order {method.order}",
-            f"alpha-type {found['alpha']:.2f}, gamma-type {found['gamma']:.2f}",
-            max(abs(order - method.order) for order in found.values()) < 0.1,
+        order = parse(method).order
+        steps = [2.0 / n for n in ((160, 320, 640) if order == 2 else (20, 40, 80))]
+        alpha, gamma = (sweep(steps, error, method, *inertia) for inertia in (("alpha", 1.5), ("gamma", 1.0)))
+        lines.append(gamma.line(method))
+        result.claim_orders(
+            f"004 sec. 4, A.1: {method} has order {order}",
+            {"alpha": alpha.order, "gamma": gamma.order},
+            order,
+            f"alpha-type {alpha.order:.2f}, gamma-type {gamma.order:.2f}",
         )
-    result.panels.append(
-        Panel("Orientation at t = 2, gamma = mean moment", "h", "angle to the exact", lines, "log")
-    )
+    result.panel("Orientation at t = 2, gamma = mean moment", "h", "angle to the exact", lines, "log")
 
 
 def _energy(result: Study) -> None:
     """Check that EMS conserves the energy, which its name promises."""
-    found = []
-    for top in (NUTATING, FAST):
-        for inertia in TYPES:
-            run = run_of(top, METHODS[1], inertia, 1.0, top.h, 200 * top.h)
-            energy, momentum = run.energy(), run.momentum(run.system.symmetries[VERTICAL])
-            found.append((drift(energy) / energy[0], drift(momentum) / abs(momentum[0])))
-    energy, momentum = (max(values) for values in zip(*found, strict=True))
-    result.claim(
-        "004 (61)",
-        "EMS keeps energy and angular momentum, with either type",
-        f"200 steps: energy {energy:.1e}, momentum about the vertical {momentum:.1e} (relative)",
-        energy < 1e-12 and momentum < 1e-12,
+    runs = [run_of(top, "EMS", inertia, 1.0, top.h, 200 * top.h) for top in TOPS for inertia in TYPES]
+    result.claim_below(
+        "004 (61): EMS keeps energy and angular momentum, with either type",
+        {
+            "energy": max(relative_drift(run.energy()) for run in runs),
+            "momentum about the vertical": max(
+                relative_drift(run.momentum(run.system.symmetries[tops.VERTICAL])) for run in runs
+            ),
+        },
+        1e-12,
+        "200 steps: ",
+        " (relative)",
     )
 
 
 def _equivalence(result: Study) -> None:
     """Check the premise of 004, that the added energy vanishes on |q| = 1."""
-    energies = []
-    for inertia in TYPES:
-        for factor in (0.1, 1.0, 10.0):
-            system = NUTATING.system(inertia, factor * NUTATING.mean)
-            energies.append(system.kinetic(system.q0, system.v0))
+    factors = (0.1, 1.0, 10.0)
+    systems = [NUTATING.system(inertia, factor * NUTATING.mean) for inertia in TYPES for factor in factors]
     exact = 0.5 * float(np.array(NUTATING.J) @ np.array(NUTATING.Omega) ** 2)
-    away = max(abs(energy / exact - 1.0) for energy in energies)
-    spread = 0.0
-    fine = [
-        run_of(NUTATING, METHODS[4], inertia, factor, 0.005, 1.0).q[-1]
-        for inertia in TYPES
-        for factor in (0.5, 2.0)
+    away = max(abs(system.kinetic(system.q0, system.v0) / exact - 1.0) for system in systems)
+    end = exact_quaternion(*tops.EXACT[0][1:])
+    runs = [
+        run_of(NUTATING, ACCURATE, inertia, factor, 0.005, 1.0) for inertia in TYPES for factor in (0.5, 2.0)
     ]
-    for q in fine:
-        spread = max(spread, float(angle_between(q, exact_quaternion(*EXACT[0][1:]))))
+    spread = max(float(angle_between(run.q[-1], end)) for run in runs)
     result.claim(
-        "004 abstract",
-        "the types and their parameters are equivalent where |q| = 1",
+        "004 abstract: the types and their parameters are equivalent where |q| = 1",
         f"T differs by {away:.0e} for parameters of 0.1 to 10 times the mean; all tend to the exact motion: "
         f"GL-SPARK(3), h = 0.005, within {spread:.0e} rad",
         away < 1e-14 and spread < 1e-12,
     )
 
 
-def by_type(labels: Sequence[str], x: Floats, found: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
+def by_type(methods: Sequence[str], x: Floats, found: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
     """Return the curves of a panel: one colour per method, dashed for alpha, solid for gamma."""
     return [
-        Line(f"{label}, {inertia}", x, found[inertia, label], f"C{k}{style}")
-        for k, label in enumerate(labels)
+        Line(f"{method}, {inertia}", x, found[inertia, method], f"C{k}{style}")
+        for k, method in enumerate(methods)
         for inertia, style in (("alpha", "o--"), ("gamma", ".-"))
     ]
 
 
-def _features(result: Study, scans: Mapping[str, Scan]) -> None:
+def _spread(inertia: str, method: str) -> list[float]:
+    """Return the ratio of the largest to the smallest error of a scan, for both tops."""
+    return [float(errors.max() / errors.min()) for errors in (scan_of(top)[inertia, method] for top in TOPS)]
+
+
+def _features(result: Study) -> None:
     """Measure how the errors depend on alpha and gamma, and draw the scans."""
-
-    def spread(top: Top, inertia: str, label: str) -> float:
-        """Return the ratio of the largest to the smallest error of a scan."""
-        errors = scans[top.name][inertia, label]
-        return float(errors.max() / errors.min())
-
-    labels = [method.label for method in METHODS if method.label not in BY_LOBATTO]
-    alpha = {label: max(spread(top, "alpha", label) for top in (NUTATING, FAST)) for label in labels}
-    gamma = {label: min(spread(top, "gamma", label) for top in (NUTATING, FAST)) for label in labels}
+    methods = [method for method in METHODS if method not in BY_LOBATTO]
+    alpha = {method: max(_spread("alpha", method)) for method in methods}
+    gamma = {method: min(_spread("gamma", method)) for method in methods}
+    ratios = [f"{method} alpha {alpha[method]:.2f}, gamma {gamma[method]:.1f}" for method in methods]
     result.claim(
-        "004 abstract",
-        "the types differ entirely in their numerical features (IMS, EMS, GL-SPARK)",
-        "largest over smallest error of the scan: "
-        + ", ".join(f"{label} alpha {alpha[label]:.2f}, gamma {gamma[label]:.1f}" for label in labels),
+        "004 abstract: the types differ entirely in their numerical features (IMS, EMS, GL-SPARK)",
+        f"largest over smallest error of the scan: {', '.join(ratios)}",
         max(alpha.values()) < 1.05 and min(gamma.values()) > 2.0,
     )
     apart = max(
-        float(np.abs(scans[top.name]["alpha", label] / scans[top.name]["gamma", label] - 1.0).max())
-        for top in (NUTATING, FAST)
-        for label in BY_LOBATTO
+        float(np.abs(scan_of(top)["alpha", method] / scan_of(top)["gamma", method] - 1.0).max())
+        for top in TOPS
+        for method in BY_LOBATTO
     )
     result.claim(
-        "004 abstract",
-        "the types differ entirely in their numerical features (Lobatto IIIA-B)",
+        "004 abstract: the types differ entirely in their numerical features (Lobatto IIIA-B)",
         f"the errors of alpha and gamma = alpha differ by {apart:.0e} of themselves",
         apart > 0.05,
         reason="All stages of Lobatto IIIA-B satisfy |q| = 1, where the two co-energies are equal and their gradients "
@@ -200,28 +177,20 @@ def _features(result: Study, scans: Mapping[str, Scan]) -> None:
         (FAST, order_2, "methods of order 2"),
         (NUTATING, higher, "higher orders"),
     ):
-        lines = by_type(shown, SCAN, scans[top.name])
+        lines = by_type(shown, SCAN, scan_of(top))
         title = f"{top.name}, h = {top.h}: {what}"
-        result.panels.append(
-            Panel(title, "alpha, gamma / mean moment", "largest angle to the reference", lines, "log")
-        )
+        result.panel(title, FACTOR, "largest angle to the reference", lines, "log")
 
 
-def _superior(result: Study, scans: Mapping[str, Scan]) -> None:
+def _gains(method: str, gamma_error: Callable[[Floats], float]) -> list[float]:
+    """Return the smallest error with alpha over an error with gamma, for both tops."""
+    return [
+        float(scan["alpha", method].min() / gamma_error(scan["gamma", method])) for scan in map(scan_of, TOPS)
+    ]
+
+
+def _superior(result: Study) -> None:
     """Compare the smallest error over gamma with the smallest over alpha."""
-
-    def gains(labels: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Return the smallest error with alpha over the smallest with gamma, for both tops, by method."""
-        return {
-            label: (
-                float(
-                    scans[NUTATING.name]["alpha", label].min() / scans[NUTATING.name]["gamma", label].min()
-                ),
-                float(scans[FAST.name]["alpha", label].min() / scans[FAST.name]["gamma", label].min()),
-            )
-            for label in labels
-        }
-
     cases: tuple[tuple[str, Sequence[str], str], ...] = (
         ("IMS and GL-SPARK", BY_GAUSS, ""),
         (
@@ -232,118 +201,106 @@ def _superior(result: Study, scans: Mapping[str, Scan]) -> None:
         ),
         ("Lobatto IIIA-B", BY_LOBATTO, "Here the two types are one method, see above."),
     )
-    for who, labels, reason in cases:
-        found = gains(labels)
+    for who, methods, reason in cases:
+        found = {method: _gains(method, np.min) for method in methods}
         result.claim(
-            "004 abstract",
-            f"gamma-type integrations are superior to alpha-type: {who}",
+            f"004 abstract: gamma-type integrations are superior to alpha-type: {who}",
             "smallest error with alpha over smallest with gamma, nutating and fast top: "
-            + ", ".join(f"{label} {a:.3g}, {b:.3g}" for label, (a, b) in found.items()),
-            min(min(pair) for pair in found.values()) > 1.1,
+            + ", ".join(f"{method} {a:.3g}, {b:.3g}" for method, (a, b) in found.items()),
+            min(map(min, found.values())) > 1.1,
             reason=reason,
         )
 
 
-def _good_gamma(result: Study, scans: Mapping[str, Scan]) -> None:
+def _good_gamma(result: Study) -> None:
     """Check whether an optimal gamma exists, and where it lies."""
+    best = {method: [tops.best_factor(scan_of(top)["gamma", method]) for top in TOPS] for method in METHODS}
     with_optimum = (*BY_GAUSS, "Lobatto-IIIA-B(2)", "Lobatto-IIIA-B(4)")
-    middle = len(SCAN) // 2
-    inside, where, gains, beside = [], [], [], []
-    for label in with_optimum:
-        pair = [scans[top.name]["gamma", label] for top in (NUTATING, FAST)]
-        best = [best_factor(errors) for errors in pair]
-        inside += [SCAN[0] < x < SCAN[-1] for x in best]
-        axial = [x * top.mean / top.J[2] for x, top in zip(best, (NUTATING, FAST), strict=True)]
-        where.append(f"{label} {best[0]:.2f}, {best[1]:.2f} ({axial[0]:.1f}, {axial[1]:.1f})")
-        beside += axial
-        gains.append([float(e.max() / e.min()) for e in pair])
+    axial = {
+        method: [x * top.mean / top.J[2] for x, top in zip(best[method], TOPS, strict=True)]
+        for method in with_optimum
+    }
+    where = [f"{k} {best[k][0]:.2f}, {best[k][1]:.2f} ({a:.1f}, {b:.1f})" for k, (a, b) in axial.items()]
     result.claim(
-        "004 abstract",
-        "gamma can be optimised: a best value exists (IMS, GL-SPARK, Lobatto IIIA-B with 2 and 4 stages)",
-        "best gamma over the mean moment, nutating and fast top (over the axial moment): " + "; ".join(where),
-        all(inside) and min(min(pair) for pair in gains) > 2.0,
+        "004 abstract: gamma can be optimised: a best value exists (IMS, GL-SPARK, Lobatto IIIA-B with 2 and 4 stages)",
+        f"best gamma over the mean moment, nutating and fast top (over the axial moment): {'; '.join(where)}",
+        all(map(_inside, (best[method] for method in with_optimum)))
+        and min(min(_spread("gamma", method)) for method in with_optimum) > 2.0,
     )
     others = {
-        label: [scans[top.name]["gamma", label] for top in (NUTATING, FAST)]
-        for label in ("EMS", "Lobatto-IIIA-B(3)")
+        method: [
+            float(errors.min() / errors[MIDDLE]) for errors in (scan_of(top)["gamma", method] for top in TOPS)
+        ]
+        for method in ("EMS", "Lobatto-IIIA-B(3)")
     }
-    found = {label: [best_factor(errors) for errors in pair] for label, pair in others.items()}
     result.claim(
-        "004 abstract",
-        "the same of EMS and of Lobatto IIIA-B with 3 stages",
+        "004 abstract: the same of EMS and of Lobatto IIIA-B with 3 stages",
         "; ".join(
-            f"{label}: best at {found[label][0]:.2g}, {found[label][1]:.2g}, where the error is "
-            f"{pair[0].min() / pair[0][middle]:.2f}, {pair[1].min() / pair[1][middle]:.2f} of that at the mean"
-            for label, pair in others.items()
+            f"{k}: best at {best[k][0]:.2g}, {best[k][1]:.2g}, where the error is {a:.2f}, {b:.2f} of that at the mean"
+            for k, (a, b) in others.items()
         ),
-        all(SCAN[0] < x < SCAN[-1] for pair in found.values() for x in pair),
+        all(_inside(best[method]) for method in others),
         reason="Their errors fall with gamma through most of the scan or all of it; for Lobatto IIIA-B(3) it hardly "
         "matters below the mean moment.",
     )
-    at_mean = {
-        label: [
-            float(scans[top.name]["alpha", label].min() / scans[top.name]["gamma", label][middle])
-            for top in (NUTATING, FAST)
-        ]
-        for label in BY_GAUSS
-    }
+    at_mean = {method: _gains(method, lambda errors: errors[MIDDLE]) for method in BY_GAUSS}
     result.claim(
-        "Xu and Zhong 2016, as reported",
-        "the mean of the principal moments is a good gamma: better than any alpha (IMS, GL-SPARK)",
+        "Xu and Zhong 2016, as reported: the mean of the principal moments is a good gamma: better than any alpha "
+        "(IMS, GL-SPARK)",
         "smallest error with alpha over that with gamma = mean, nutating and fast top: "
-        + ", ".join(f"{label} {a:.2f}, {b:.2f}" for label, (a, b) in at_mean.items()),
-        min(min(pair) for pair in at_mean.values()) > 1.1,
+        + ", ".join(f"{method} {a:.2f}, {b:.2f}" for method, (a, b) in at_mean.items()),
+        min(map(min, at_mean.values())) > 1.1,
     )
-    worst = {
-        label: float(scans[FAST.name]["gamma", label][middle] / scans[FAST.name]["gamma", label].min())
-        for label in BY_GAUSS
-    }
+    fast = {method: scan_of(FAST)["gamma", method] for method in BY_GAUSS}
+    worst = {method: float(errors[MIDDLE] / errors.min()) for method, errors in fast.items()}
+    beside = [x for pair in axial.values() for x in pair]
     result.claim(
-        "Xu and Zhong 2016, as reported",
-        "the mean of the principal moments is near the best gamma, for the fast top too",
-        "error at the mean over the smallest of the scan: "
-        + ", ".join(f"{k} {x:.1f}" for k, x in worst.items()),
+        "Xu and Zhong 2016, as reported: the mean of the principal moments is near the best gamma, for the fast top too",
+        f"error at the mean over the smallest of the scan: {named(worst, '.1f')}",
         max(worst.values()) < 1.5,
         reason=f"The best gamma is {min(beside):.1f} to {max(beside):.1f} times the moment about the axis of the fast "
         "spin, for both tops. The mean is near that only where the moments are alike; here it is six times the axial moment.",
     )
 
 
+def _inside(factors: Sequence[float]) -> bool:
+    """Return True if all factors are inside the scan, not at its ends."""
+    return all(SCAN[0] < x < SCAN[-1] for x in factors)
+
+
 def _convergence(result: Study) -> None:
     """Compare the numbers of Newton iterations with alpha and gamma."""
     counts = {
-        inertia: {
-            method.label: [mean_iterations(method, inertia, x) for x in COARSE_SCAN] for method in METHODS
-        }
+        (inertia, method): [tops.mean_iterations(method, inertia, x) for x in tops.COARSE_SCAN]
         for inertia in TYPES
+        for method in METHODS
     }
-    least = {inertia: {label: min(values) for label, values in counts[inertia].items()} for inertia in TYPES}
-    at_mean = {label: values[AT_MEAN] for label, values in counts["gamma"].items()}
+    figures = {
+        method: (
+            min(counts["alpha", method]),
+            min(counts["gamma", method]),
+            counts["gamma", method][tops.AT_MEAN],
+        )
+        for method in METHODS
+    }
     result.claim(
-        "004 abstract",
-        "a good gamma speeds up Newton's method",
+        "004 abstract: a good gamma speeds up Newton's method",
         "least mean iterations with alpha, with gamma, with gamma = mean: "
-        + ", ".join(
-            f"{k} {least['alpha'][k]:.2f}, {least['gamma'][k]:.2f}, {at_mean[k]:.2f}" for k in at_mean
-        ),
-        all(max(least["gamma"][k], at_mean[k]) < least["alpha"][k] for k in at_mean),
+        + ", ".join(f"{method} {listed(values, '.2f')}" for method, values in figures.items()),
+        all(max(gamma, at_mean) < alpha for alpha, gamma, at_mean in figures.values()),
     )
-    flat = {(inertia, label): counts[inertia][label] for inertia in TYPES for label in counts[inertia]}
-    lines = by_type(("IMS", "GL-SPARK(2)", "Lobatto-IIIA-B(4)"), COARSE_SCAN, flat)
-    result.panels.append(
-        Panel("Newton iterations, |r| < 1e-9", "alpha, gamma / mean moment", "mean a step", lines)
-    )
+    lines = by_type(("IMS", "GL-SPARK(2)", "Lobatto-IIIA-B(4)"), tops.COARSE_SCAN, counts)
+    result.panel("Newton iterations, |r| < 1e-9", FACTOR, "mean a step", lines)
 
 
 def _stability(result: Study) -> None:
     """Compare the largest stable steps with alpha and gamma."""
     found = {
-        inertia: {
-            method.label: [largest_stable_step(method, inertia, x) for x in COARSE_SCAN] for method in METHODS
-        }
+        (inertia, method): [tops.largest_stable_step(method, inertia, x) for x in tops.COARSE_SCAN]
         for inertia in TYPES
+        for method in METHODS
     }
-    steps = {inertia: {k: [x.h for x in row] for k, row in rows.items()} for inertia, rows in found.items()}
+    steps = {key: [stability.h for stability in row] for key, row in found.items()}
     cases: tuple[tuple[str, Sequence[str], str], ...] = (
         ("IMS", ("IMS",), "Newton's method fails sooner than with the best alpha."),
         (
@@ -364,31 +321,21 @@ def _stability(result: Study) -> None:
             "which it fails.",
         ),
     )
-    for who, labels, reason in cases:
-        pairs = {label: (max(steps["alpha"][label]), max(steps["gamma"][label])) for label in labels}
+    for who, methods, reason in cases:
+        pairs = {method: (max(steps["alpha", method]), max(steps["gamma", method])) for method in methods}
         ends = [
-            why for inertia in TYPES for label in labels for why in (x.end for x in found[inertia][label])
+            stability.end for method in methods for inertia in TYPES for stability in found[inertia, method]
+        ]
+        best = [
+            f"{k} {a:.2f}, {b:.2f} ({steps['gamma', k][tops.AT_MEAN]:.2f})" for k, (a, b) in pairs.items()
         ]
         result.claim(
-            "004 abstract",
-            f"a good gamma makes integrations more stable than any alpha: {who}",
-            f"largest h of {STEPS} steps of the nutating top, from {FIRST_STEP} by factors of {GROWTH}, "
-            "best alpha, best gamma (gamma = mean): "
-            + ", ".join(
-                f"{k} {a:.2f}, {b:.2f} ({steps['gamma'][k][AT_MEAN]:.2f})" for k, (a, b) in pairs.items()
-            )
-            + f"; beyond, Newton's method fails {ends.count('fails')} times, {ends.count('blows up')} runs blow up",
+            f"004 abstract: a good gamma makes integrations more stable than any alpha: {who}",
+            f"largest h of {tops.STEPS} steps of the nutating top, from {tops.FIRST_STEP} by factors of {tops.GROWTH}, "
+            f"best alpha, best gamma (gamma = mean): {', '.join(best)}; beyond, Newton's method fails {ends.count('fails')} "
+            f"times, {ends.count('blows up')} runs blow up",
             all(b > a for a, b in pairs.values()),
             reason=reason,
         )
-    flat = {(inertia, label): steps[inertia][label] for inertia in TYPES for label in steps[inertia]}
-    lines = by_type(("IMS", "EMS", "GL-SPARK(1)", "GL-SPARK(2)"), COARSE_SCAN, flat)
-    result.panels.append(
-        Panel(f"Largest stable h of {STEPS} steps", "alpha, gamma / mean moment", "h", lines)
-    )
-
-
-if __name__ == "__main__":
-    from rodsim.papers.claims_report import main
-
-    main(NAME)
+    lines = by_type(("IMS", "EMS", "GL-SPARK(1)", "GL-SPARK(2)"), tops.COARSE_SCAN, steps)
+    result.panel(f"Largest stable h of {tops.STEPS} steps", FACTOR, "h", lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -97,10 +96,6 @@ class JointDampingEntry(InteractionEntry):
     joint: JointEntry = stated(JOINT, "name of a joint")
     turning: float = stated(NOT_NEGATIVE, "moment over relative turning rate [N m s]", 0.0)
     sliding: float = stated(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
-
-    @classmethod
-    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
-        return f"{cls.word} '{name}'"
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:

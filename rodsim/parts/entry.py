@@ -32,7 +32,7 @@ from rigid.checks import shown, vector
 from rigid.errors import ModelError
 from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Frames, Ints
-from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod, part_of
 from rodsim.parts.part_names import part_named
 from rodsim.parts.time_expressions import Components, vector_signal
 
@@ -44,7 +44,7 @@ E = TypeVar("E", bound="Entry")
 
 
 class Place(Protocol):
-    """Protocol of a point on a frame (`rodsim.building.build.Placed`)."""
+    """Protocol of a point on a frame (`rodsim.building.placement.Placed`)."""
 
     @property
     def frame(self) -> int: ...
@@ -55,7 +55,7 @@ class Place(Protocol):
 
 
 class Poses(Protocol):
-    """Protocol of the part of `rodsim.building.build.Placement` that entries use."""
+    """Protocol of the part of `rodsim.building.placement.Placement` that entries use."""
 
     r: Floats
     quat: Floats
@@ -65,6 +65,29 @@ class Poses(Protocol):
     def frame_of(self, thing: Held) -> int: ...
     def frames_of(self, part: Body | Rod) -> Ints: ...
     def local(self, frame: int, direction: Floats) -> Floats: ...
+
+
+def frames_apart(poses: Poses, owner: str, a: Held, b: Held) -> list[int]:
+    """Return the frames of both sides of an entry; ModelError if they are one frame."""
+    frames = [poses.frame_of(x) for x in (a, b)]
+    if frames[0] == frames[1]:
+        raise ModelError(f"{owner}: joins a node to itself; give two points apart")
+    return frames
+
+
+def across(axis: Floats) -> Floats:
+    """Return a unit vector (3,) perpendicular to an axis (3,)."""
+    found: Floats = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    return found / np.linalg.norm(found)
+
+
+def angle_directions(poses: Poses, a: int, b: int, axis: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return directions U_a, W_a, U_b (3,), frame axes, by which the angle of frame b from a about a world axis is measured.
+
+    U and W are perpendicular to the axis; U is the same in both frames at t = 0.
+    """
+    u = across(axis)
+    return poses.local(a, u), poses.local(a, np.cross(axis, u)), poses.local(b, u)
 
 
 class Asked(NamedTuple):
@@ -106,7 +129,7 @@ def _end(asked: Asked, what: str, thing: Any) -> Held:
         raise ModelError(f"{asked.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
     if not isinstance(thing, Anchor | Ground | Body | Driven):
         raise ModelError(f"{asked.owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
-    asked.mine(thing.part if isinstance(thing, Anchor) else thing)
+    asked.mine(part_of(thing))
     return thing
 
 
@@ -272,9 +295,15 @@ class Entry:
             cls.kind_described = getattr(cls, "word", "")
 
     @classmethod
+    @cache
     def fields(cls) -> Mapping[str, Stated]:
-        """Return the declarations of the fields that the user gives in addition to the name, by field."""
-        return _fields_of(cls)  # type: ignore[arg-type]  # classes are hashable
+        """Return the declarations of the fields that the user gives in addition to the name, by field, with their keys."""
+        found = {f.name: f.metadata.get("stated") for f in dataclasses.fields(cls)}
+        return {
+            name: own._replace(key=own.key or name, described_as=own.described_as or own.key or name)
+            for name, own in found.items()
+            if own
+        }
 
     @classmethod
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
@@ -285,10 +314,9 @@ class Entry:
     def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with each synonym of a choice replaced by that choice, which results and files use."""
         found = dict(given)
-        for field, synonyms in _synonyms_of(cls).items():  # type: ignore[arg-type]  # classes are hashable
-            word = found.get(field)
-            if isinstance(word, str):
-                found[field] = synonyms.get(word, word)
+        for field, own in cls.fields().items():
+            if isinstance(word := found.get(field), str):
+                found[field] = own.sort.synonyms.get(word, word)
         return found
 
     @classmethod
@@ -303,8 +331,8 @@ class Entry:
     @property
     def held(self) -> Iterator[Any]:
         """Iterate over the parts, anchors and other entries in its fields."""
-        for name in _names_of(type(self)):  # type: ignore[arg-type]  # classes are hashable
-            value = getattr(self, name)
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, _PARTS):
                 yield value
 
@@ -333,32 +361,11 @@ class Entry:
         return f"<{self.word} '{self.name}' of {held}>"
 
 
-@cache
-def _names_of(kind: type[Entry]) -> tuple[str, ...]:
-    return tuple(f.name for f in dataclasses.fields(kind))
-
-
 _PARTS = Anchor, Body, Rod, Ground, Driven, Entry
-
-
-@cache
-def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
-    """Return the declarations of the fields of a kind of entry, with their keys filled in."""
-    found = {f.name: f.metadata.get("stated") for f in dataclasses.fields(kind)}
-    return {
-        name: own._replace(key=own.key or name, described_as=own.described_as or own.key or name)
-        for name, own in found.items()
-        if own
-    }
 
 
 class InteractionEntry(Entry):
     """Base class of entries without a table for their kind: they make rows of `discretization.interaction_table`."""
-
-    @property
-    def kind(self) -> str:
-        """Name of the kind in messages."""
-        return self.word
 
     @abstractmethod
     def made(self, poses: Poses) -> list[Interaction]:
@@ -396,17 +403,20 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
 
 def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
     """Make an entry from checked arguments without storing it in the model; its attribute `given` holds the arguments."""
-    defaults = _defaults_of(kind)  # type: ignore[arg-type]  # classes are hashable
-    given = kind.canonical({**defaults, **{field: given[field] for field in given if field in defaults}})
+    fields = kind.fields()
+    given = kind.canonical(
+        {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
+    )
     owner = kind.owner(name, given)
     given |= {
         field: own.sort.by_name(owner, model, given[field])
-        for field, own in _fields_of(kind).items()  # type: ignore[arg-type]
+        for field, own in fields.items()
         if given[field] is not None
     }
     asked = Asked(model, owner, kind, given)
     values: dict[str, Any] = {}
-    for field, own in _in_order(kind):  # type: ignore[arg-type]
+    # choices first, since the checks of other fields may depend on them
+    for field, own in sorted(fields.items(), key=lambda item: item[1].sort.word != "choice"):
         value = given[field]
         left_out = value is None and own.default is None
         values[field] = None if left_out else own.sort.check(asked, own.key, value)
@@ -418,28 +428,9 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
     return made
 
 
-@cache
-def _defaults_of(kind: type[Entry]) -> Mapping[str, Any]:
-    """Return the default of each field; None also for required fields."""
-    return {field: None if own.required else own.default for field, own in _fields_of(kind).items()}  # type: ignore[arg-type]
-
-
-@cache
-def _synonyms_of(kind: type[Entry]) -> Mapping[str, Mapping[str, str]]:
-    """Return the synonyms of each field that has some: field -> {word: choice}."""
-    fields = _fields_of(kind)  # type: ignore[arg-type]  # classes are hashable
-    return {field: own.sort.synonyms for field, own in fields.items() if own.sort.synonyms}
-
-
-@cache
-def _in_order(kind: type[Entry]) -> list[tuple[str, Stated]]:
-    """Return the fields, choices first, since the checks of other fields may depend on them."""
-    return sorted(_fields_of(kind).items(), key=lambda item: item[1].sort.word != "choice")  # type: ignore[arg-type]
-
-
 def _check_apart(owner: str, a: Any, b: Any) -> None:
     """Raise ModelError if both ends are on the same part, unless they are different points of one rod."""
-    pa, pb = (x.part if isinstance(x, Anchor) else x for x in (a, b))
+    pa, pb = part_of(a), part_of(b)
     same_node = isinstance(pa, Rod) and isinstance(a, Anchor) and isinstance(b, Anchor) and a.s != b.s
     if pa is pb and not same_node:
         raise ModelError(f"{owner}: joins {pa} to itself; give two parts")

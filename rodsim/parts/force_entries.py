@@ -39,11 +39,14 @@ from rodsim.parts.entry import (
     InteractionEntry,
     Poses,
     Sort,
+    angle_directions,
     choice,
     entry,
+    frames_apart,
     stated,
 )
 from rodsim.parts.model_parts import Anchor
+from rodsim.parts.sections import lowest_eigenvalue
 from rodsim.parts.spring_laws import SpringLaw, check_resists
 
 COORDINATES = ("length", "displacement", "angle")
@@ -58,9 +61,7 @@ def _matrix(asked: Asked, what: str, given: ArrayLike) -> Floats:
         matrix = np.diag(vector(owner, what, given, 6))
     else:
         matrix = array(owner, what, given, (6, 6))
-    if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
-        raise ModelError(f"{owner}: {what} is not symmetric")
-    lowest = np.linalg.eigvalsh(matrix)[0]
+    lowest = lowest_eigenvalue(owner, what, matrix)
     if lowest < -1e-12 * np.abs(matrix).max():
         raise ModelError(f"{owner}: {what} has the eigenvalue {lowest:.3g}; it must not be negative")
     return 0.5 * (matrix + matrix.T)
@@ -122,9 +123,7 @@ class BushingEntry(InteractionEntry):
 
     def made(self, poses: Poses) -> list[Interaction]:
         ends = [poses.place(cast(Anchor, x)).world if self.at is None else self.at for x in (self.a, self.b)]
-        frames = [poses.frame_of(x) for x in (self.a, self.b)]
-        if frames[0] == frames[1]:
-            raise ModelError(f"bushing '{self.name}': joins a node to itself; give two points apart")
+        frames = frames_apart(poses, f"bushing '{self.name}'", self.a, self.b)
         free = free_axis(self.stiffness, self.damping)
         P = np.eye(3) if free is None else with_axis(free)
         axes = self.axes @ P
@@ -186,9 +185,7 @@ class AlongEntry(InteractionEntry):
 
     def made(self, poses: Poses) -> list[Interaction]:
         owner = self.owner(self.name, {})
-        frames = [poses.frame_of(x) for x in (self.a, self.b)]
-        if frames[0] == frames[1]:
-            raise ModelError(f"{owner}: joins a node to itself; give two points apart")
+        frames = frames_apart(poses, owner, self.a, self.b)
         if self.of == "angle":
             head, reach, arm = self._angle(owner, poses, frames), 1.0, 1.0
             kinds = law_springs.ANGLE_SPRING, law_springs.ANGLE_DAMPER
@@ -221,11 +218,7 @@ class AlongEntry(InteractionEntry):
                     f"{owner}: its law reaches over {last - first:.3g} rad; an angle is known within one turn, 2 pi"
                 )
             middle = 0.5 * (first + last)
-        u = np.cross(np.eye(3)[np.argmin(np.abs(self.axis))], self.axis)
-        u /= np.linalg.norm(u)
-        a, b = frames
-        w = np.cross(self.axis, u)
-        return np.concatenate([poses.local(a, u), poses.local(a, w), poses.local(b, u), [middle]])
+        return np.concatenate([*angle_directions(poses, *frames, self.axis), [middle]])
 
 
 @entry

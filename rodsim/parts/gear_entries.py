@@ -11,7 +11,7 @@ from rigid.checks import number, shown
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
 from rodsim.parts.entry import Asked, Entry, Sort, entry, joint_of, stated
-from rodsim.parts.joint_entries import COORDINATES, JointEntry
+from rodsim.parts.joint_entries import COORDINATES, JointEntry, chosen_coordinate
 
 RATIOS = (  # smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
     1e-50,
@@ -71,20 +71,8 @@ class GearEntry(Entry):
 def _geared(asked: Asked, joint: Any, ratio: Any, of: Any) -> Geared:
     """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
     owner, entry = asked.owner, joint_of(asked, "joint", joint)
-    known = [own for own in COORDINATES if own in JOINTS[entry.kind].coordinates]
-    if not known:
-        able = [kind for kind, own in JOINTS.items() if set(COORDINATES) & set(own.coordinates)]
-        raise ModelError(
-            f"{owner}: {entry.kind} joint '{entry.name}' has no coordinate to couple; use one of {', '.join(able)}"
-        )
-    if of is None and len(known) > 1:
-        raise ModelError(
-            f"{owner}: say which coordinate of '{entry.name}' in `of`: {' or '.join(map(repr, known))}"
-        )
-    if of is not None and of not in known:
-        raise ModelError(
-            f"{owner}: {entry.kind} joint '{entry.name}' has no {of}; couple its {' or '.join(known)}"
-        )
+    known = lambda kind: [own for own in COORDINATES if own in JOINTS[kind].coordinates]  # noqa: E731
+    coordinate = chosen_coordinate(owner, entry, of, "couple", known)
     size = number(owner, f"ratio of '{entry.name}'", ratio)
     if size == 0.0:
         raise ModelError(f"{owner}: the ratio of '{entry.name}' is 0, which couples nothing; leave it out")
@@ -93,7 +81,7 @@ def _geared(asked: Asked, joint: Any, ratio: Any, of: Any) -> Geared:
             f"{owner}: the ratio of '{entry.name}' is {size:g}, whose square is no number; only ratios to each other count: "
             "multiply all of them, or leave it out"
         )
-    return Geared(entry, of or known[0], size)
+    return Geared(entry, coordinate, size)
 
 
 def _check(owner: str, each: list[Geared], gears: Any) -> None:

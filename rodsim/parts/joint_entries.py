@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from rigid.joints.generic import ROTATIONS, TRANSLATIONS
 from rigid.motions import Motion, scalar_motion
 from rigid.system import Floats
 from rodsim.parts.entry import END, JOINT, PLACE, Asked, Entry, Held, Sort, entry, in_time, stated
-from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.parts.model_parts import Ground, part_of
 from rodsim.parts.time_expressions import scalar_signal
 
 COORDINATES = "angle", "displacement"
@@ -86,7 +86,7 @@ class JointEntry(Entry):
             if not joint.to_ground:
                 raise ModelError(f"{owner}: give the two parts it joins")
             values["b"] = asked.model.ground
-        elif joint.to_ground and not isinstance(b.part if isinstance(b, Anchor) else b, Ground):
+        elif joint.to_ground and not isinstance(part_of(b), Ground):
             raise ModelError(
                 f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
             )
@@ -103,7 +103,7 @@ class JointEntry(Entry):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: the two parts and the arguments of the joint."""
-        from rodsim.parts.part_html import joint_html
+        from rodsim.parts.html import joint_html
 
         return joint_html(self)
 
@@ -128,23 +128,42 @@ class DriveEntry(Entry):
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
-        owner, joint, of = asked.owner, values["joint"], values["of"]
-        known = JOINTS[joint.kind].driven
-        if not known:
-            able = ", ".join(kind for kind, own in JOINTS.items() if own.driven)
-            raise ModelError(
-                f"{owner}: a {joint.kind} joint has no coordinate to drive; use one of {able}, or a driven frame"
-            )
-        if of is None and len(known) > 1:
-            raise ModelError(
-                f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, known))}"
-            )
-        if of is not None and of not in known:
-            raise ModelError(f"{owner}: a {joint.kind} joint has no {of}; drive its {' or '.join(known)}")
-        values["of"] = of or known[0]
+        driven = lambda kind: JOINTS[kind].driven  # noqa: E731
+        values["of"] = chosen_coordinate(
+            asked.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
+        )
 
     def __repr__(self) -> str:
         return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"
+
+
+def chosen_coordinate(
+    owner: str,
+    joint: JointEntry,
+    of: Any,
+    verb: str,
+    coordinates: Callable[[str], Sequence[str]],
+    otherwise: str = "",
+) -> str:
+    """Return the coordinate of a joint that an entry drives or couples (`verb`); None as `of` if the joint has only one.
+
+    `coordinates`: returns those of a kind of joint; `otherwise`: what to use if the joint has none, for the message.
+    """
+    known = coordinates(joint.kind)
+    if not known:
+        able = ", ".join(kind for kind in JOINTS if coordinates(kind))
+        raise ModelError(
+            f"{owner}: {joint.kind} joint '{joint.name}' has no coordinate to {verb}; use one of {able}{otherwise}"
+        )
+    if of is None and len(known) > 1:
+        raise ModelError(
+            f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, known))}"
+        )
+    if of is not None and of not in known:
+        raise ModelError(
+            f"{owner}: {joint.kind} joint '{joint.name}' has no {of}; {verb} its {' or '.join(known)}"
+        )
+    return of or known[0]
 
 
 def kind_of(owner: str, kind: Any) -> str:

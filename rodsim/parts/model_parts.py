@@ -48,6 +48,22 @@ class Ground:
         return "the ground"
 
 
+class _Frame:
+    """Base of bodies and driven frames: points of them in local and in world coordinates."""
+
+    position: Floats
+    orientation: Floats
+
+    def at(self, point: ArrayLike) -> Anchor:
+        """Return the material point at `point` (3,), m, in the axes of the part."""
+        return Anchor(self, vector(str(self), "point", point))  # type: ignore[arg-type]
+
+    def at_world(self, point: ArrayLike) -> Anchor:
+        """Return the material point that is at world coordinates `point` (3,), m, at t = 0."""
+        away = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))  # type: ignore[arg-type]
+
+
 class StandsFor(NamedTuple):
     """Sections of the rod that a rigid body replaces: their poses in body axes, from the reference point of the body."""
 
@@ -57,7 +73,7 @@ class StandsFor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(_Frame):
     """A rigid body; `position` (3,), m, and `orientation` (w, x, y, z) place the axes of its shape in the world."""
 
     name: str
@@ -70,15 +86,6 @@ class Body:
     angular_velocity: Floats | None  # (3,) inertial, rad/s; None: as for `velocity`
     stands_for: StandsFor | None = None
 
-    def at(self, point: ArrayLike) -> Anchor:
-        """Return the material point at `point` (3,), m, in the axes of the shape."""
-        return Anchor(self, vector(str(self), "point", point))
-
-    def at_world(self, point: ArrayLike) -> Anchor:
-        """Return the material point that is at world coordinates `point` (3,), m, at t = 0."""
-        away = vector(str(self), "point", point) - self.position
-        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
-
     @property
     def center(self) -> Floats:
         """World coordinates (3,) of the centre of mass at t = 0, m."""
@@ -89,7 +96,7 @@ class Body:
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: mass, inertia and pose."""
-        from rodsim.parts.part_html import body_html
+        from rodsim.parts.html import body_html
 
         return body_html(self)
 
@@ -98,22 +105,13 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Driven:
+class Driven(_Frame):
     """A frame with prescribed motion; `position` (3,), m, and `orientation` (w, x, y, z) are its pose at t = 0."""
 
     name: str
     motion: FrameMotion
     position: Floats
     orientation: Floats
-
-    def at(self, point: ArrayLike) -> Anchor:
-        """Return the point fixed to the frame at local coordinates `point` (3,), m."""
-        return Anchor(self, vector(str(self), "point", point))
-
-    def at_world(self, point: ArrayLike) -> Anchor:
-        """Return the point fixed to the frame that is at world coordinates `point` (3,), m, at t = 0."""
-        away = vector(str(self), "point", point) - self.position
-        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))
 
     def __repr__(self) -> str:
         return f"<Driven '{self.name}' at {text(self.position)}>"
@@ -223,7 +221,7 @@ class Rod:
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: length, elements and section."""
-        from rodsim.parts.part_html import rod_html
+        from rodsim.parts.html import rod_html
 
         return rod_html(self)
 
@@ -275,6 +273,11 @@ class Anchor:
         return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)
 
 
+def part_of(thing: Any) -> Any:
+    """Return the part of an anchor; anything else is returned unchanged."""
+    return thing.part if isinstance(thing, Anchor) else thing
+
+
 class Given(NamedTuple):
     """Unchecked arguments for a shape of a rod; None: not given."""
 
@@ -319,9 +322,7 @@ def make_rod(
         _vectors(owner, "angular_velocity", angular_velocity),
         MASSES[mass],
         element.replace(" ", ""),
-        rest_strains
-        if rest_strains is None or callable(rest_strains)
-        else vector(owner, "rest_strains", rest_strains, 6),
+        _vectors(owner, "rest_strains", rest_strains, 6),
     )
 
 
@@ -354,10 +355,10 @@ def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> R
 
 
 def _vectors(
-    owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None
+    owner: str, what: str, value: ArrayLike | Callable[[float], ArrayLike] | None, length: int = 3
 ) -> Floats | Callable[[float], ArrayLike] | None:
-    """Check a vector (3,), a callable or None."""
-    return value if value is None or callable(value) else vector(owner, what, value)
+    """Check a vector of this length, a callable or None."""
+    return value if value is None or callable(value) else vector(owner, what, value, length)
 
 
 def _angle(owner: str, what: str, value: Twist) -> Twist:

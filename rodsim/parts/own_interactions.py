@@ -18,10 +18,11 @@ from rigid.interactions.kinds import Kind
 from rigid.interactions.measures import WIDTHS
 from rigid.system import Floats
 from rodsim.interactions import calling
+from rodsim.interactions.kind_checks import complex_poses
 from rodsim.interactions.measures import Measure
 from rodsim.interactions.registering import OwnKind, in_use, own_kind
 from rodsim.interactions.text_energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
-from rodsim.parts.entry import Asked, InteractionEntry, Poses, Sort, anchor, entry, stated
+from rodsim.parts.entry import Asked, InteractionEntry, Poses, Sort, anchor, angle_directions, entry, stated
 from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.parts.part_names import part_named
 from rodsim.parts.section_energies import text_of
@@ -170,13 +171,9 @@ class OwnEntry(AnchoredEntry):
 
 
 @dataclass(frozen=True)
-class Taken:
+class Taken(Measured):
     """One measure of an `EnergyEntry`, with its two anchors given by their numbers `a` and `b`."""
 
-    name: str
-    word: str
-    a: int
-    b: int
     directions: tuple[Floats, ...]
     length: float | None
 
@@ -184,13 +181,7 @@ class Taken:
         """Return the parameters of the measure in the order of `rigid.interactions.measures`."""
         a, b = poses.place(anchors[self.a]), poses.place(anchors[self.b])
         if self.word == "angle":
-            axis = self.directions[0]
-            u = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
-            u /= np.linalg.norm(u)
-            w = np.cross(axis, u)
-            return np.concatenate(
-                [poses.local(a.frame, u), poses.local(a.frame, w), poses.local(b.frame, u), [0.0]]
-            )
+            return np.concatenate([*angle_directions(poses, a.frame, b.frame, self.directions[0]), [0.0]])
         local = [poses.local(f, u) for f, u in zip((a.frame, b.frame), self.directions, strict=False)]
         if self.word == "cosine":
             return np.concatenate(local)
@@ -263,7 +254,7 @@ class EnergyEntry(AnchoredEntry):
         found: dict[Any, list[Floats | None]] = {}
         at = 0
         for m in self.taken:
-            for k, (number, turns) in enumerate(asks_to_turn(Measured(m.name, m.word, m.a, m.b)).items()):
+            for k, (number, turns) in enumerate(asks_to_turn(m).items()):
                 anchor = self.anchors[number]
                 lever = None if turns else X[at + 3 * k : at + 3 * k + 3]
                 found.setdefault((anchor.part.name, anchor.s), []).append(lever)
@@ -287,8 +278,7 @@ def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) ->
     Both add the forces at t = 0 and their change over the distance of the frames, as the stiffness gives it.
     """
     r = poses.r[frames] - poses.r[frames[0]]
-    y = np.zeros((len(frames), 4, 3), complex)
-    y[:, 0], y[:, 1:] = r, quaternions.to_matrix(poses.quat[frames]).swapaxes(1, 2)
+    y = complex_poses(r, poses.quat[frames])
     at_start = [calling.value(kind, y, X), calling.pulled(calling.dual(kind, y, y, X), y)]
     if not all(np.all(np.isfinite(x)) for x in at_start):
         raise ModelError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rigid.errors import ModelError
+from rigid.errors import ModelError, PartName
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.points import parse_point
 
 ENDS = ".start", ".end"  # suffixes of the ends of a rod
 MOST_LISTED = 12  # names in a message
@@ -38,11 +39,10 @@ def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Groun
         rod = parts.get(text.removesuffix(end)) if text.endswith(end) else None
         if isinstance(rod, Rod):
             return rod.start if end == ENDS[0] else rod.end
-    name, _, where = text.rpartition("@")
-    part = parts.get(name)
+    point = parse_point(text, parts)
+    name, part, place = point.part, parts.get(point.part), point.position or ()
     if part is None:
-        raise _no_part(owner, parts, text)
-    place = _numbers(where)
+        raise _no_part(owner, parts, name)
     if isinstance(part, Rod):
         if len(place) != 1:
             raise ModelError(
@@ -85,11 +85,11 @@ def surface_named(owner: str, model: Any, text: str) -> Any:
     return next(iter(found.values()))
 
 
-def _no_part(owner: str, parts: Mapping[str, Any], text: str) -> ModelError:
+def _no_part(owner: str, parts: Mapping[str, Any], name: str) -> ModelError:
     """Return the error for a name that no part has; it lists the known names."""
     known = list(parts)
     return ModelError(
-        f"{owner}: there is no body, rod or driven frame '{text.rpartition('@')[0] or text}'. {_listed(known)}",
+        f"{owner}: there is no body, rod or driven frame '{name}'. {_listed(known)}",
         choices=known,
     )
 
@@ -101,9 +101,17 @@ def _listed(names: list[str]) -> str:
     return f"Use one of {listed}{more}." if names else "Add it first."
 
 
-def _numbers(text: str) -> list[float]:
-    """Return the numbers of a text separated by commas; an empty list if it has others."""
-    try:
-        return [float(x) for x in text.split(",")]
-    except ValueError:
-        return []
+class SpeakingOf:
+    """Add a part's kind and name to each ModelError that is raised inside this context."""
+
+    __slots__ = "kind", "name"
+
+    def __init__(self, kind: str, name: str):
+        self.kind, self.name = kind, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ModelError):
+            error.about = error.about or (PartName(self.kind, self.name),)

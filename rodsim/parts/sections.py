@@ -14,7 +14,7 @@ from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.parts.materials import Material
-from rodsim.parts.section_energies import energy_law
+from rodsim.parts.section_energies import STIFFNESSES, energy_law
 
 if TYPE_CHECKING:
     import sympy
@@ -104,12 +104,7 @@ class Section:
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
             matrix = array("Section", what, getattr(self, what), (6, 6))
-            if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):  # diagonal, as mostly
-                lowest = matrix.diagonal().min()
-            elif np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
-                raise ModelError(f"Section: {what} is not symmetric")
-            else:
-                lowest = np.linalg.eigvalsh(matrix)[0]
+            lowest = lowest_eigenvalue("Section", what, matrix)
             if what == "stiffness" and lowest <= 0.0:
                 raise ModelError(
                     f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite"
@@ -140,7 +135,7 @@ class Section:
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
     def __repr__(self) -> str:
-        from rodsim.parts.section_html import section_words
+        from rodsim.parts.html import section_words
 
         EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
         bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
@@ -148,7 +143,7 @@ class Section:
 
     def _repr_html_(self) -> str:
         """Return tables for notebooks: stiffness, mass and other data."""
-        from rodsim.parts.section_html import section_html
+        from rodsim.parts.html import section_html
 
         return section_html(self)
 
@@ -269,9 +264,7 @@ class Section:
         else:
             branch = array(owner, "stiffness", stiffness, (6, 6))
             size = np.abs(branch).max()
-            if np.abs(branch - branch.T).max() > 1e-9 * size:
-                raise ModelError(f"{owner}: stiffness is not symmetric")
-            lowest = np.linalg.eigvalsh(branch)[0]
+            lowest = lowest_eigenvalue(owner, "stiffness", branch)
             if size == 0.0 or lowest < -1e-12 * size:
                 raise ModelError(
                     f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
@@ -607,10 +600,8 @@ class Section:
             )
         if C is None:
             values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
-            names = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
-            C = np.diag(
-                [number(owner, name, value, positive=True) for name, value in zip(names, values, strict=True)]
-            )
+            given_in_order = zip(STIFFNESSES, values, strict=True)
+            C = np.diag([number(owner, name, value, positive=True) for name, value in given_in_order])
         stiffness = array(owner, "C", C, (6, 6))
         time = number(owner, "damping_time", damping_time, at_least=0.0)
         if D is not None and time != 0.0:
@@ -618,16 +609,25 @@ class Section:
         damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
         made = cls(stiffness, mass_per_length, inertia, damping, radius)
-        arguments: dict[str, Any] = {
-            "EA": EA,
-            "GA": GA,
-            "GJ": GJ,
-            "EI": EI,
-            "C": stiffness if EA is None else None,
-        }
-        arguments |= {"mass_per_length": mass_per_length, "inertia_per_length": inertia_per_length}
-        arguments |= {"damping_time": damping_time, "D": None if D is None else damping, "radius": radius}
-        return made._made_by("from_stiffness", **arguments)
+        return made._made_by(
+            "from_stiffness",
+            **dict(zip(("EA", "GA", "GJ", "EI"), scalars, strict=True)),
+            C=stiffness if EA is None else None,
+            mass_per_length=mass_per_length,
+            inertia_per_length=inertia_per_length,
+            damping_time=damping_time,
+            D=None if D is None else damping,
+            radius=radius,
+        )
+
+
+def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:
+    """Return the lowest eigenvalue of a matrix (n, n); ModelError if the matrix is not symmetric."""
+    if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):  # diagonal, as mostly
+        return float(matrix.diagonal().min())
+    if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} is not symmetric")
+    return float(np.linalg.eigvalsh(matrix)[0])
 
 
 def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:

@@ -37,6 +37,12 @@ class SurfaceEntry(Entry):
 
     on: Anchor
 
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        vertices = getattr(self, "vertices", None)
+        if "on" in changed and vertices is not None:  # the body's axes are not those of the section
+            changed = changed | {"vertices": quaternions.rotate(section(self.on), vertices)}
+        return super().moved(changed, section)
+
 
 @entry
 class SphereEntry(SurfaceEntry):
@@ -126,11 +132,6 @@ class SolidEntry(SurfaceEntry):
     def is_round(self) -> bool:
         """True if the solid is a cylinder, a cone or another body of revolution with corners."""
         return self.vertices is None and isinstance(_solid_of(self.on), Revolved)
-
-    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section
-            changed = changed | {"vertices": quaternions.rotate(section(self.on), self.vertices)}
-        return replace(self, **changed)
 
 
 def _solid_of(on: Anchor) -> Solid | None:
@@ -223,11 +224,6 @@ class MeshEntry(SurfaceEntry):
         assert self.vertices is not None
         assert self.triangles is not None
         return self.vertices, self.triangles
-
-    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        if "on" in changed:  # the body's axes are not those of the section
-            changed = changed | {"vertices": quaternions.rotate(section(self.on), self.corners[0])}
-        return replace(self, **changed)
 
 
 SURFACES_ON_PARTS: tuple[type[SurfaceEntry], ...] = (SphereEntry, SolidEntry, PlaneEntry, MeshEntry)

@@ -27,6 +27,11 @@ def packed(values: ArrayLike, kind: str = "f4") -> dict[str, Any]:
     }
 
 
+def typed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a packed array without its shape, as plotly expects it."""
+    return {"dtype": data["dtype"], "bdata": data["bdata"]}
+
+
 def unpacked(data: dict[str, Any]) -> Floats:
     """Return the array from the result of `packed`, in the precision chosen there."""
     raw = np.frombuffer(base64.b64decode(data["bdata"]), dtype=f"<{data['dtype']}")

@@ -15,6 +15,7 @@ from rodsim.reporting.joints import Carried
 from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
 from rodsim.reporting.strain_extremes import Extremes
 from rodsim.results.audited import Audit
+from rodsim.results.journal import journal_of
 from rodsim.results.result import Result
 from rodsim.results.static_words import described_start
 
@@ -219,15 +220,16 @@ def _file_facts(result: Result) -> list[tuple[str, object]]:
         ("began with", began),
     ]
     if result.path is not None:
-        stat = result.path.stat()
+        path = result.path if result.path.exists() else journal_of(result.path)
+        stat = path.stat()
         changed = datetime.fromtimestamp(stat.st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
         rows += [
-            ("file", result.path.name),
+            ("file", path.name),
             ("size", count(stat.st_size, "byte")),
             ("last written", changed),
         ]
         if stat.st_size <= _HASHED:
-            with result.path.open("rb") as file:
+            with path.open("rb") as file:
                 rows.append(("SHA-256", hashlib.file_digest(file, "sha256").hexdigest()))
     return rows
 

@@ -1,30 +1,34 @@
-"""Data with which the page shows the motion: poses of nodes and bodies at some outputs, and fields and marks drawn with them.
+"""The motion of a page: poses at some outputs, and the plotly traces and the layout that `static/motion.js` moves with them.
 
-`static/tubes.js` makes surfaces from them: a rod is a tube around its nodes, a body its surface at its pose. The Q drawn frames
-are the kept nodes of all rods, one rod after the other, then the bodies.
+The shapes are those of pictures (`rodsim.results.shapes`), with the kept nodes of rods only. The Q drawn frames are the kept
+nodes of all rods, one rod after the other, then the bodies, then other frames with shapes.
 """
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.drives import DRIVEN
 from discretization.interaction_table import springs_of
-from rigid.quaternions import rotate, to_matrix
+from rigid.quaternions import rotate
 from rigid.system import Floats, Ints, State
 from rodsim.reporting.embedded_data import packed
-from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.surfaces import coarse_bodies
 from rodsim.reporting.thinning import MOST_MARKS, Thinning
-from rodsim.results import marks
+from rodsim.results import contact_surfaces, marks
 from rodsim.results.camera import upward, view_direction
 from rodsim.results.drawing import Drawing
-from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.layout import JointLayout, Layout, RodLayout
+from rodsim.results.output_choice import evenly
 from rodsim.results.result import Result
-from rodsim.results.scene import VISIBLE
-from rodsim.results.stage import BODIES, RODS, palette
+from rodsim.results.scene import scene
+from rodsim.results.shapes import UNIT_CORNERS, Shape, half_sides, with_normals
+from rodsim.results.stage import BODIES, RODS, family, palette
 from rodsim.results.standing import Standing
 
 # Components along rods: name, array of `Drawing.arrays`, component, words, unit.
@@ -44,21 +48,43 @@ COMPONENTS = (
 )
 FOLLOWED = 3.0  # ratio of travel to size above which the view follows the model
 NOTHING = 1e-9  # components below this fraction of the largest of their kind are not offered
+HEIGHT = 600  # pixels of the picture for which shapes are made
+ROUNDED = 20_000  # largest number of triangles of smooth bodies, refined
+ASPECT = 1.6  # of the picture, width over height
+ANGLE, FILLED = np.pi / 4, 0.87  # plotly's angle of view; part of the picture that the box takes
+LIGHTING = {"ambient": 0.62, "diffuse": 0.6, "specular": 0.08, "roughness": 0.7, "fresnel": 0.05}
+LIGHTING |= {"facenormalsepsilon": 0, "vertexnormalsepsilon": 1e-30}
+# matplotlib's coolwarm, as in pictures and movies, its middle darker: the walls behind are light
+BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#c3c8ce"], [0.75, "#f49a7b"], [1, "#b40426"]]
+MARKS = (
+    "supports",
+    "driven frames",
+    "driven frames",
+    "driven frames",
+    "planes",
+    "spheres that touch",
+)  # by colour
+LOOKED_AT = 40  # outputs by which the size of the scene is found
+LINES = {
+    "springs": {"color": "#7a9a3c", "width": 5, "dash": "dot"},
+    "bodies without a surface": {"color": "#6b7686", "width": 6},
+}
 
 
 class Motion(NamedTuple):
-    """Arrays of the F kept outputs."""
+    """Arrays of the F kept outputs, and the shapes that move."""
 
     t: Floats  # (F,) times, s
     r: Floats  # (F, Q, 3) positions of the drawn frames, m
     quat: Floats  # (F, Q, 4) quaternions of the drawn frames
-    fields: dict[str, Floats]  # name -> (F, P) values at the P kept nodes of rods
-    joints: Floats  # (F, J, 3) points of the joints on their part a, m
+    joints: Floats  # (F, J, 3) points of the joints between parts on their part a, m
     springs: Floats  # (F, S, 2, 3) ends of springs, m
     sticks: Floats  # (F, L, 2, 3) lines from bodies without surface to their joints and springs, m
-    driven: Floats  # (F, D, 4, 3) positions (m) and three axes of driven frames
     low: Floats  # (F, 3) lower corner of the bounding box, m
     high: Floats  # (F, 3) upper corner of the bounding box, m
+    fields: dict[str, Floats]  # name -> (F, P) values at the P kept nodes of rods
+    joint_names: list[str]
+    shape: Shape  # with numbers of drawn frames
 
     @property
     def size(self) -> float:
@@ -66,135 +92,243 @@ class Motion(NamedTuple):
         return float(np.max(self.high - self.low, initial=0.0))
 
     @property
-    def travel(self) -> float:
-        """Return the largest extent of the space that the model passes through, m."""
-        return float(np.max(self.high.max(axis=0) - self.low.min(axis=0), initial=0.0))
-
-    @property
     def follows(self) -> bool:
         """Return whether the view follows the model, which would be a dot in a view of its whole path."""
-        return self.travel > FOLLOWED * self.size > 0
-
-    @property
-    def least(self) -> float:
-        """Return the radius below which a rod would be invisible, m."""
-        return VISIBLE * max(self.size, 0.0 if self.follows else 0.5 * self.travel)
+        return _follows(self.low, self.high)
 
 
 def motion(result: Result, thin: Thinning) -> Motion:
     """Read the kept outputs, one at a time, because states of a long rod are large."""
-    layout, drawing = result.layout, Drawing(result.layout)
+    layout, drawing, standing = result.layout, Drawing(result.layout), Standing(result.layout)
     starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
     kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
-    points = np.concatenate([np.zeros(0, np.int64), *kept])
-    of_rods = [rod.frames[nodes] for rod, nodes in zip(layout.rods, thin.nodes, strict=True)]
-    places = np.concatenate([np.zeros(0, np.int64), *of_rods, [body.frame for body in layout.bodies]]).astype(
-        np.int64
-    )
-    standing = Standing(layout)
-    r, quat, joints, springs, sticks, driven, low, high = [], [], [], [], [], [], [], []
+    points, bodies = np.concatenate([np.zeros(0, np.int64), *kept]), [body.frame for body in layout.bodies]
+    joints = [
+        joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None and 0 not in joint.frames
+    ]
+    shape, frames = _shape(result, thin, drawing)
     fields: dict[str, list[NDArray[Any]]] = {}
+    rows = []
     for i in thin.outputs.tolist():
         state = result.state(i)
         everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
-        r.append(state.r[places])
-        quat.append(state.quat[places])
-        joints.append(_joint_points(standing, i, state))
-        springs.append(_spring_ends(layout, state))
-        sticks.append(_sticks(standing, i, state))
-        driven.append(_driven(layout, state))
-        of_marks = (joints[-1], springs[-1].reshape(-1, 3), driven[-1][:, 0])
-        seen = np.concatenate([everything, state.r[places], *of_marks])
-        seen = seen[np.isfinite(seen).all(axis=1)] if not np.isfinite(seen).all() else seen
-        low.append(seen.min(axis=0) if len(seen) else np.zeros(3))
-        high.append(seen.max(axis=0) if len(seen) else np.zeros(3))
+        places = [
+            _points(standing, joints, i, state),
+            _spring_ends(layout, state),
+            _sticks(standing, i, state),
+        ]
+        seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in places)])
+        seen = (
+            seen[np.isfinite(seen).all(axis=1)] if np.isfinite(seen).all(axis=1).any() else np.zeros((1, 3))
+        )
+        rows.append((state.r[frames], state.quat[frames], *places, seen.min(axis=0), seen.max(axis=0)))
         if layout.rods:
             for name, array, k, _, _ in COMPONENTS:
                 fields.setdefault(name, []).append(arrays[array][points, k])
             fields.setdefault("speed", []).append(np.linalg.norm(arrays["velocity"][points], axis=1))
-    return Motion(
-        result.t[thin.outputs],
-        np.array(r),
-        np.array(quat),
-        {name: np.array(values) for name, values in fields.items()},
-        np.array(joints),
-        np.array(springs),
-        np.array(sticks),
-        np.array(driven),
-        np.array(low),
-        np.array(high),
+    names = [f"{joint.kind} joint '{joint.name}'" for joint in joints]
+    r, quat, points, springs, sticks, low, high = (np.array(column) for column in zip(*rows, strict=True))
+    values = {name: np.array(own) for name, own in fields.items()}
+    t = result.t[thin.outputs]
+    return Motion(t, r, quat, points, springs, sticks, low, high, values, names, shape)
+
+
+def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Ints]:
+    """Return the shapes of all objects, and the drawn frames (Q,) by whose numbers they refer to frames.
+
+    Vertices at sharp edges are doubled, because plotly averages the normals of faces at a vertex.
+    """
+    layout = copy.copy(result.layout)
+    looked_at = thin.outputs[evenly(len(thin.outputs), LOOKED_AT)].tolist()
+    states = [state for state in map(result.state, looked_at) if np.isfinite(state.r).all()]
+    clouds = [np.concatenate([drawing.points(state), state.r]) for state in states] or [np.zeros((1, 3))]
+    size = _scene_size(
+        np.array([points.min(axis=0) for points in clouds]),
+        np.array([points.max(axis=0) for points in clouds]),
     )
+    layout.rods = [_thinned(rod, nodes) for rod, nodes in zip(layout.rods, thin.nodes, strict=True)]
+    layout.bodies = coarse_bodies(layout.bodies)
+    whole = scene(layout, size, upward(layout.gravity), states, size / HEIGHT, ROUNDED)
+    first = np.concatenate(
+        [np.zeros(0, np.int64), *(rod.frames for rod in layout.rods), [body.frame for body in layout.bodies]]
+    ).astype(np.int64)
+    frames = np.concatenate([first, np.setdiff1d(np.concatenate([whole.a, whole.b]), first)])
+    number = np.zeros(layout.n_frames, np.int64)
+    number[frames[::-1]] = np.arange(len(frames))[::-1]
+    at = whole.place(states[0] if states else result.state(0))
+    mesh = with_normals(np.nan_to_num(at), whole.faces, vertex=np.arange(len(at)))
+    of_vertex = mesh.point_data["vertex"]
+    split = {name: getattr(whole, name)[of_vertex] for name in ("station", "offset", "upright", "owner")}
+    return whole._replace(a=number[whole.a], b=number[whole.b], faces=mesh.regular_faces, **split), frames
+
+
+def _thinned(rod: RodLayout, nodes: Ints) -> RodLayout:
+    """Return a rod with some of its nodes."""
+    arrays = {name: getattr(rod, name)[nodes] for name in ("frames", "arclength", "radius", "sides")}
+    return replace(rod, elements=np.arange(len(nodes) - (not rod.closed)), **arrays)
+
+
+def _scene_size(low: Floats, high: Floats) -> float:
+    """Return the size of the scene, m, by which thin rods and marks are drawn, from bounding boxes (F, 3)."""
+    travel = 0.0 if _follows(low, high) else float(np.max(high.max(axis=0) - low.min(axis=0)))
+    return max(float(np.max(high - low)), 0.5 * travel) or 1.0
+
+
+def _follows(low: Floats, high: Floats) -> bool:
+    """Return whether a model with bounding boxes from `low` (F, 3) to `high` (F, 3) travels far for its size."""
+    return bool(np.max(high.max(axis=0) - low.min(axis=0)) > FOLLOWED * np.max(high - low) > 0)
 
 
 def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]) -> dict[str, Any]:
-    """Return the data of the motion for `static/player.js`; `labels`: text for each kept output."""
-    layout = result.layout
-    rods, _ = palette([rod.name for rod in layout.rods], RODS)
-    bodies, _ = palette([body.name for body in layout.bodies], BODIES)
+    """Return the data of the motion for `static/motion.js`; `labels`: text for each kept output."""
+    layout, shape = result.layout, found.shape
     up = upward(layout.gravity)
-    direction, up = _view(found, up)
-    surfaces, _ = body_surfaces(layout.bodies)
+    view, up = _view(found, up)
+    lines = {"springs": found.springs, "bodies without a surface": found.sticks}
     return {
         "labels": labels,
         "t": found.t.tolist(),
         "r": packed(found.r),
         "quat": packed(found.quat),
         "rods": [
-            _rod(rod, nodes, color, found.least)
-            for rod, nodes, color in zip(layout.rods, thin.nodes, rods, strict=True)
+            {"name": rod.name, "count": len(nodes), "s": packed(rod.arclength[nodes])}
+            for rod, nodes in zip(layout.rods, thin.nodes, strict=True)
         ],
-        "bodies": [
-            {"name": body.name, "color": _css(color)}
-            for body, color in zip(layout.bodies, bodies, strict=True)
-        ],
-        "surfaces": surfaces,
-        "fields": _fields(found.fields),
+        "a": packed(shape.a, "i4"),
+        "b": packed(shape.b, "i4"),
+        "x": packed(shape.x),
+        "meshes": _meshes(layout, shape, view + 0.9 * up),
+        "lines": {
+            name: {"ends": packed(ends), "trace": _lines(name)} for name, ends in lines.items() if ends.size
+        },
         "joints": packed(found.joints),
-        "joint_names": [
-            f"{joint.kind} joint '{joint.name}'" for joint in layout.joints[: found.joints.shape[1]]
-        ],
-        # joints to the ground are marked as supports
-        "supports": [
-            joint.frames is not None and 0 in joint.frames for joint in layout.joints[: found.joints.shape[1]]
-        ],
-        "driven": packed(_drawn_axes(found)),
-        "springs": packed(found.springs),
-        "sticks": packed(found.sticks),
+        "joint_trace": _joint_trace(found.joint_names),
+        "fields": _fields(found.fields),
         "low": packed(found.low),
         "high": packed(found.high),
+        "size": found.size or 1.0,
         "follow": found.follows,
-        "view": direction.tolist(),
-        "up": up.tolist(),
+        "layout": _layout(found, view, up, len(layout.rods) + len(layout.bodies)),
     }
 
 
-def thickened(layout: Layout, found: Motion) -> list[str]:
+def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]:
+    """Return a mesh for each colour and family of names: its plotly trace, and what its vertices are fixed to."""
+    import plotly.graph_objects as go
+
+    rods, _ = palette([rod.name for rod in layout.rods], RODS)
+    bodies, _ = palette([body.name for body in layout.bodies], BODIES)
+    names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
+    stems = [family(name) for name in names]
+    groups: dict[tuple[str, str], list[int]] = {}
+    for owner, (stem, color) in enumerate(zip(stems, np.concatenate([rods, bodies]), strict=True)):
+        groups.setdefault((stem, _css(color)), []).append(owner)
+    for k, (name, color) in enumerate(zip(MARKS, [*marks.COLORS, *contact_surfaces.COLORS], strict=True)):
+        groups[name, _css(color)] = [len(names) + k]
+    found, shown = [], set()
+    for (stem, color), owners in groups.items():
+        own = np.flatnonzero(np.isin(shape.owner, owners))
+        if not len(own):
+            continue
+        of_own = np.full(len(shape.owner), -1)
+        of_own[own] = np.arange(len(own))
+        faces = of_own[shape.faces[np.isin(shape.owner[shape.faces[:, 0]], owners)]].T
+        count = stems.count(stem)
+        name = escape(
+            f"{stem} ({count})" if count > 1 else stem if owners[0] >= len(names) else names[owners[0]], False
+        )
+        trace = go.Mesh3d(
+            name=name, color=color, flatshading=False, showlegend=stem not in shown, legendgroup=escape(stem, False),
+            lighting=LIGHTING, lightposition=_xyz(1e4 * light),
+            hovertemplate=f"<b>{name}</b><br>(%{{x:.4g}}, %{{y:.4g}}, %{{z:.4g}}) m<extra></extra>",
+        )  # fmt: skip
+        shown.add(stem)
+        upright = shape.upright[own]
+        found.append(
+            {
+                "trace": trace.to_plotly_json(),
+                "faces": [packed(corners, "i4") for corners in faces],
+                "rods": owners[0] < len(layout.rods),
+                "station": packed(shape.station[own], "i4"),
+                "offset": packed(shape.offset[own]),
+                "upright": packed(upright) if np.any(upright) else None,
+            }
+        )
+    return found
+
+
+def _lines(name: str) -> dict[str, Any]:
+    """Return the plotly trace of lines between pairs of points."""
+    import plotly.graph_objects as go
+
+    return dict(go.Scatter3d(mode="lines", name=name, line=LINES[name], hoverinfo="name").to_plotly_json())
+
+
+def _joint_trace(names: list[str]) -> dict[str, Any]:
+    """Return the plotly trace of the joints between parts."""
+    import plotly.graph_objects as go
+
+    marker = {"size": 3.5, "color": "rgba(90, 98, 112, 0.9)", "line": {"color": "#fff", "width": 1}}
+    text = [escape(name, False) for name in names]
+    return dict(
+        go.Scatter3d(
+            mode="markers", name="joints", marker=marker, text=text, hoverinfo="text"
+        ).to_plotly_json()
+    )
+
+
+def _layout(found: Motion, view: Floats, up: Floats, parts: int) -> dict[str, Any]:
+    """Return the layout of the motion: axes, whose ranges the script sets, legend and camera."""
+    import plotly.graph_objects as go
+
+    low, high = found.low.min(axis=0), found.high.max(axis=0)
+    sides = np.full(3, 1.0) if found.follows else np.maximum(high - low, 0.22 * float((high - low).max()))
+    ratio = np.where(sides > 0, sides, 1.0) / (sides.max() or 1.0)
+    axes = {
+        f"{axis}axis": {
+            "title": {"text": f"{axis} (m)", "font": {"size": 12}}, "autorange": False,
+            "showspikes": False, "nticks": 6, "backgroundcolor": "#f6f7f9", "gridcolor": "#dfe3e8", "zerolinecolor": "#c8ced6",
+            "showbackground": True, "tickfont": {"size": 10, "color": "#66707c"}, "exponentformat": "power",
+        }
+        for axis in "xyz"
+    }  # fmt: skip
+    right = np.cross(up, view) / np.linalg.norm(np.cross(up, view))
+    over = np.cross(view, right)
+    corners = (UNIT_CORNERS - 0.5) * ratio
+    across = np.maximum(np.abs(corners @ over), np.abs(corners @ right) / ASPECT)
+    away = float(
+        (corners @ view + across / (FILLED * np.tan(ANGLE / 2))).max()
+    )  # as near as all corners of the box allow
+    camera = {"eye": _xyz(away * view), "up": _xyz(up), "projection": {"type": "perspective"}}
+    legend = {
+        "orientation": "h",
+        "x": 0,
+        "y": 1,
+        "yanchor": "top",
+        "bgcolor": "rgba(255,255,255,0.75)",
+        "itemsizing": "constant",
+    }
+    layout = go.Layout(
+        margin={"l": 0, "r": 0, "t": 0, "b": 0}, paper_bgcolor="#fff", uirevision="kept", showlegend=parts > 1, legend=legend,
+        scene={**axes, "aspectmode": "manual", "aspectratio": _xyz(ratio), "uirevision": "kept", "camera": camera},
+    )  # fmt: skip
+    return dict(layout.to_plotly_json())
+
+
+def _xyz(values: Floats) -> dict[str, float]:
+    """Return a vector as plotly writes it."""
+    return dict(zip("xyz", np.asarray(values, float).tolist(), strict=True))
+
+
+def thickened(result: Result, found: Motion) -> list[str]:
     """Return the names of the rods that are drawn thicker than they are."""
-    return [rod.name for rod in layout.rods if _half_sides(rod, np.arange(len(rod.frames)), found.least)[1]]
-
-
-def _rod(rod: RodLayout, nodes: Ints, color: Floats, least: float) -> dict[str, Any]:
-    """Return the data of a rod for the page; `least`: smallest radius to draw, m."""
-    half, _ = _half_sides(rod, nodes, least)
-    return {
-        "name": rod.name,
-        "color": _css(color),
-        "count": len(nodes),
-        "closed": bool(rod.closed),
-        "rectangle": bool(np.all(rod.sides > 0)),
-        "half": packed(half),
-        "s": packed(rod.arclength[nodes]),
-    }
-
-
-def _half_sides(rod: RodLayout, nodes: Ints, least: float) -> tuple[Floats, bool]:
-    """Return half width and height, or the radius twice, as drawn (n, 2), m, and whether it is larger than in the model."""
-    if np.all(rod.sides > 0):
-        half = 0.5 * rod.sides[nodes]
-        grown = np.maximum(1.0, least / half.max(axis=1, keepdims=True))  # keeps ratios of sides
-        return np.maximum(half * grown, 0.3 * least), bool(np.any(grown > 1.0))
-    radius = np.repeat(rod.radius[nodes][:, None], 2, axis=1)
-    return np.maximum(radius, least), bool(np.any(radius < least))
+    size = _scene_size(found.low, found.high)
+    names = []
+    for rod in result.layout.rods:
+        half = 0.5 * rod.sides if np.all(rod.sides > 0) else rod.radius[:, None]
+        if np.any(half_sides(rod, size, size / HEIGHT) > half * (1 + 1e-9)):
+            names.append(rod.name)
+    return names
 
 
 def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
@@ -224,33 +358,28 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
         low = 0.0
     else:
         high = 0.0
-    return {"words": words, "unit": unit, "low": low, "high": high, "both": both, "values": packed(values)}
+    symbol = words.split(" ")[-1] + (f" ({unit})" if unit else "")
+    bar = {
+        "title": {"text": symbol, "side": "top", "font": {"size": 12}}, "thickness": 14, "len": 0.85, "x": 0.99,
+        "xanchor": "right", "tickfont": {"size": 10}, "exponentformat": "power", "bgcolor": "rgba(255,255,255,0.75)",
+    }  # fmt: skip
+    scale = BOTH_SIGNS if both else "Viridis"
+    axis = {"cmin": low, "cmax": high if high > low else low + 1, "colorscale": scale, "colorbar": bar}
+    return {
+        "words": words,
+        "unit": unit,
+        "low": low,
+        "high": high,
+        "values": packed(values),
+        "coloraxis": axis,
+    }
 
 
-def _joint_points(standing: Standing, i: int, state: State) -> Floats:
-    """Return the points of the first joints on their part a (J, 3), m, at output `i`; empty if some are not known."""
-    layout = standing.layout
-    joints = [joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None]
-    if not joints or len(joints) < min(MOST_MARKS, len(layout.joints)):
-        return np.zeros((0, 3))
-    frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None])
-    X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints])
+def _points(standing: Standing, joints: list[JointLayout], i: int, state: State) -> Floats:
+    """Return the points of joints on their part a (J, 3), m, at output `i`."""
+    frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None], np.int64)
+    X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints]).reshape(-1, 3)
     return state.r[frames] + rotate(state.quat[frames], X)
-
-
-def _driven(layout: Layout, state: State) -> Floats:
-    """Return positions (m) and axes of driven frames (D, 4, 3)."""
-    fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
-    frames = np.flatnonzero(fixed == DRIVEN)[:MOST_MARKS]
-    axes = to_matrix(state.quat[frames]).transpose(0, 2, 1)
-    return np.concatenate([state.r[frames][:, None], axes], axis=1)
-
-
-def _drawn_axes(found: Motion) -> Floats:
-    """Return the ends of lines along the axes of driven frames (F, 3, D, 2, 3), m: lines along x, then y, then z."""
-    start = found.driven[:, :, :1]
-    tips = start + marks.LENGTH * found.size * found.driven[:, :, 1:]
-    return np.stack([np.broadcast_to(start, tips.shape), tips], axis=3).transpose(0, 2, 1, 3, 4)
 
 
 def _spring_ends(layout: Layout, state: State) -> Floats:

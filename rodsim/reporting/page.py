@@ -24,18 +24,18 @@ from rodsim.reporting.joints import Carried, carried, largest
 from rodsim.reporting.markup import Safe, figure, join, section, tag, text
 from rodsim.reporting.motion import Motion, motion, motion_data, thickened
 from rodsim.reporting.strain_extremes import extremes
-from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.surfaces import coarse_bodies
 from rodsim.reporting.tables import in_words, model_tables
 from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
 from rodsim.results.audit import audit as make_audit
 from rodsim.results.audited import Audit
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
-from rodsim.results.overlay import digits_for
+from rodsim.results.labels import digits_for
 from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import check_target, whole_file
 
-SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
+SCRIPTS = ("decode", "motion", "player", "charts", "strains", "main")
 NO_MOMENT = 1e-9  # moments below this fraction of force times model size are round-off
 RUN, STATICS, MODES = "run", "statics", "modes"
 
@@ -299,7 +299,7 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
     chosen = _first_color(parts, data)
     options = [Safe(o.replace(f'value="{chosen}"', f'value="{chosen}" selected=""')) for o in options]
     notes = [thinned]
-    if parts.motion is not None and (thick := thickened(parts.result.layout, parts.motion)):
+    if parts.motion is not None and (thick := thickened(parts.result, parts.motion)):
         who = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
         notes.append(f"{who} drawn thicker than in the model, to be seen.")
     if parts.motion is not None and parts.motion.follows:
@@ -361,7 +361,9 @@ def _unit_words(field: dict[str, Any]) -> str:
 def _more_thinned(parts: _Parts) -> list[str]:
     """Return notes on omitted triangles, joint marks and curves of joint forces."""
     layout, lines = parts.result.layout, []
-    _, (given, kept) = body_surfaces(layout.bodies)
+    given, kept = (
+        sum(len(body.faces) for body in bodies) for bodies in (layout.bodies, coarse_bodies(layout.bodies))
+    )
     if kept < given:
         lines.append(f"Surfaces of bodies have {given:,} triangles; {kept:,} are drawn.")
     if len(layout.joints) > MOST_MARKS:

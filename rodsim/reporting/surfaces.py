@@ -1,4 +1,4 @@
-"""Surfaces of bodies for the page: sharp edges stay sharp, and the triangles are few enough for a browser."""
+"""Surfaces of bodies for the page: the triangles are few enough for a browser."""
 
 from __future__ import annotations
 
@@ -8,30 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rodsim.reporting.embedded_data import packed
 from rodsim.results.layout import BodyLayout
-from rodsim.results.scene import Bodies
 
 MOST_TRIANGLES = 60_000  # largest number of triangles of all bodies together
 FEWEST = 12  # smallest number of triangles of a body: that of a box
 
 
-def body_surfaces(bodies: Sequence[BodyLayout]) -> tuple[dict[str, Any], tuple[int, int]]:
-    """Return the surfaces, and the numbers of triangles in the result and in the page.
-
-    The surfaces are vertices "X" in the axes of their bodies (m), triangles "faces", and the body of each vertex, "body".
-    """
-    if not bodies:
-        return {"X": packed(np.zeros((0, 3))), "faces": packed([], "i4"), "body": packed([], "i4")}, (0, 0)
+def coarse_bodies(bodies: Sequence[BodyLayout]) -> list[BodyLayout]:
+    """Return the bodies with coarser surfaces, if need be; each gets its share of MOST_TRIANGLES (quadric decimation)."""
     given = sum(len(body.faces) for body in bodies)
-    shown = list(bodies) if given <= MOST_TRIANGLES else _coarser(bodies, given)
-    made = Bodies(shown, 0, 0, 0.0)
-    data = {"X": packed(made.X), "faces": packed(made.faces, "i4"), "body": packed(made.owner, "i4")}
-    return data, (given, len(made.faces))
-
-
-def _coarser(bodies: Sequence[BodyLayout], given: int) -> list[BodyLayout]:
-    """Return the bodies with coarser surfaces; each gets its share of MOST_TRIANGLES (quadric decimation)."""
+    if given <= MOST_TRIANGLES:
+        return list(bodies)
     import pyvista
 
     made: dict[tuple[bytes, bytes], tuple[Any, Any]] = {}
@@ -40,9 +27,9 @@ def _coarser(bodies: Sequence[BodyLayout], given: int) -> list[BodyLayout]:
         target = max(FEWEST, int(len(body.faces) * MOST_TRIANGLES / given))
         key = (body.vertices.tobytes(), body.faces.tobytes())
         if len(body.faces) > target and key not in made:
-            mesh: Any = pyvista.PolyData(body.vertices, np.insert(body.faces, 0, 3, axis=1).ravel())
+            mesh: Any = pyvista.PolyData.from_regular_faces(body.vertices, body.faces)
             mesh = mesh.clean().decimate(1.0 - target / len(body.faces))
-            made[key] = np.asarray(mesh.points, float), mesh.faces.reshape(-1, 4)[:, 1:]
+            made[key] = np.asarray(mesh.points, float), mesh.regular_faces
         if key in made:
             body = replace(body, vertices=made[key][0], faces=made[key][1])
         coarse.append(body)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from discretization.interaction_table import springs_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout
+from rodsim.results.output_choice import evenly
 
 MOST_NODES = 320  # largest number of nodes of all rods together; at least two per rod
 MOST_FRAMES = 600  # largest number of outputs of the motion: the usual 500 outputs are all kept
@@ -62,18 +61,11 @@ def thinning(layout: Layout, n_outputs: int) -> Thinning:
     )
 
 
-def evenly(n: int, most: int) -> Ints:
-    """Return at most `most` of the numbers 0 to n - 1, evenly spaced, with the first and the last."""
-    if n <= most:
-        return np.arange(n)
-    return np.unique(np.round(np.linspace(0, n - 1, most)).astype(np.int64))
-
-
 def _nodes(counts: list[int]) -> list[Ints]:
     """Return the selected nodes of each rod; each rod gets its share of MOST_NODES, but at least two."""
     total = sum(counts)
     if total <= MOST_NODES:
-        return [np.arange(n) for n in counts]
+        return [evenly(n, n) for n in counts]
     return [evenly(n, max(2, round(MOST_NODES * n / total))) for n in counts]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats, Ints
-from rodsim.reporting.embedded_data import packed
+from rodsim.reporting.embedded_data import packed, typed
 from rodsim.results.columns import ENERGIES
 from rodsim.results.plot import COLORS, SMALLEST
 from rodsim.results.result import Result
@@ -131,8 +131,8 @@ def _figure(
         values = np.maximum(line.values, SMALLEST) if log else line.values
         traces.append(
             go.Scatter(
-                x=_typed(shared),
-                y=_typed(packed(values)),
+                x=typed(shared),
+                y=typed(packed(values)),
                 name=escape(line.name),
                 mode="lines+markers" if markers or len(x) < 3 else "lines",
                 line={"color": line.color, "dash": line.dash, "width": line.width},
@@ -170,8 +170,3 @@ def _room_for_names(lines: list[Line]) -> int:
         return 0
     wide = sum(50 + 7 * len(line.name) for line in lines)
     return 14 + 20 * min(-(-wide // 350), 4)
-
-
-def _typed(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a packed array without its shape, as plotly expects it."""
-    return {"dtype": data["dtype"], "bdata": data["bdata"]}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rodsim.results.steady_rotation import SteadyRotation as SteadyRotation
     from rodsim.results.writer import MemoryWriter as MemoryWriter
     from rodsim.results.writer import ResultWriter as ResultWriter
+    from rodsim.results.writer import recover as recover
 else:
     from rodsim.lazy_names import lazy_names
 
@@ -39,7 +40,7 @@ else:
             "rodsim.results.local_audit": "LocalAudit",
             "rodsim.results.result": "Result",
             "rodsim.results.steady_rotation": "SteadyRotation",
-            "rodsim.results.writer": "MemoryWriter ResultWriter",
+            "rodsim.results.writer": "MemoryWriter ResultWriter recover",
         },
         hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # private to the package
     )

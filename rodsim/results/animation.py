@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
+import io
 from base64 import b64encode
-from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rigid.checks import count
-from rigid.system import Floats, State
+from rigid.system import Floats
 from rodsim.extras import extra
-from rodsim.results import native, stored_states
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
-from rodsim.results.sources import Source
-from rodsim.results.still import still
+from rodsim.results.output_choice import evenly
+
+if TYPE_CHECKING:
+    from rodsim.results.result import Result
 
 MOST_NODES = 2000  # largest number of nodes drawn, all rods together; if there are more, only some are drawn
 MOST_FRAMES = 2000
 SEEN = 1.8  # diagonal of the box in plotly's units; with this value it fills the picture
 _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
 PNG = "image/png"
+TIMES, SIZE = (
+    6,
+    (960, 600),
+)  # largest number of overlaid times, and width and height (pixels), of the still picture
 ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
 
 
-def figure(source: Source, frames: int, height: int) -> Any:
+def figure(result: Result, frames: int, height: int) -> Any:
     """Return the figure with `frames` outputs, `height` pixels high. Raise ResultError if there is nothing to draw."""
     frames = count("animate", "frames", frames, at_most=MOST_FRAMES)
     height = count("animate", "height", height, at_least=100, at_most=10_000)
     go = extra("plotly.graph_objects", "notebook", "animate")
-    drawing = Drawing(source.layout)
-    if source.n_outputs < 1 or drawing.n_points == 0:
+    drawing = Drawing(result.layout)
+    if result.n_outputs < 1 or drawing.n_points == 0:
         what = "no output yet" if drawing.n_points else "no rods and no surfaces to draw"
-        raise ResultError(f"animate: the result of '{source.layout.name}' holds {what}")
-    chosen = np.unique(
-        np.linspace(0, source.n_outputs - 1, min(frames, source.n_outputs)).round().astype(int)
-    )
-    with source.held():
-        t = source.read(native.TIME)[chosen]
+        raise ResultError(f"animate: the result of '{result.layout.name}' holds {what}")
+    chosen = evenly(result.n_outputs, frames).tolist()
+    with result.held():
+        t = result.t[chosen]
         # single precision, as plotly keeps it: half of the page's size
-        points = np.array([drawing.points(_state(source, int(i))) for i in chosen], dtype=np.float32)
+        points = np.array([drawing.points(result.state(i)) for i in chosen], dtype=np.float32)
     lines, n = _lines(drawing), drawing.n_rod_points
     triangles = drawing.triangles - n
     shown = [points[:, lines] if lines.size else None, points[:, n:] if len(triangles) else None]
@@ -62,8 +65,8 @@ def figure(source: Source, frames: int, height: int) -> Any:
     names = [f"{time:.6g}" for time in t]
     traces = list(range(len(first)))
     moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
-    made = _with_picture(go)(data=first, frames=moved, layout=_layout(source, points, names, t, height))
-    made._picture = lambda: still(source)
+    made = _with_picture(go)(data=first, frames=moved, layout=_layout(result, points, names, t, height))
+    made._result = result
     return made
 
 
@@ -75,11 +78,11 @@ def _with_picture(go: Any) -> Any:
     """
 
     class Figure(go.Figure):
-        _picture: Callable[[], bytes]
+        _result: Result
 
         def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
             bundle = super()._repr_mimebundle_(include, exclude, **more)
-            return {**bundle, PNG: b64encode(self._picture()).decode()}
+            return {**bundle, PNG: b64encode(_still(self._result)).decode()}
 
         def _ipython_display_(self) -> None:
             import plotly.io as pio
@@ -94,8 +97,16 @@ def _with_picture(go: Any) -> Any:
     return Figure
 
 
-def _state(source: Source, i: int) -> State:
-    return stored_states.read(source, i)
+def _still(result: Result) -> bytes:
+    """Return a PNG picture of a few times, drawn over each other."""
+    from PIL import Image
+
+    from rodsim.results.render import render  # which imports Result
+
+    times = result.t[evenly(result.n_outputs, TIMES)]
+    file = io.BytesIO()
+    Image.fromarray(render(result, None, times.tolist(), size=SIZE)).save(file, "PNG")
+    return file.getvalue()
 
 
 def _lines(drawing: Drawing) -> NDArray[np.int64]:
@@ -106,7 +117,7 @@ def _lines(drawing: Drawing) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, height: int) -> dict[str, Any]:
+def _layout(result: Result, points: NDArray[Any], names: list[str], t: Floats, height: int) -> dict[str, Any]:
     """Return plotly's layout: axes with one scale that contain the whole motion, play and stop buttons, and a slider.
 
     The motion is played in real time if it lasts 2 to 20 s, otherwise in the nearest of these times.
@@ -127,12 +138,12 @@ def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, h
         {"label": "play", "method": "animate", "args": [None, play]},
         {"label": "stop", "method": "animate", "args": [[None], now]},
     ]
-    statics = source.layout.description.get("statics")
+    statics = result.layout.description.get("statics")
     name, unit = ("t", " s") if not statics else ("load factor", "")
     if statics and statics["method"] != "newton":
         name = "length of the path"
     return {
-        "title": {"text": source.layout.name},
+        "title": {"text": result.layout.name},
         "height": height,
         "showlegend": False,
         "scene": {**axes, "aspectmode": "manual", "aspectratio": ratio},

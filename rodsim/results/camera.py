@@ -1,4 +1,4 @@
-"""Choose a camera that sees all points of a scene; both renderers use it."""
+"""Choose a camera that sees all points of a scene; both canvases use it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def view_direction(points: Floats, up: Floats, normal: Floats | None = None) -> 
             normal = -normal  # x, else y, to the right
         direction = normal + 0.18 * up
         return direction / np.linalg.norm(direction), up
-    side, front = _side_front(up)
+    side, front = side_front(up)
     direction = 0.45 * side + 0.8 * front + 0.42 * up
     return direction / np.linalg.norm(direction), up
 
@@ -125,13 +125,13 @@ def named_view(name: str, up: Floats) -> tuple[Floats, Floats]:
             f"render: view = '{name}' is unknown; give {', '.join(VIEWS)}, or azimuth/elevation in degrees such as 30/20, "
             "elevation from -90 to 90"
         ) from None
-    side, front = _side_front(up)
+    side, front = side_front(up)
     a, e = np.radians([azimuth, elevation])
     around = np.cos(a) * front + np.sin(a) * side
     return np.cos(e) * around + np.sin(e) * up, np.cos(e) * up - np.sin(e) * around
 
 
-def _side_front(up: Floats) -> tuple[Floats, Floats]:
+def side_front(up: Floats) -> tuple[Floats, Floats]:
     """Return the horizontal directions to the right and towards the viewer in a view from the front."""
     side = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     side = side - (side @ up) * up

@@ -1,10 +1,11 @@
 """Compute contact forces in stored states: forces on frames, and their sums over patches, with friction and dissipation.
 
-A row is a part with its stations, that is a sphere or an element of a rod, against a plane, a sphere or a segment. A patch has
-one normal and one bristle (`rigid.interactions.contact.friction`): it is a row with a plane, or otherwise a window (contact
-patch) of the partner. The formulas are those of `rigid.interactions.contact` at one state and its rates, instead of over a step:
+The normal forces are those of the interactions of the step (`discretization.contact.interactions` and `System.others`), evaluated
+at one state. A patch has one normal and one bristle (`rigid.interactions.contact.friction`): it is an interaction with a plane,
+or otherwise a part (a sphere, an element of a rod, a solid) with a window of its partner. Friction and dissipation are
+those of `rigid.interactions.contact.friction` at one state and its rates, instead of over a step:
 
-    normal       force of the law, times 1 + phi, where phi depends on the rate at which the depth grows
+    normal       force of the law, times 1 + phi, where phi depends on the rate at which the contact closes
     tangential   force of the bristle in the state and of its parallel damper at the rate of slip, k zeta + d slip, at most mu N
 
 Forces of sliding are therefore those at the end of the last step; the force of a stop or a reversal lies between two outputs.
@@ -13,328 +14,221 @@ Arrays have leading axes of states, or none.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.contact.nearest import places
-from discretization.contact.table import BARRIER, POLYNOMIAL
+from discretization.contact.core_numbers import core_numbers
+from discretization.contact.interactions import interactions_of
+from discretization.contact.listed_gaps import gaps
+from discretization.contact.search import Candidates, candidates
+from discretization.contact.table import (
+    CORNERS,
+    LOSS,
+    MESH,
+    ROD,
+    ROUND_AXIS,
+    WITH_CORES,
+    points_of,
+)
+from discretization.contact.windows import windows_of
 from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable, groups_of
+from discretization.memory import Memory
+from discretization.own_variables import first_settled, part
+from discretization.system import System
 from rigid import quaternions
-from rigid.interactions.contact.capsules import KAPPA, PARALLEL
-from rigid.interactions.contact.edges import EDGES
+from rigid.interactions import evaluation
+from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.friction import (
     BACK,
     CREEP,
     DRILL,
     FORTH,
     KINETIC,
+    OWN,
     REST,
     ROLL,
     SIDE,
     SLOWEST,
     STATIC,
+    STIFFNESS,
     B,
     C,
 )
+from rigid.interactions.contact.gaps import RHO
+from rigid.interactions.contact.losses import WITH_PLANES
+from rigid.interactions.contact.planes import CENTRE, PLANE_ROD
+from rigid.interactions.contact.touching import N, P
+from rigid.interactions.kinds import Group
+from rigid.kinematics import cores
 from rigid.system import Floats, Ints, State
-from rodsim.results.box_contacts import of_boxes, of_edges
-from rodsim.results.core_contacts import has_cores, of_cores
-from rodsim.results.mesh_contacts import of_meshes
 
 TINY = 1e-200  # N, forces below this are never used as divisors
-ENDS, MIDDLE = 1, 2  # rows of two capsules: at both ends, and at the crossing point
-AT_ONCE = 100_000  # largest number of stations, over all states, that are computed together
-ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: the part with the stations, its partner
+AT_ONCE = 100_000  # largest number of interactions, over all states, that are computed together
+_LISTS = 4  # number of lists of pairs that are cached
+_ENERGIES, _LOSSES = (
+    [INTERACTIONS.index(kind) for kind in each] for each in zip(*WITH_PLANES.items(), strict=True)
+)
+# function of a state, the normals n (..., w, 3) of patches, and the mean heights along n (..., w) of the frames of their parts
+# and of their partners, weighted with their forces, m, that returns the heights (..., w) of the contact points along n, m
+Heights = Callable[[State, Floats, tuple[Floats, Floats]], Floats]
 
 
-class Rows(NamedTuple):
-    """m rows: parts with stations and their partners."""
+class Laws(NamedTuple):
+    """m interactions of contact laws, and their w patches."""
 
-    frames: Ints  # (m, 4) two frames of the part, two of its partner; twice the same for a sphere or a plane
-    # (m, 4, 3) m, points relative to these frames: a sphere or a plane has one point twice, a capsule both ends; zero for nodes
-    X: Floats
-    normal: Floats  # (m, 3) normal of a plane, frame axes; zero without a plane
-    law: Floats  # (m, 4) numbers of the contact law, see `Contacts.law`
-    rho: Floats  # (m,) m, sum of the radii
-    share: Floats  # (m,) part of rho between the axis of the part and the contact point; 1 for planes
-    stations: Ints  # (m,) number of intervals between the stations of an element; 0 for spheres
-    length: Floats  # (m,) m, length of the element
-    of_nodes: Floats  # (m, 2) tributary length of the first and the last station, over the station distance
-    minus: Floats  # (m,) 1: the contact with the last point of the partner is subtracted
-    patch: Ints  # (m,) patch of each row
-    circle: (
-        Floats  # (m, 4) axis in the frame of the part, radius (negative: highest point); zero if no circle
-    )
-    crossing: Ints  # (m,) ENDS or MIDDLE for two capsules, else 0
-    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row for a whole pair with a core or a mesh; 0: another row
-    numbers: Floats  # (m, :) numbers of that kind, padded with zeros; all zero for a mesh
-    meshed: NDArray[
-        np.object_
-    ]  # (m,) numbers of a row for a whole part and a mesh, whose kind is in `boxed`; None: not with a mesh
-
-
-class Patches(NamedTuple):
-    """w patches with their internal variables and parameters of friction and dissipation."""
-
+    groups: list[Group]  # the interactions; their rows are numbers from 0 to m - 1
+    frames: Ints  # (m, a) frames of each interaction; frame 0 where it has fewer than a
+    side: Ints  # (m, a) 1: a frame of the part, -1: a frame of its partner, 0: none
+    patch: Ints  # (m,) patch of each interaction
+    sign: Floats  # (w,) -1: the contact is subtracted, such as corners next to corners; else 1
     loss: Floats  # (w, 11) numbers of friction and dissipation, see `Contacts.loss`
-    stiffness: Floats  # (..., w) N/m, stiffness of the bristles
-    zeta: Floats  # (..., w, 3) m, bristles, in the axes of the frame `first`
-    sliding: Floats  # (..., w) 1: the patch slides
     first: Ints  # (w,) frame in whose axes the bristle is
-    part: Ints  # (w, 2) frames of the part with the stations
+    part: Ints  # (w, 2) frames of the part: both nodes of an element, else twice the same
+    heights: Heights
+
+    @property
+    def states_at_once(self) -> int:
+        """Number of states that are computed together."""
+        return max(1, AT_ONCE // max(1, self.frames.size))
 
 
-class Pushed(NamedTuple):
-    """Forces of the contact law alone, without friction and dissipation, row by row."""
+class Bristles(NamedTuple):
+    """Bristles of w patches in states (...)."""
 
-    weight: Floats  # (..., m, 4) N, normal force distributed to the frames, negative on the partner
-    force: Floats  # (..., m, 4, 3) N, on the frames
-    Q: Floats  # (..., m) N, normal force
-    place: Floats  # (..., m, 3) N m, Q times the contact point
-    power: Floats  # (..., m) W, rate of the contact energy
-    energy: Floats  # (..., m) J, contact energy
-    gap: Floats  # (..., m) m, least gap of the stations
+    stiffness: Floats  # (..., w) N/m
+    zeta: Floats  # (..., w, 3) m, in the axes of the frame `Laws.first`
+    sliding: Floats  # (..., w) 1: the patch slides
 
 
 class Touching(NamedTuple):
-    """Contact forces with friction and dissipation: `force` and `gap` for each row, all others for each patch."""
+    """Contact forces with friction and dissipation."""
 
-    force: Floats  # (..., m, 4, 3) N, on the frames
+    on_frames: Floats  # (..., m, a, 3) N, on the frames of each interaction
+    acts: NDArray[np.bool_]  # (..., m) True: the interaction has a force
+    on_part: Floats  # (..., w, 3) N, on the part of each patch; its partner gets the opposite
     energy: Floats  # (..., w) J, of the law and of the bristles
     normal: Floats  # (..., w) N, negative for subtracted contacts
-    tangential: Floats  # (..., w, 3) N, friction in the direction of the slip; the part with the stations gets its opposite
-    slip: Floats  # (..., w, 3) m/s, slip velocity of the part with the stations
+    tangential: Floats  # (..., w, 3) N, friction in the direction of the slip; the part gets its opposite
+    slip: Floats  # (..., w, 3) m/s, slip velocity of the part
     place: Floats  # (..., w, 3) m, contact point; zero without contact
     lost: Floats  # (..., w) W, dissipated power
-    gap: Floats  # (..., m) m, least gap of the stations
+    slides: NDArray[np.bool_]  # (..., w) True: the patch slides
 
 
-def states_at_once(rows: Rows) -> int:
-    """Return the number of states that are computed together."""
-    return max(1, AT_ONCE // max(1, int(np.sum(rows.stations + 1))))
-
-
-def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
-    """Return the normal force Q = -dV/dg and the energy V (..., m, p) of laws (m, 4) at gaps (..., m, p), in N, J and m."""
-    barrier, polynomial = law[:, :1] == BARRIER, law[:, :1] == POLYNOMIAL
-    k, n, reach = (law[:, i, None] for i in (1, 2, 3))
-    depth = np.maximum(-g, 0.0)
-    if polynomial.any():
-        of_polynomial = (
-            depth * (k + depth * (n + depth * reach)),
-            depth**2 * (k / 2.0 + depth * (n / 3.0 + depth * reach / 4.0)),
-        )
-        of_others = resistance(np.where(polynomial, 0.0, law), g)
-        return tuple(np.where(polynomial, x, y) for x, y in zip(of_polynomial, of_others, strict=True))  # type: ignore[return-value]
-    Q, V = np.where(depth > 0.0, k * depth**n, 0.0), k * depth ** (n + 1.0) / (n + 1.0)
-    if not barrier.any():
-        return Q, V
-    inside = barrier & (g < reach) & (g > 0.0)
-    x, size = np.where(inside, g, 1.0), np.where(inside, reach, 1.0)
-    log = np.log(x / size)
-    of_barrier = k * (x - size) * (2.0 * log + (x - size) / x), -k * (x - size) ** 2 * log
-    return tuple(
-        np.where(barrier, np.where(inside, y, 0.0), z) for y, z in zip(of_barrier, (Q, V), strict=True)
-    )  # type: ignore[return-value]
-
-
-def pushed(rows: Rows, state: State) -> Pushed:
-    """Return the forces of the contact law in a state, or in many."""
-    Q, V, n, c, rate, of_part, t, gap = _pieces(rows, state)
-    of_partner = np.stack([1.0 - t, t], axis=-1)
-    signed = np.concatenate([of_part * Q[..., None], -of_partner * Q[..., None]], axis=-1)  # (..., m, p, 4)
-    found = Pushed(
-        signed.sum(axis=-2),
-        np.einsum("...pk,...pc->...kc", signed, n),
-        Q.sum(axis=-1),
-        np.sum(Q[..., None] * c, axis=-2),
-        np.sum(Q * rate, axis=-1),
-        V.sum(axis=-1),
-        gap,
-    )
-    for kind in np.unique(rows.boxed[rows.boxed > 0]).tolist():
-        _put_boxes(rows, kind, state, found)
-    return found
-
-
-def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
-    """Write the forces of all rows of one kind with cores or meshes to `found`."""
-    use = np.flatnonzero(rows.boxed == kind)
-    own, share = rows.frames[use], rows.share[use]
-    if rows.meshed[use[0]] is None:
-        found_of = of_edges if INTERACTIONS[kind] is EDGES else of_cores if has_cores(kind) else of_boxes
-        V, rate, force, place, gap = found_of(kind, own, rows.numbers[use], share, state)
-    else:
-        V, rate, force, place, gap = of_meshes(kind, own, rows.meshed[use].tolist(), share, state)
-    total = force[..., ON_A, :].sum(axis=-2)
-    Q = np.linalg.norm(total, axis=-1)
-    n = total / np.where(Q > 0.0, Q, 1.0)[..., None]
-    found.force[..., use, :, :], found.weight[..., use, :] = force, np.sum(force * n[..., None, :], axis=-1)
-    found.Q[..., use], found.power[..., use], found.energy[..., use] = Q, rate, V
-    found.place[..., use, :], found.gap[..., use] = Q[..., None] * place, gap
-
-
-def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
-    """Evaluate the contact law at p stations of each row, and again for the subtracted points of the partners.
-
-    Return Q, V, normal, contact point, rate of the depth, weights of both nodes of the part, position on the segment of the
-    partner (0 to 1), all (..., m, p) with subtracted points appended along p; and the gap (..., m), m.
-    """
-    r, v, quat, omega = _moving(rows, state)
-    arms = quaternions.rotate(quat, rows.X)  # (..., m, 4, 3)
-    ends, rates = r + arms, v + np.cross(omega, arms)
-    m = np.maximum(rows.stations, 1)[:, None]
-    i = np.arange(rows.stations.max(initial=0) + 1)
-    s, there = np.minimum(i / m, 1.0), i <= rows.stations[:, None]
-    has, of_nodes = rows.stations[:, None] > 0, rows.of_nodes[:, :, None]
-    part = np.where(has & (i == 0), of_nodes[:, 0], np.where(has & (i == m), of_nodes[:, 1], 1.0))
-    weight = np.where(there, part * np.where(has, rows.length[:, None], 1.0) / m, 0.0)
-    if rows.crossing.any():
-        s, weight = _crossing(rows, ends, s, weight)
-    of_part = np.stack([1.0 - s, s], axis=-1)  # (..., m, p, 2)
-    x, dx = (np.einsum("...mpk,...mkc->...mpc", of_part, y[..., ON_A, :]) for y in (ends, rates))
-    planes = np.any(rows.normal, axis=1)[:, None, None]
-    if rows.circle.any():
-        down = _to_rim(rows, quat)
-        x, dx = x + down, dx + np.cross(omega[..., :1, :], down)
-    e, de = (y[..., 3:, :] - y[..., 2:3, :] for y in (ends, rates))
-    w = x - ends[..., 2:3, :]
-    ee = np.sum(e * e, axis=-1)
-    t = np.clip(np.sum(w * e, axis=-1) / np.where(ee > 0.0, ee, 1.0), 0.0, 1.0)
-    both = (t < 1.0) | (rows.minus[:, None] == 0.0)  # else the segment and its last point cancel
-    found: list[tuple[Floats, ...]] = []
-    gap = np.zeros(0)
-    for at, sign in ((t, 1.0), (np.ones_like(t), -1.0)):
-        if sign < 0.0 and not rows.minus.any():
-            continue
-        d, dp = w - at[..., None] * e, rates[..., 2:3, :] + at[..., None] * de
-        D = np.linalg.norm(d, axis=-1)
-        n = d / np.where(D > 0.0, D, 1.0)[..., None]
-        if planes.any():
-            up = quaternions.rotate(quat[..., 2, :], rows.normal)[..., None, :]
-            dp = np.where(planes, v[..., 2:3, :] + np.cross(omega[..., 2:3, :], x - r[..., 2:3, :]), dp)
-            n, D = np.where(planes, up, n), np.where(planes[..., 0], np.sum(up * w, axis=-1), D)
-            d = np.where(planes, D[..., None] * n, d)
-        g = D - rows.rho[:, None]
-        gap = gap if len(found) else np.where(there, g, np.inf).min(axis=-1, initial=np.inf)
-        Q, V = resistance(rows.law, g)
-        share = weight * both * (sign if sign > 0.0 else -rows.minus[:, None])
-        c = x - rows.share[:, None, None] * d
-        found.append((share * Q, share * V, n, c, -np.sum(n * (dx - dp), axis=-1), at))
-    Q, V, n, c, rate, t = (
-        np.concatenate(each, axis=-2 if k in (2, 3) else -1)
-        for k, each in enumerate(zip(*found, strict=True))
-    )
-    return Q, V, n, c, rate, np.concatenate([of_part] * len(found), axis=-2), t, gap
-
-
-def _crossing(rows: Rows, ends: Floats, s: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return positions `s` and weights (..., m, p) of stations, changed for rows of two capsules.
-
-    The weights depend on the angle between the capsules, `rigid.interactions.contact.capsules` (1). A middle row has its
-    stations at the nearest point, with half of the weight of that point.
-    """
-    s, weight = (np.broadcast_to(x, (*ends.shape[:-2], s.shape[1])).copy() for x in (s, weight))
-    use = np.flatnonzero(rows.crossing)
-    own = ends[..., use, :, :]
-    e, f = own[..., 1, :] - own[..., 0, :], own[..., 3, :] - own[..., 2, :]
-    cosine = np.sum(e * f, axis=-1) / (np.linalg.norm(e, axis=-1) * np.linalg.norm(f, axis=-1))
-    y = np.maximum(1.0 - cosine**2 - PARALLEL, 0.0)
-    w = ((1.0 + KAPPA) * y / (y + KAPPA))[..., None]
-    middle = (rows.crossing[use] == MIDDLE)[:, None]
-    weight[..., use, :] *= np.where(middle, 0.5 * w, 1.0 - w)
-    nearest = np.empty(own.shape[:-2])
-    places(np.ascontiguousarray(own.reshape(-1, 4, 3)), nearest.reshape(-1))
-    s[..., use, :] = np.where(middle, nearest[..., None], s[..., use, :])
-    return s, weight
-
-
-def _to_rim(rows: Rows, quat: Floats) -> Floats:
-    """Return vectors (..., m, 1, 3), m, from the centre of a circle to its lowest or highest point above a plane; else zero."""
-    axis = quaternions.rotate(quat[..., 0, :], rows.circle[:, :3])
-    across = _across(quaternions.rotate(quat[..., 2, :], rows.normal), axis)
-    size = np.linalg.norm(across, axis=-1, keepdims=True)
-    return (-rows.circle[:, 3:] * across / np.where(size > 0.0, size, 1.0))[..., None, :]
-
-
-def touching(rows: Rows, patches: Patches, state: State) -> Touching:
+def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     """Return the contact forces, with friction and dissipation, in a state, or in many."""
-    law, of, w = pushed(rows, state), rows.patch, len(patches.loss)
-    r, v, _, omega = _moving(rows, state)
-    Q, power = _summed(law.Q, of, w), _summed(law.power, of, w)
-    force = _summed(law.force[..., ON_A, :].sum(axis=-2), of, w, 1)
-    size = np.linalg.norm(force, axis=-1)
-    touches = (np.abs(Q) > TINY) & (
-        size > TINY
-    )  # Q is negative for subtracted contacts, such as corners next to corners
-    per_Q, per_size = (np.where(touches, 1.0 / np.where(touches, x, 1.0), 0.0) for x in (Q, size))
-    n, place = per_size[..., None] * force, per_Q[..., None] * _summed(law.place, of, w, 1)
-    b, c, rest = (patches.loss[:, i] for i in (B, C, REST))
+    of, w = laws.patch, len(laws.loss)
+    V, f = _forces_of_laws(laws, state)
+    force, torque = f[..., :3], f[..., 3:]
+    r, v = state.r[..., laws.frames, :], state.v[..., laws.frames, :]
+    omega = quaternions.rotate(state.quat[..., laws.frames, :], state.Omega[..., laws.frames, :])
+    of_part = (laws.side > 0)[..., None]
+    F = _summed(np.sum(of_part * force, axis=-2), of, w, 1)
+    size = np.linalg.norm(F, axis=-1)
+    touches = size > TINY
+    per_Q = laws.sign * np.where(touches, 1.0 / np.where(touches, size, 1.0), 0.0)
+    n = per_Q[..., None] * F
+    weights = np.sum(force * n[..., of, None, :], axis=-1) * per_Q[..., of, None]  # sum of the part: 1
+    # line of action of the force on the part: its point nearest to the first frame of the part
+    start = state.r[..., laws.part[:, 0], :]
+    moment = torque + np.cross(r - start[..., of, None, :], force)
+    on_line = start + per_Q[..., None] * np.cross(n, _summed(np.sum(of_part * moment, axis=-2), of, w, 1))
+    each = weights * np.sum(n[..., of, None, :] * r, axis=-1)
+    means = [
+        _summed(np.sum(np.where(laws.side == side, side * each, 0.0), axis=-1), of, w) for side in (1, -1)
+    ]
+    height = laws.heights(state, n, (means[0], means[1]))
+    place = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
+    # restitution and damping along the normal
+    power = _summed(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
+    b, c, rest = (laws.loss[:, i] for i in (B, C, REST))
     rate = per_Q * power
     speed = np.sqrt(rate**2 + rest**2)
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
-    N = np.copysign(size, Q) * (1.0 + phi) * touches
-    parts = law.weight * per_Q[..., of, None]  # (..., m, 4) part of each frame in the sum of Q
-    moves = v + np.cross(omega, _arms(parts, place, of, r))
-    slip = _across(_summed(np.sum(parts[..., None] * moves, axis=-2), of, w, 1), n)
-    turn = _summed(np.sum(parts[..., None] * omega, axis=-2), of, w, 1)
-    T, kept = _held(patches, state, n, N, slip)
+    normal = laws.sign * size * (1.0 + phi) * touches
+    # friction, rolling and drilling
+    moves = v + np.cross(omega, _arms(laws, weights, place, r))
+    slip = _across(_summed(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
+    turn = _summed(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
+    T, kept = _held(laws, bristles, state, n, normal, slip)
     lost = phi * power + np.sum((T - kept) * slip, axis=-1)
     about = np.sum(turn * n, axis=-1)
     for rolled, length in ((about**2, DRILL), (np.sum(turn**2, axis=-1) - about**2, ROLL)):
         rolled = np.maximum(rolled, 0.0)
-        lost = lost + N * patches.loss[:, length] * rolled / np.sqrt(rolled + SLOWEST**2)
-    on_frames = (1.0 + phi)[..., of, None, None] * law.force - parts[..., None] * T[..., of, None, :]
-    kept = 0.5 * patches.stiffness * np.sum(patches.zeta**2, axis=-1)
-    return Touching(on_frames, _summed(law.energy, of, w) + kept, N, T, slip, place, lost, law.gap)
+        lost = lost + normal * laws.loss[:, length] * rolled / np.sqrt(rolled + SLOWEST**2)
+    energy = _summed(V, of, w) + 0.5 * bristles.stiffness * np.sum(bristles.zeta**2, axis=-1)
+    on_frames = (1.0 + phi)[..., of, None, None] * force - weights[..., None] * T[..., of, None, :]
+    acts = np.any(force, axis=(-2, -1))
+    on_part = (1.0 + phi)[..., None] * F - T
+    slides = (bristles.sliding > 0.5) & (normal > 0.0)
+    return Touching(on_frames, acts, on_part, energy, normal, T, slip, place, lost, slides)
 
 
-def _arms(parts: Floats, place: Floats, of: Ints, r: Floats) -> Floats:
-    """Return the lever arms (..., m, 4, 3) of the frames, m.
+def _forces_of_laws(laws: Laws, state: State) -> tuple[Floats, Floats]:
+    """Return the energies (..., m), J, and the forces and torques on the frames (..., m, a, 6), N and N m."""
+    V = np.zeros((*state.r.shape[:-2], len(laws.frames)))
+    f = np.zeros((*V.shape, laws.frames.shape[1], 6))
+    for group in laws.groups:
+        own = [group._replace(row=np.arange(len(group.row)))]
+        V[..., group.row] = evaluation.values(own, state.r, state.quat)
+        f[..., group.row, : group.kind.arity, :] = -evaluation.gradients(own, state.r, state.quat)
+    return V, f
+
+
+def _arms(laws: Laws, weights: Floats, place: Floats, r: Floats) -> Floats:
+    """Return the lever arms (..., m, a, 3) of the frames, m.
 
     Each side of a patch carries the contact point `place` by one lever arm, from the weighted mean of the positions of its
     frames.
     """
     arms, w = np.zeros_like(r), place.shape[-2]
-    for side in (ON_A, ON_B):
-        weights = parts[..., side, None]
-        total = _summed(weights.sum(axis=-2), of, w, 1)
-        middle = _summed(np.sum(weights * r[..., side, :], axis=-2), of, w, 1)
-        arm = place - middle / np.where(total == 0.0, 1.0, total)
-        arms[..., side, :] = arm[..., of, None, :]
+    for side in (1, -1):
+        own = np.where(laws.side == side, weights, 0.0)[..., None]
+        total = _summed(own.sum(axis=-2), laws.patch, w, 1)
+        middle = _summed(np.sum(own * r, axis=-2), laws.patch, w, 1)
+        arm = (place - middle / np.where(total == 0.0, 1.0, total))[..., laws.patch, None, :]
+        arms += np.where((laws.side == side)[..., None], arm, 0.0)
     return arms
 
 
-def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) -> tuple[Floats, Floats]:
+def _held(
+    laws: Laws, bristles: Bristles, state: State, n: Floats, normal: Floats, slip: Floats
+) -> tuple[Floats, Floats]:
     """Return the force T (..., w, 3) of the bristles and their dampers, N, and the part of it whose work the bristles store."""
-    u = _across(quaternions.rotate(state.quat[..., patches.first, :], patches.zeta), n)
-    kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, u))
+    u = _across(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
+    kept, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
     u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
-    way = _ways(patches, state, n)
-    of_bristle = patches.stiffness[..., None] * _scaled(u, way, u, -0.5)
-    rest = CREEP * patches.loss[:, REST]
-    d = np.where(rest > 0.0, patches.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * N
+    way = _ways(laws, state, n)
+    of_bristle = bristles.stiffness[..., None] * _scaled(u, way, u, -0.5)
+    rest = CREEP * laws.loss[:, REST]
+    d = np.where(rest > 0.0, laws.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * normal
     P = of_bristle + d[..., None] * slip
-    size, slid = np.linalg.norm(P, axis=-1), patches.sliding > 0.5
-    limit = N * np.where(slid, patches.loss[:, KINETIC], patches.loss[:, STATIC])
+    size, slid = np.linalg.norm(P, axis=-1), bristles.sliding > 0.5
+    limit = normal * np.where(slid, laws.loss[:, KINETIC], laws.loss[:, STATIC])
     share = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
     held = np.where((slid | (share < 1.0))[..., None], 0.0, _scaled(of_bristle, way, u, 1.0))
     return _scaled(share[..., None] * P, way, P, 1.0), held
 
 
-def _ways(patches: Patches, state: State, n: Floats) -> tuple[Floats, Floats]:
+def _ways(laws: Laws, state: State, n: Floats) -> tuple[Floats, Floats]:
     """Return the directions of rod elements, projected across n, and the factors of friction.
 
     Directions (..., w, 3) are unit vectors, zero if the part is not a rod element. Factors (..., w, 3) are those of sliding
     forwards, backwards and sideways.
     """
-    along = state.r[..., patches.part[:, 1], :] - state.r[..., patches.part[:, 0], :]
+    along = state.r[..., laws.part[:, 1], :] - state.r[..., laws.part[:, 0], :]
     e = _across(along, n)
     long, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
     lies = (left / np.where(long > 0.0, long, 1.0))[..., None] ** 2
-    factors = np.where(long[..., None] > 0.0, patches.loss[:, (FORTH, BACK, SIDE)], 1.0)
+    factors = np.where(long[..., None] > 0.0, laws.loss[:, (FORTH, BACK, SIDE)], 1.0)
     side = factors[..., 2:]
     return e / np.where(left > 0.0, left, 1.0)[..., None], side + lies * (factors - side)
 
@@ -345,17 +239,6 @@ def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> 
     forth, back, side = np.moveaxis(factors**power, -1, 0)
     p = np.where(np.sum(of * e, axis=-1) > 0.0, forth, back)
     return side[..., None] * x + ((p - side) * np.sum(x * e, axis=-1))[..., None] * e
-
-
-def _moving(rows: Rows, state: State) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return r, v, quat and omega (..., m, 4, .) of the frames of the rows; omega in inertial axes."""
-    quat = state.quat[..., rows.frames, :]
-    return (
-        state.r[..., rows.frames, :],
-        state.v[..., rows.frames, :],
-        quat,
-        quaternions.rotate(quat, state.Omega[..., rows.frames, :]),
-    )
 
 
 def _across(x: Floats, n: Floats) -> Floats:
@@ -369,3 +252,317 @@ def _summed(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
     found = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
     np.add.at(np.moveaxis(found, axis, 0), of, np.moveaxis(values, axis, 0))
     return found
+
+
+def _groups(table: InteractionTable, use: Ints) -> list[Group]:
+    """Return the groups of the interactions `use`, increasing, of a table; rows are numbers from 0 on."""
+    return [own._replace(row=np.searchsorted(use, own.row)) for own in groups_of(table, use)]
+
+
+def plane_rows(system: System) -> Ints:
+    """Return the indices of all energies with planes in `System.others`."""
+    return np.flatnonzero(np.isin(system.others.kind, _ENERGIES))
+
+
+class WithPlanes:
+    """Contacts with planes: the energies with indices `use` in `System.others`, one patch for each."""
+
+    def __init__(self, system: System, use: Ints) -> None:
+        own, w = system.others, len(use)
+        arity = np.array([kind.arity for kind in INTERACTIONS])[own.kind[use]]
+        frames = own.frames[use, : arity.max(initial=2)]
+        there = np.arange(frames.shape[1]) < arity[:, None]
+        side = np.where(there, 1, 0)
+        side[:, 0] = -1
+        self._X = own.numbers[own.first[use][:, None] + np.arange(P + 3)]
+        loss = np.zeros((w, LOSS))
+        loss[:, [FORTH, BACK, SIDE]] = 1.0
+        # indices of the internal variables in `State.own`; -1: none
+        self._places = np.full((w, OWN), -1)
+        # the dissipation of an energy, if it has one, is the next one in the table
+        behind = np.minimum(use + 1, len(own.kind) - 1)
+        loses = np.isin(own.kind[behind], _LOSSES)
+        ends = own.first[behind[loses] + 1][:, None]
+        loss[loses] = own.numbers[ends - OWN - LOSS + np.arange(LOSS)]
+        self._places[loses] = first_settled(system)[behind[loses]][:, None] + np.arange(OWN)
+        self._groups, self._plane = _groups(own, use), frames[:, 0]
+        part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
+        self.laws = Laws(
+            self._groups,
+            np.where(there, frames, 0),
+            side,
+            np.arange(w),
+            np.ones(w),
+            loss,
+            self._plane,
+            part,
+            self._heights,
+        )
+
+    def bristles(self, state: State) -> Bristles:
+        """Return the bristles in a state, or in many."""
+        none = np.zeros((*state.own.shape[:-1], 1))
+        own = np.concatenate([state.own, none], axis=-1)[..., self._places]
+        loss = self.laws.loss
+        return Bristles(np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), own[..., :3], own[..., 3])
+
+    def _pose(self, state: State) -> tuple[Floats, Floats]:
+        """Return the normals and a point of each plane (..., w, 3) in a state, or in many."""
+        quat = state.quat[..., self._plane, :]
+        point = state.r[..., self._plane, :] + quaternions.rotate(quat, self._X[:, P : P + 3])
+        return quaternions.rotate(quat, self._X[:, N : N + 3]), point
+
+    def _heights(self, state: State, n: Floats, means: tuple[Floats, Floats]) -> Floats:
+        """Return the heights of the planes along their normals: contact points lie on the planes."""
+        return np.sum(n * self._pose(state)[1], axis=-1)
+
+    @staticmethod
+    def count(acts: NDArray[np.bool_]) -> Floats:
+        """Return the number (T,) of interactions that act."""
+        return acts.sum(axis=-1).astype(float)
+
+    def gap(self, state: State) -> Floats:
+        """Return the least gap (...), m, to one of the planes; infinite without a plane."""
+        n, point = self._pose(state)
+        least = np.full(state.r.shape[:-2], np.inf)
+        for own in self._groups:
+            up, foot = n[..., own.row, None, :], point[..., own.row, None, :]
+            x, quat = state.r[..., own.frames[:, 1:], :], state.quat[..., own.frames[:, 1:], :]
+            if own.kind is not PLANE_ROD:
+                x = x + quaternions.rotate(quat, own.numbers[:, None, CENTRE : CENTRE + 3])
+            g = np.sum(up * (x - foot), axis=-1) - own.numbers[:, RHO, None]
+            if own.kind is PLANE_CIRCLE:
+                axis = quaternions.rotate(quat, own.numbers[:, None, AXIS : AXIS + 3])
+                g = g - own.numbers[:, RADIUS, None] * np.linalg.norm(np.cross(axis, up), axis=-1)
+            least = np.minimum(least, g.min(axis=(-2, -1), initial=np.inf))
+        return least
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Contacts of one list of pairs of parts, with c pairs and w patches."""
+
+    system: System
+    listed: Candidates
+    patch: Ints  # (c,) patch of each pair of parts
+    pair: Ints  # (w,) pair of surfaces of each patch
+    side: Ints  # (w,) 0: the part is on the first surface of the pair
+    number: Ints  # (w,) number of the window among those with losses, from 1 on; 0: without losses
+    part: Ints  # (w, 2) end points of the part
+
+    @classmethod
+    def at(cls, system: System, listed: Candidates) -> Listed:
+        """Return the contacts of a list; a patch is a window, also without losses."""
+        contacts, ints = system.contacts, np.int64
+        windows = windows_of(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
+        rubbing = windows_of(contacts, listed)
+        losing, loses = iter(range(1, 1 + len(rubbing))), {own.pair for own in rubbing}
+        place = {}
+        for k, own in enumerate(windows):
+            row = own.row if len(own.row) > 1 else 2 * own.row
+            for ends in pairwise(row):
+                place[own.pair, own.side, own.part[0], *ends] = k
+        keys = np.column_stack([listed.pair, listed.side, listed.ends[:, [0, 2, 3]]]).tolist()
+        return cls(
+            system,
+            listed,
+            np.array([place[tuple(key)] for key in keys], ints),
+            np.array([own.pair for own in windows], ints),
+            np.array([own.side for own in windows], ints),
+            np.array([next(losing) if own.pair in loses else 0 for own in windows], ints),
+            np.array([(own.part[0], own.part[-1]) for own in windows], ints).reshape(-1, 2),
+        )
+
+    def of(self, pairs: slice) -> Listed:
+        """Return the list without the parts and patches of other pairs of surfaces."""
+        own = (self.pair >= pairs.start) & (self.pair < pairs.stop)
+        use, listed = np.flatnonzero(own[self.patch]), self.listed
+        faces = [listed.faces[slice(*listed.first[k : k + 2])] for k in use.tolist()]
+        some = Candidates(
+            listed.pair[use],
+            listed.side[use],
+            listed.ends[use],
+            listed.minus[use],
+            np.cumsum([0, *map(len, faces)]),
+            np.concatenate([np.zeros(0, np.int64), *faces]),
+        )
+        patch = (np.cumsum(own) - 1)[self.patch[use]]
+        of_patches = (self.pair[own], self.side[own], self.number[own], self.part[own])
+        return Listed(self.system, some, patch, *of_patches)
+
+    @cached_property
+    def laws(self) -> Laws:
+        """Interactions of the list, and their patches."""
+        contacts, listed, w = self.system.contacts, self.listed, len(self.pair)
+        table, use = interactions_of(contacts, listed), np.arange(len(listed.pair))
+        groups = _groups(table, use)
+        frames = table.frames[:, : max((own.kind.arity for own in groups), default=2)]
+        of_part = (frames[:, :, None] == contacts.frames[listed.ends[:, None, :2]]).any(axis=2)
+        loss = contacts.loss[self.pair].copy()
+        loss[:, [FORTH, BACK, SIDE]] += loss[:, [FORTH, BACK, SIDE]] == 0.0
+        sign, first = np.ones(w), contacts.frames[self.part[:, 0]]
+        sign[self.patch[(contacts.kind[self._surfaces] == CORNERS).all(axis=1)]] = -1.0
+        # the bristle is in the axes of the first frame of an interaction, which may be that of the partner
+        first[self.patch] = frames[:, 0]
+        side = np.where(frames < 0, 0, np.where(of_part, 1, -1))
+        part = contacts.frames[self.part]
+        return Laws(groups, np.maximum(frames, 0), side, self.patch, sign, loss, first, part, self._heights)
+
+    def bristles(self, state: State) -> Bristles:
+        """Return the bristles in a state, or in many."""
+        rows, w = part(self.system, state, "bristle"), len(self.pair)
+        bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
+        for *which, k in np.argwhere(rows[..., 0] > 0.0).tolist():
+            row, one = rows[(*which, k)], tuple(which)
+            at = np.flatnonzero(self.number == int(row[0]))
+            bristles[one][at], stiffness[one][at] = row[1 : 1 + OWN], row[1 + OWN]
+        return Bristles(stiffness, bristles[..., :3], bristles[..., 3])
+
+    def count(self, acts: NDArray[np.bool_]) -> Floats:
+        """Return the number (T,) of pairs of parts in contact, from the interactions that act (T, c)."""
+        keys = np.sort(self.listed.ends[:, [0, 2]], axis=1) @ (len(self.system.contacts.frames), 1)
+        return np.array([len(np.unique(keys[own])) for own in acts], float)
+
+    @property
+    def _surfaces(self) -> Ints:
+        """(c, 2) surfaces of the part and of its partner."""
+        side = np.stack([self.listed.side, 1 - self.listed.side], axis=1)
+        return np.take_along_axis(self.system.contacts.pairs[self.listed.pair], side, 1)
+
+    def _heights(self, state: State, n: Floats, means: tuple[Floats, Floats]) -> Floats:
+        """Return the heights of the contact points, which divide the distance of part and partner as their radii do.
+
+        They are measured from the surface of a partner with a core, otherwise from the axes or centres of both. Of a partner
+        that is a mesh, the distance from the part is known.
+        """
+        contacts = self.system.contacts
+        row = np.zeros(len(self.pair), np.int64)  # an interaction of each patch
+        row[self.patch] = np.arange(len(self.patch))
+        surfaces, ends = self._surfaces[row], self.listed.ends[row]
+        radii, kinds = contacts.radius[surfaces], contacts.kind[surfaces]
+        heights = []
+        for side, sign in ((0, -1.0), (1, 1.0)):  # the part is above its partner
+            points = ends[:, 2 * side : 2 * side + 2]
+            quat = state.quat[..., contacts.frames[points], :]
+            x = state.r[..., contacts.frames[points], :] + quaternions.rotate(quat, contacts.X[points])
+            each = sign * np.max(sign * np.sum(n[..., None, :] * x, axis=-1), axis=-1)
+            for k in np.flatnonzero(np.isin(kinds[:, side], WITH_CORES)).tolist():
+                R, core = (
+                    quaternions.to_matrix(quat[..., k, 0, :]),
+                    core_numbers(contacts, int(surfaces[k, side])),
+                )
+                each[..., k] += sign * _extent(core, sign * np.einsum("...ji,...j->...i", R, n[..., k, :]))
+            heights.append(np.where(kinds[:, side] == ROD, means[side], each))
+        above, below = heights
+        if (kinds[:, 1] == MESH).any():
+            below = np.where(kinds[:, 1] == MESH, above - self._distances(state), below)
+        rho, cored = radii.sum(axis=1), np.isin(kinds[:, 1], WITH_CORES)
+        share = radii[:, 0] / rho
+        return np.where(cored, below + (1.0 - share) * rho, (1.0 - share) * above + share * below)
+
+    def _distances(self, state: State) -> Floats:
+        """Return the distances (..., w) of the parts of all patches from their partners, m, without radii."""
+        contacts = self.system.contacts
+        points = points_of(contacts, state.r, state.quat)
+        flat = np.ascontiguousarray(points.reshape(-1, *points.shape[-2:]))
+        radii = contacts.radius[self._surfaces].sum(axis=1)
+        each = np.array([gaps(contacts, self.listed, own) + radii for own in flat])
+        apart = np.full((len(self.pair), len(flat)), np.inf)
+        np.minimum.at(apart, self.patch, each.T)
+        return apart.T.reshape(*points.shape[:-2], len(self.pair))
+
+
+def _extent(core: Floats, n: Floats) -> Floats:
+    """Return the support function (...) of a core, m: its extent from its centre along the directions n (..., 3), frame axes.
+
+    `core`: block of numbers of the core, with the centre before it.
+    """
+    if core[cores.SORT] == cores.ROUND:
+        corners = core[cores.PROFILE : cores.PROFILE + 2 * int(core[cores.CORNERS])].reshape(-1, 2)
+        z = n @ np.array(ROUND_AXIS)
+        across = np.sqrt(np.maximum(np.sum(n * n, axis=-1) - z * z, 0.0))
+        return (across[..., None] * corners[:, 0] + z[..., None] * corners[:, 1]).max(axis=-1)
+    vertices = core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3)
+    return (n @ vertices.T).max(axis=-1)
+
+
+class Lists:
+    """Lists of pairs of states; the last `_LISTS` ones are cached."""
+
+    def __init__(self, system: System, memory: Memory) -> None:
+        self._system, self._memory = system, memory
+        self._known: OrderedDict[bytes, Listed] = OrderedDict()
+
+    def of(self, state: State) -> Listed:
+        """Return the list of a state.
+
+        It is the list stored in the state, to whose windows the bristles of the state belong. If the state stores none, it is
+        a list of the parts that are near enough to act.
+        """
+        contacts, made = self._system.contacts, b""
+        if self._memory.points and state.memory.shape == (self._memory.size,):
+            parts = self._memory.parts(state.memory)
+            points, skin = parts["reference"], float(parts["skin"][0])
+            made = points.tobytes() + parts["skin"].tobytes() if skin > 0.0 else b""
+        if made in self._known:
+            return self._known[made]
+        if not made:
+            points, skin = points_of(contacts, state.r, state.quat), 0.0
+        found = Listed.at(self._system, candidates(contacts, np.ascontiguousarray(points), skin))
+        if made:
+            self._known[made] = found
+            if len(self._known) > _LISTS:
+                self._known.popitem(last=False)
+        return found
+
+    def runs(self, states: State) -> Iterator[tuple[slice, Listed]]:
+        """Yield slices of consecutive states that have the same list, and the list."""
+        begin, listed = 0, None
+        for k in range(len(states.r)):
+            found = self.of(State(*(array[k] for array in states)))
+            if listed is not None and found is not listed:
+                yield slice(begin, k), listed
+                begin = k
+            listed = found
+        if listed is not None:
+            yield slice(begin, len(states.r)), listed
+
+
+class ContactForces:
+    """Contact forces of a system, or of some of its contacts, in many states."""
+
+    def __init__(
+        self, system: System, memory: Memory, planes: Ints | None = None, pairs: slice | None = None
+    ) -> None:
+        """Prepare the forces; `planes`: energies with planes in `System.others`, `pairs`: pairs of surfaces; by default all."""
+        use = plane_rows(system) if planes is None else planes
+        self.planes = WithPlanes(system, use) if len(use) else None
+        self._pairs = slice(0, len(system.contacts.pairs)) if pairs is None else pairs
+        self._lists = Lists(system, memory)
+        self._whole = pairs is None
+        self._frames = len(system.frames.mass)
+
+    def of(self, states: State) -> Iterator[tuple[slice, WithPlanes | Listed, Touching]]:
+        """Yield slices of states (T, ...), with contacts and their forces there: first those with planes, then lists of pairs."""
+        parts: list[tuple[slice, WithPlanes | Listed]] = []
+        if self.planes is not None:
+            parts.append((slice(0, len(states.r)), self.planes))
+        if self._pairs.stop > self._pairs.start:
+            runs = self._lists.runs(states)
+            parts += [(at, own if self._whole else own.of(self._pairs)) for at, own in runs]
+        for whole, own in parts:
+            for k in range(whole.start, whole.stop, own.laws.states_at_once):
+                at = slice(k, min(k + own.laws.states_at_once, whole.stop))
+                some = State(*(array[at] for array in states))
+                yield at, own, touching(own.laws, own.bristles(some), some)
+
+    def on_frames(self, state: State) -> Floats:
+        """Return the contact forces on all frames (..., n, 3), N, inertial axes, in one state or in many."""
+        lead = state.r.shape[:-2]
+        count = int(np.prod(lead))
+        many = State(*(array.reshape(count, *array.shape[len(lead) :]) for array in state))
+        whole = np.zeros((len(many.r), self._frames, 3))
+        for at, own, found in self.of(many):
+            force = found.on_frames.reshape(len(found.on_frames), -1, 3)
+            np.add.at(np.moveaxis(whole[at], 1, 0), own.laws.frames.ravel(), np.moveaxis(force, 1, 0))
+        return whole.reshape(*lead, self._frames, 3)

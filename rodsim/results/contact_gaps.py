@@ -8,20 +8,51 @@ from typing import Any
 import numpy as np
 
 from discretization.contact.listed_gaps import gaps
-from discretization.contact.nearest import distances
-from discretization.contact.search import Candidates, Searched, candidates, searched
-from discretization.contact.table import MESH, Contacts, completed, points_of
+from discretization.contact.search import candidates, searched
+from discretization.contact.table import Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
-from rodsim.results.contact_forces import pushed, states_at_once
-from rodsim.results.contact_rows import WithPlanes, plane_rows, with_planes
+from rodsim.results.contact_forces import WithPlanes, plane_rows
 from rodsim.results.layout import Layout
 
 # keys of the description: all contacts; for each contact the number of its interactions with planes, and of its pairs
 CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"
 _WIDER = 4.0  # factor by which the search distance grows until a pair is found
-# number of parts up to which all pairs are examined; search distance that includes all pairs, m
-_FEW, _ALL = 100, 1e150
+
+
+class LeastGap:
+    """Least gap of all pairs of surfaces of a contact table."""
+
+    def __init__(self, contacts: Contacts) -> None:
+        self._contacts, self._searched = contacts, searched(contacts)
+        self._before = 0.0  # m, gap of the last search
+
+    def points(self, state: State) -> Floats:
+        """Return the tracked points (..., k, 3) in a state, or in many, m."""
+        return points_of(self._contacts, state.r, state.quat)
+
+    def of(self, state: State) -> Floats:
+        """Return the least gap (...), m, in a state, or in many; infinite without pairs."""
+        points = self.points(state)
+        least = [self.least(own) for own in points.reshape(-1, *points.shape[-2:])]
+        return np.reshape(least, points.shape[:-2])
+
+    def least(self, points: Floats) -> float:
+        """Return the least gap at tracked points (k, 3), m; inf without pairs.
+
+        The search distance is enlarged until a pair is found, and to the gap of that pair: no other pair has a smaller one then.
+        """
+        points = np.ascontiguousarray(points)
+        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
+        skin = max(1e-3 * whole, min(2.0 * self._before, whole))
+        while True:
+            listed = candidates(self._contacts, points, skin, self._searched)
+            least = float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
+            if least <= skin or skin > whole:
+                break
+            skin = min(least, _WIDER * skin)
+        self._before = least
+        return least
 
 
 class Gaps:
@@ -30,8 +61,6 @@ class Gaps:
     def __init__(self, layout: Layout, name: str) -> None:
         self._layout, self.name = layout, name
         self._reference: tuple[Floats, float] | None = None  # points at the last search, and the gap there
-        self._all: Candidates | None = None  # all pairs of parts, if there are few
-        self._wider = 0  # number of times the last search enlarged its distance
 
     @property
     def told(self) -> dict[str, Any]:
@@ -66,13 +95,8 @@ class Gaps:
 
     @cached_property
     def planes(self) -> WithPlanes:
-        """Rows with planes of this contact."""
-        return with_planes(self._system, self.plane_use)
-
-    @property
-    def batch(self) -> int:
-        """Number of states whose rows with planes are computed together."""
-        return states_at_once(self.planes.rows)
+        """Contacts with planes of this contact."""
+        return WithPlanes(self._system, self.plane_use)
 
     @property
     def _system(self) -> System:
@@ -81,33 +105,20 @@ class Gaps:
         return system
 
     @cached_property
-    def _table(self) -> Contacts:
-        """Contact tables with the pairs of this contact only; planes are not among them."""
+    def _pairs(self) -> LeastGap:
+        """Least gap of the pairs of this contact only; planes are not among them."""
         contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
-        return contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names})
-
-    @cached_property
-    def _searched(self) -> Searched:
-        return searched(self._table)
+        return LeastGap(contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names}))
 
     def of_planes(self, states: State) -> Floats:
         """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
-        found = np.full(len(states.r), np.inf)
-        if self.told[WITH_PLANES]:
-            for k in range(0, len(found), self.batch):
-                part = slice(k, k + self.batch)
-                some = State(*(array[part] for array in states))
-                found[part] = pushed(self.planes.rows, some).gap.min(axis=1, initial=np.inf)
-        return found
+        return self.planes.gap(states) if self.told[WITH_PLANES] else np.full(len(states.r), np.inf)
 
     def of_pairs(self, states: State) -> Floats:
         """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
         if not self.told[PAIRS]:
             return np.full(len(states.r), np.inf)
-        return np.array([self._least(np.ascontiguousarray(points)) for points in self._points(states)])
-
-    def _points(self, state: State) -> Floats:
-        return points_of(self._table, state.r, state.quat)
+        return self._pairs.of(states)
 
     def beyond(self, states: State) -> Floats:
         """Return a number (k,), m, for each of k states: below 0 if and only if the contact acts.
@@ -116,7 +127,7 @@ class Gaps:
         """
         found = self.of_planes(states)
         if self.told[PAIRS]:
-            for k, points in enumerate(self._points(states)):
+            for k, points in enumerate(self._pairs.points(states)):
                 found[k] = min(found[k], self._at_least(points))
         return found - float(self.told.get("reach") or 0.0)
 
@@ -132,49 +143,5 @@ class Gaps:
             left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
             if left > reach:
                 return left
-        self._reference = points.copy(), self._least(np.ascontiguousarray(points))
+        self._reference = points.copy(), self._pairs.least(points)
         return self._reference[1]
-
-    def _least(self, points: Floats) -> float:
-        """Return the least gap of all pairs, m, from the pairs that are found first while the search distance is enlarged."""
-        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin, looks = 1e-3 * whole, 0
-        listed = self._found(points, skin, whole)
-        if listed.meshed.any():  # a list contains only the near triangles of meshes
-            return float(np.min(gaps(self._table, listed, points)))
-        apart = np.empty(len(listed.pair))
-        distances(np.ascontiguousarray(completed(self._table, points)), listed.ends, apart)
-        beyond = self._searched.reach[listed.pair]
-        while not (near := apart < beyond + skin).any() and skin <= whole:
-            skin, looks = skin * _WIDER, looks + 1
-        self._wider = looks
-        listed = listed._replace(
-            pair=listed.pair[near],
-            side=listed.side[near],
-            ends=listed.ends[near],
-            minus=listed.minus[near],
-            first=np.zeros(np.sum(near) + 1, np.int64),
-        )
-        return float(np.min(gaps(self._table, listed, points), initial=np.inf))
-
-    @cached_property
-    def _meshed(self) -> bool:
-        """True if one of the surfaces of the contact is a mesh."""
-        return bool(np.any(self._table.kind[self._table.pairs] == MESH))
-
-    def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
-        """Return pairs that include all of the nearest ones.
-
-        If there are few parts, all pairs are returned. If there are many, the search starts from the distance at which the
-        last one ended. `skin` and `whole`: first search distance and size of all points, m.
-        """
-        if self._all is None and len(self._searched.parts.surface) <= _FEW and not self._meshed:
-            self._all = candidates(self._table, points, _ALL, self._searched)
-        if self._all is not None:
-            return self._all
-        skin *= _WIDER**self._wider
-        while not len((listed := candidates(self._table, points, skin, self._searched)).pair):
-            if skin > whole:
-                break
-            skin *= _WIDER
-        return listed

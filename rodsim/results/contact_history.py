@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid.system import Floats, Ints, State
+from rigid.system import Floats, Ints
 from rodsim.results import native, stored_states
 from rodsim.results.along_rods import node_lengths
-from rodsim.results.contact_forces import ON_A, ON_B, Patches, Touching, touching
-from rodsim.results.contact_gaps import CONTACTS, PAIRS, WITH_PLANES, Gaps
-from rodsim.results.contact_rows import Lists, add_on_frames
+from rodsim.results.contact_forces import ContactForces, Listed, WithPlanes
+from rodsim.results.contact_gaps import CONTACTS, Gaps
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.sources import Source
 
 OF_A = "planes_of_a"  # key: number of first interactions with planes whose plane is on side `a`
 
 
-class _Each(NamedTuple):
-    """Contact forces of a contact at some outputs, to be summed."""
-
-    outputs: slice
-    found: Touching  # forces
-    patches: Patches
-    frames: Ints  # (m, 4) frames of the rows
-    # (m,) 0: the part with the stations is on side `a`, 1: its partner is, -1: both are
-    side: Ints
-    touches: Floats  # (T,) number of pairs of parts in contact
-
-
-class _Own(NamedTuple):
-    """Sums over all rows and patches of a contact, at the outputs."""
+class _Sums(NamedTuple):
+    """Sums over all patches of a contact, at the outputs."""
 
     force: Floats  # (T, 3) N, force on side `a`
     normal: Floats  # (T,) N, sum of the magnitudes of the normal forces
@@ -76,63 +62,58 @@ class ContactHistory:
                 f"contact '{self.name}': its surfaces have no two sides on which a force would act; use `.normal_force`, or "
                 "make a contact of each side"
             )
-        return self._own.force
+        return self._sums.force
 
     @property
     def normal_force(self) -> Floats:
         """(T,) N, sum of the magnitudes of the normal forces of all contact patches."""
-        return self._own.normal
+        return self._sums.normal
 
     @property
     def tangential_force(self) -> Floats:
         """(T,) N, sum of the magnitudes of the friction forces."""
-        return self._own.tangential
+        return self._sums.tangential
 
     @property
     def slip_rate(self) -> Floats:
         """(T,) m/s, slip rate: mean over the contact patches, weighted with the normal forces; 0 without contact."""
-        return self._own.slip / np.where(self._own.normal > 0.0, self._own.normal, 1.0)
+        return self._sums.slip / np.where(self._sums.normal > 0.0, self._sums.normal, 1.0)
 
     @property
     def touching(self) -> Ints:
         """(T,) number of pairs of parts (spheres, rod elements, planes) in contact."""
-        return self._own.touching.astype(np.int64)
+        return self._sums.touching.astype(np.int64)
 
     @property
     def sliding(self) -> Ints:
         """(T,) number of sliding contact patches; the other patches in contact stick."""
-        return self._own.sliding.astype(np.int64)
+        return self._sums.sliding.astype(np.int64)
 
     @property
     def point(self) -> Floats:
         """(T, 3) m, contact point: mean over the contact patches, weighted with the normal forces; nan without contact."""
-        normal = self._own.normal[:, None]
-        return np.where(normal > 0.0, self._own.place / np.where(normal > 0.0, normal, 1.0), np.nan)
+        normal = self._sums.normal[:, None]
+        return np.where(normal > 0.0, self._sums.place / np.where(normal > 0.0, normal, 1.0), np.nan)
 
     @property
     def energy(self) -> Floats:
         """(T,) J, energy stored in the contact law and in bristles."""
-        return self._own.energy
+        return self._sums.energy
 
     @property
     def loss_rate(self) -> Floats:
         """(T,) W, power dissipated along the normal, and by sliding, rolling and drilling."""
-        return self._own.lost
+        return self._sums.lost
 
     @cached_property
     def gap(self) -> Floats:
         """(T,) m, least distance of two surfaces; below 0: minus the maximum penetration. To planes it is that of nodes."""
-        T = self._source.n_outputs
-        if self._source.layout.system is None:
-            return np.full(T, np.inf)
-        least, batch = np.empty(T), self._gaps.batch if self._told[WITH_PLANES] else max(T, 1)
-        for k in range(0, T, batch):
-            states = stored_states.read(self._source, slice(k, min(k + batch, T)))
-            least[k : k + batch] = self._gaps.of_planes(states)
-        if self._told[PAIRS]:
+        least = np.full(self._source.n_outputs, np.inf)
+        if self._source.layout.system is not None:
             for k, states in stored_states.some_at_once(self._source):
-                own = slice(k, k + len(states.r))
-                least[own] = np.minimum(least[own], self._gaps.of_pairs(states))
+                least[k : k + len(states.r)] = np.minimum(
+                    self._gaps.of_planes(states), self._gaps.of_pairs(states)
+                )
         return least
 
     @property
@@ -177,10 +158,14 @@ class ContactHistory:
                 f"contact '{self.name}': no rod '{rod}'; there are {', '.join(layouts) or 'none'}"
             )
         own = layouts[rod]
-        whole = np.zeros((self._source.n_outputs, self._source.layout.n_frames, 3))
-        for each in self._each():
-            add_on_frames(whole[each.outputs], each.frames, each.found.force)
-        return whole[:, own.frames] / node_lengths(self._source.layout, own)[:, None]
+        if self._forces is None:
+            return np.zeros((self._source.n_outputs, len(own.frames), 3))
+        parts = [
+            self._forces.on_frames(states)[:, own.frames]
+            for _, states in stored_states.some_at_once(self._source)
+        ]
+        whole = np.concatenate([np.zeros((0, len(own.frames), 3)), *parts])
+        return whole / node_lengths(self._source.layout, own)[:, None]
 
     def table(self) -> dict[str, Floats]:
         """Return columns (T,) by name; with columns of friction and of the force only if the contact has friction, or sides."""
@@ -188,13 +173,13 @@ class ContactHistory:
             "gap": self.gap,
             "normal_force": self.normal_force,
             "energy": self.energy,
-            "touching": self._own.touching,
+            "touching": self._sums.touching,
         }
         if self._told["friction"][0] > 0.0:
             rubs = {
                 "tangential_force": self.tangential_force,
                 "slip_rate": self.slip_rate,
-                "sliding": self._own.sliding,
+                "sliding": self._sums.sliding,
             }
             columns |= rubs
         if "b" not in self._told:
@@ -205,56 +190,42 @@ class ContactHistory:
     def _told(self) -> dict[str, Any]:
         return self._gaps.told
 
-    def _each(self) -> Iterator[_Each]:
-        """Yield the contact forces of batches of outputs: first those with planes, then those of pairs."""
-        system, T = self._source.layout.system, self._source.n_outputs
-        if system is None:
-            return
-        if self._told[WITH_PLANES]:
-            use, first, own = self._gaps.plane_use, self._gaps.first_plane, self._gaps.planes
-            side = np.where(use < first + self._told.get(OF_A, 0), 1, 0)
-            batch = self._gaps.batch
-            for k in range(0, T, batch):
-                outputs = slice(k, min(k + batch, T))
-                state = stored_states.read(self._source, outputs)
-                patches = own.patches(state)
-                found = touching(own.rows, patches, state)
-                touches = np.any(found.force[..., 0:2, :], axis=(-1, -2)).sum(axis=-1)
-                yield _Each(outputs, found, patches, own.rows.frames, side[own.rows.patch], touches)
-        if self._told[PAIRS]:
-            lists = Lists(system, self._source.layout.memory)
-            itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]
-            for k, states in stored_states.some_at_once(self._source):
-                for at, every in lists.runs(states):
-                    state, listed = State(*(array[at] for array in states)), every.of(self._gaps.pairs)
-                    patches = listed.patches(system, state)
-                    found = touching(listed.rows, patches, state)
-                    acts = np.any(found.force[..., ON_A, :], axis=(-1, -2))
-                    both = np.sort(listed.ends[:, [0, 2]], axis=1) @ (len(system.contacts.frames), 1)
-                    touches = np.array([len(np.unique(both[own])) for own in acts], float)
-                    side = np.where(itself[listed.pair], -1, listed.side)
-                    outputs = slice(k + at.start, k + at.stop)
-                    yield _Each(outputs, found, patches, listed.rows.frames, side, touches)
+    @cached_property
+    def _forces(self) -> ContactForces | None:
+        """Forces of this contact; None if an older file has no system."""
+        layout, gaps = self._source.layout, self._gaps
+        return layout.system and ContactForces(layout.system, layout.memory, gaps.plane_use, gaps.pairs)
+
+    def _sides(self, own: WithPlanes | Listed) -> Floats:
+        """Return the part (w,) of the forces on the parts of the patches that acts on side `a`: 1, -1 on partners, else 0."""
+        if isinstance(own, WithPlanes):
+            partner = self._gaps.plane_use < self._gaps.first_plane + self._told.get(OF_A, 0)
+        else:
+            pairs = own.system.contacts.pairs[own.pair]
+            return np.where(pairs[:, 0] == pairs[:, 1], 0.0, np.where(own.side == 0, 1.0, -1.0))
+        return np.where(partner, -1.0, 1.0)
 
     @cached_property
-    def _own(self) -> _Own:
-        """Sums of the contact forces over all rows and patches."""
+    def _sums(self) -> _Sums:
+        """Sums of the contact forces over all patches."""
         T = self._source.n_outputs
-        sums = _Own(
-            *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Own._fields)
+        sums = _Sums(
+            *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Sums._fields)
         )
-        for each in self._each():
-            at, own = each.outputs, each.found
-            for side, of in ((0, ON_A), (1, ON_B)):
-                sums.force[at] += own.force[:, each.side == side, of].sum(axis=(1, 2))
-            sums.normal[at] += own.normal.sum(axis=1)
-            sums.tangential[at] += np.linalg.norm(own.tangential, axis=-1).sum(axis=1)
-            sums.slip[at] += np.sum(own.normal * np.linalg.norm(own.slip, axis=-1), axis=1)
-            sums.place[at] += np.sum(own.normal[..., None] * own.place, axis=1)
-            sums.energy[at] += own.energy.sum(axis=1)
-            sums.lost[at] += own.lost.sum(axis=1)
-            sums.touching[at] += each.touches
-            sums.sliding[at] += np.sum((each.patches.sliding > 0.5) & (own.normal > 0.0), axis=1)
+        if self._forces is None:
+            return sums
+        for first, states in stored_states.some_at_once(self._source):
+            for outputs, own, found in self._forces.of(states):
+                at = slice(first + outputs.start, first + outputs.stop)
+                sums.force[at] += np.einsum("w,twi->ti", self._sides(own), found.on_part)
+                sums.normal[at] += found.normal.sum(axis=1)
+                sums.tangential[at] += np.linalg.norm(found.tangential, axis=-1).sum(axis=1)
+                sums.slip[at] += np.sum(found.normal * np.linalg.norm(found.slip, axis=-1), axis=1)
+                sums.place[at] += np.sum(found.normal[..., None] * found.place, axis=1)
+                sums.energy[at] += found.energy.sum(axis=1)
+                sums.lost[at] += found.lost.sum(axis=1)
+                sums.touching[at] += own.count(found.acts)
+                sums.sliding[at] += found.slides.sum(axis=1)
         return sums
 
 

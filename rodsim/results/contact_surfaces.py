@@ -18,7 +18,7 @@ from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.distances import SURFACES, mesh_of
 from rodsim.results.layout import Layout
-from rodsim.results.scene import Surface
+from rodsim.results.shapes import Shape, box, fixed_shape
 
 PLANE, BALL = np.array([172, 178, 187]) / 255, np.array([120, 140, 150]) / 255
 COLORS = np.stack([PLANE, BALL])  # by owner, after the colours of the support symbols
@@ -29,39 +29,21 @@ TURNS, RISES = 24, 12  # numbers of triangulation steps of a sphere: around the 
 _RHO = 4  # offset of the radius in the numbers of an interaction
 
 
-class ContactSurfaces:
-    """Drawn surfaces of contacts at any state; each is fixed to one frame."""
+def shapes(layout: Layout, size: float, states: Sequence[State], first_owner: int) -> Iterator[Shape]:
+    """Yield the drawn surfaces of contacts.
 
-    def __init__(self, layout: Layout, size: float, states: Sequence[State], first_owner: int) -> None:
-        """Prepare the surfaces.
-
-        `size`: size of the scene, m. `states`: states in which a grid covers all that may touch its plane. `first_owner`:
-        colour index of the first of `COLORS`.
-        """
-        parts: list[tuple[int, int, Floats, Floats, Ints]] = []  # owner, frame, vertices, normals, faces
-        if layout.system is not None:
-            parts += [
-                (0, frame, *_net(corner, sides, size))
-                for frame, corner, sides in _planes(layout.system, states)
-            ]
-            parts += [
-                (0, frame, *_shaded(vertices, faces)) for _, frame, vertices, faces in _triangles(layout)
-            ]
-            parts += [(1, frame, *_ball(centre, radius)) for frame, centre, radius in _spheres(layout)]
-        counts = [len(vertices) for _, _, vertices, _, _ in parts]
-        starts = np.cumsum([0, *counts])
-        self._frame = np.repeat(np.array([frame for _, frame, *_ in parts], np.int64), counts)
-        self._X = np.concatenate([np.zeros((0, 3)), *(own[2] for own in parts)])
-        self._normals = np.concatenate([np.zeros((0, 3)), *(own[3] for own in parts)])
-        faces = [own[4] + start for own, start in zip(parts, starts, strict=False)]
-        self._faces = np.concatenate([np.zeros((0, 3), np.int64), *faces])
-        self._owner = first_owner + np.repeat(np.array([own[0] for own in parts], np.int64), counts)
-
-    def surface(self, state: State) -> Surface:
-        """Return all surfaces at `state` as one."""
-        R = to_matrix(state.quat)[self._frame]
-        vertices = state.r[self._frame] + np.einsum("nij,nj->ni", R, self._X)
-        return Surface(vertices, np.einsum("nij,nj->ni", R, self._normals), self._faces, self._owner)
+    `size`: size of the scene, m. `states`: states in which a grid covers all that may touch its plane. `first_owner`: owner
+    number of the first colour of `COLORS`.
+    """
+    if layout.system is None:
+        return
+    for frame, corner, sides in _planes(layout.system, states):
+        for bar in _net(corner, sides, size):
+            yield fixed_shape(frame, first_owner, *bar)
+    for _, frame, vertices, faces in _triangles(layout):
+        yield fixed_shape(frame, first_owner, vertices, faces)
+    for frame, centre, radius in _spheres(layout):
+        yield fixed_shape(frame, first_owner + 1, *_ball(centre, radius))
 
 
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
@@ -94,36 +76,19 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
             yield frame, point + low @ axes, (high - low)[:, None] * axes
 
 
-def _net(corner: Floats, sides: Floats, size: float) -> tuple[Floats, Floats, Ints]:
-    """Return the grid of bars along both sides of a rectangle: vertices (n, 3), normals (n, 3) and faces (f, 3)."""
+def _net(corner: Floats, sides: Floats, size: float) -> Iterator[tuple[Floats, Ints]]:
+    """Yield the bars of a grid along both sides of a rectangle: vertices (8, 3) and faces (12, 3)."""
     lengths = np.linalg.norm(sides, axis=1)
     axes, lengths = sides / lengths[:, None], lengths + 2.0 * MARGIN * size
     corner = corner - MARGIN * size * axes.sum(axis=0)
     pitch, width = lengths.max() / MESHES, BAR * size
     thick = width * np.cross(*axes)
-    boxes = []
-    for k in range(2):
+    for k, hand in ((0, 1.0), (1, -1.0)):
         along, across = lengths[k] * axes[k], axes[1 - k]
         count = max(1, round(lengths[1 - k] / pitch))
         for at in np.linspace(0.0, lengths[1 - k], count + 1):
-            origin = corner + (at - 0.5 * width) * across - 0.5 * thick
-            boxes.append(_bar(origin, along, width * across, thick))
-    triangles = np.concatenate(boxes)
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    vertices = triangles.reshape(-1, 3)
-    return vertices, np.repeat(normals, 3, axis=0), np.arange(len(vertices)).reshape(-1, 3)
-
-
-def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return the triangles (12, 3, 3) of the box with the edges a, b and c, counter-clockwise seen from outside."""
-    if np.dot(np.cross(a, b), c) < 0.0:
-        a, b = b, a
-    faces = []
-    for u, v, w in ((a, b, c), (b, c, a), (c, a, b)):
-        for start, p, q in ((origin, v, u), (origin + w, u, v)):
-            faces += [(start, start + p, start + p + q), (start, start + p + q, start + q)]
-    return np.array(faces)
+            origin = corner + (at - 0.5 * width) * across - 0.5 * hand * thick
+            yield box(origin, np.array([along, width * across, hand * thick]))
 
 
 def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
@@ -151,7 +116,7 @@ def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
         if seen:
             balls = [_ball(x, radius) for x in seen]
             n = len(balls[0][0])
-            faces = [own[2] + k * n for k, own in enumerate(balls)]
+            faces = [own[1] + k * n for k, own in enumerate(balls)]
             yield name, told["frame"], np.concatenate([own[0] for own in balls]), np.concatenate(faces)
 
 
@@ -167,14 +132,6 @@ def _triangles(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
         slack = 0.02 * float(np.ptp(vertices, axis=0).max())
         if not (np.all(low - slack <= vertices.min(axis=0)) and np.all(vertices.max(axis=0) <= high + slack)):
             yield name, told["frame"], vertices, faces
-
-
-def _shaded(vertices: Floats, faces: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return vertices, normals and faces of a mesh with flat shading: each face has its own vertices."""
-    corners = vertices[faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), np.arange(3 * len(faces)).reshape(-1, 3)
 
 
 def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:
@@ -226,8 +183,8 @@ def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:
     return found
 
 
-def _ball(centre: Floats, radius: float) -> tuple[Floats, Floats, Ints]:
-    """Return vertices, normals and faces of a triangulated sphere."""
+def _ball(centre: Floats, radius: float) -> tuple[Floats, Ints]:
+    """Return vertices and faces of a triangulated sphere."""
     rise, turn = np.meshgrid(
         np.linspace(0, np.pi, RISES + 1), 2 * np.pi * np.arange(TURNS) / TURNS, indexing="ij"
     )
@@ -235,4 +192,4 @@ def _ball(centre: Floats, radius: float) -> tuple[Floats, Floats, Ints]:
     i, j = np.meshgrid(np.arange(RISES), np.arange(TURNS), indexing="ij")
     a, b = TURNS * i + j, TURNS * i + (j + 1) % TURNS
     faces = np.stack([a, a + TURNS, b + TURNS, a, b + TURNS, b], axis=-1).reshape(-1, 3)
-    return centre + radius * normals.reshape(-1, 3), normals.reshape(-1, 3), faces
+    return centre + radius * normals.reshape(-1, 3), faces

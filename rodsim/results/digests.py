@@ -1,149 +1,118 @@
-"""Checksums ("digests") of the contents of a result file, which detect damaged data.
+"""Checksums of the contents of a result file, which detect damaged data.
 
-HDF5's own checksums require chunks that the library writes. Rows are written without the library (`rodsim.results.storage`), so
-that their checksums are stored next to them. Every output has one checksum for each series: with the 64-bit words x_0, x_1 ...
-of its bytes (32-bit words for single precision),
+HDF5's own checksums do not help: a change made through HDF5 leaves no trace in them. A file has
 
-    D = sum_i mix(x_i + (i + 1) gamma)  mod 2^64                                                            (1)
+- a CRC-32 of each output, over the arrays of a state and what is stored with it (`rodsim.results.journal`): computed when the
+  output is written to the journal, and copied from there;
+- a SHA-256 of all these checksums, and one of each dataset that has rows for outputs: they name the arrays that have changed;
+- a SHA-256 each of the description, of the model and of the topology of the picture.
 
-mix and gamma = 0x9e3779b97f4a7c15 are those of the generator SplitMix64. If two words are exchanged, signs are reversed or
-numbers are doubled, the sum differs except in one case in 2^64. The sum detects damage, not forgery. Data that does not grow
-with the number of outputs, the model and the topology of pictures, has one SHA-256 checksum each.
-
-Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, figure 17.
+Checksums detect damage, not forgery. Files of earlier formats: `rodsim.results.older_digests`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rodsim.results import older_digests
+from rodsim.results.journal import CRC, checksums, record_type
 from rodsim.results.plain_datasets import numbers_of
-from rodsim.results.storage import COPY_BYTES, Series
+from rodsim.results.storage import PICTURE, Changed, Series, blocks_of
 
 if TYPE_CHECKING:
     import h5py
 
-Digests = NDArray[np.uint64]
-
-ROOT, PICTURE = "rodsim", "VTKHDF"
-ROWS, COLUMNS = f"{ROOT}/digests", f"{ROOT}/digest_columns"
+ROOT = "rodsim"
+CHECKSUMS = f"{ROOT}/{CRC}"  # dataset (n,) of the checksums of the outputs
+SHA = "sha256"  # attribute of each dataset with rows for outputs
 DESCRIPTION, LAYOUT, TOPOLOGY = "description_digest", "layout_digest", "picture_digest"
-_COUNTED = f"{PICTURE}/Steps/Values"  # grows with the rows, and repeats their times
-_NOT_OURS = (DESCRIPTION, LAYOUT, TOPOLOGY, "NSteps")
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-_BLOCK = 2**14  # number of words processed at once: they fit into a core's cache
+_STATIC = {
+    DESCRIPTION: "the description",
+    LAYOUT: "the model (group 'rodsim/layout')",
+    TOPOLOGY: "the topology of the picture (group 'VTKHDF')",
+}
+_NOT_OURS = (*_STATIC, SHA, "NSteps")
 
 
-class Changed(NamedTuple):
-    """Part of a file that differs from what was written."""
-
-    what: str
-    outputs: tuple[int, ...] = ()  # for a series: the first changed output, and the number of changed outputs
-
-    def __str__(self) -> str:
-        if not self.outputs:
-            return self.what
-        first, count = self.outputs
-        return f"'{self.what}' at output {first}" + (f" and at {count - 1} more" if count > 1 else "")
-
-    @property
-    def of_picture(self) -> bool:
-        """True if the part is used for pictures only."""
-        return f"'{PICTURE}'" in self.what or self.what.startswith(f"{PICTURE}/")
-
-
-def series(items: Sequence[Series]) -> Series:
-    """Return the dataset of the checksums of outputs, with one column for each of `items`."""
-    return Series(ROWS, (len(items),), np.uint64)
-
-
-def of_rows(rows: NDArray[Any]) -> Digests:
-    """Return the checksums (1) of the rows (k, ...) of one series at k outputs, (k,)."""
-    count = len(rows)
-    width = rows.dtype.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
-    word = np.uint32 if rows.dtype.itemsize == 4 else np.uint64
-    words = np.ascontiguousarray(rows).reshape(-1).view(word).reshape(count, width // np.dtype(word).itemsize)
-    digests = np.zeros(count, np.uint64)
-    wide = min(_BLOCK, words.shape[1])
-    high = _BLOCK // max(1, wide)
-    z, shifted = np.empty((2, max(1, high * wide)), np.uint64)
-    for column in range(0, words.shape[1], max(1, wide)):
-        places = np.arange(column + 1, min(column + wide, words.shape[1]) + 1, dtype=np.uint64) * _GAMMA
-        for first in range(0, count, high):
-            part = words[first : first + high, column : column + wide]
-            mixed = _mix(np.add(part, places, out=z[: part.size].reshape(part.shape)), shifted)
-            digests[first : first + high] += mixed.sum(axis=1, dtype=np.uint64)
-    return digests
-
-
-def _mix(z: Digests, scratch: Digests) -> Digests:
-    """Apply the finaliser of SplitMix64 in place."""
-    shifted = scratch[: z.size].reshape(z.shape)
-    for shift, factor in _MIXING:
-        z ^= np.right_shift(z, np.uint64(shift), out=shifted)
-        z *= np.uint64(factor)
-    z ^= np.right_shift(z, np.uint64(31), out=shifted)
-    return z
-
-
-def of_outputs(rows: Sequence[NDArray[Any]]) -> Digests:
-    """Return the checksums (k, series) of k outputs; `rows`: one array (k, ...) for each series."""
-    return np.stack([of_rows(each) for each in rows], axis=1)
-
-
-def seal(file: h5py.File, items: Sequence[Series]) -> None:
-    """Write the names of the checksum columns, and the checksums of the data that does not grow."""
-    import h5py
-
-    names = np.array([item.path for item in items], dtype=object)
-    file.create_dataset(COLUMNS, data=names, dtype=h5py.string_dtype())
-    for name, digest in _of_static(file, set(names)).items():
+def seal(file: h5py.File, series: Sequence[Series]) -> None:
+    """Write the SHA-256 of everything but the datasets `series`, which have their own."""
+    file[CHECKSUMS].attrs[SHA] = sha_of(file[CHECKSUMS][...])
+    for name, digest in _of_static(file, {item.path for item in series}).items():
         file[ROOT].attrs[name] = digest
 
 
-def is_sealed(file: h5py.File, items: Sequence[Series]) -> bool:
-    """Return whether the file has checksums of exactly these series."""
-    return ROWS in file and columns_of(file) == [item.path for item in items]
+def sha_of(*arrays: NDArray[Any]) -> str:
+    """Return the SHA-256 of the bytes of arrays, one after another."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
-def columns_of(file: h5py.File) -> list[str]:
-    """Return the paths of the series that have checksums."""
-    return [str(name) for name in file[COLUMNS].asstr()[...]]
-
-
-def of_stored(file: h5py.File, items: Sequence[Series], n: int) -> Iterator[tuple[slice, Digests]]:
-    """Yield the checksums of the first n outputs in the file, block by block: the outputs of the block, and its checksums."""
-    for outputs in _blocks(items, slice(0, n)):
-        yield outputs, of_outputs([_rows(file, item, outputs) for item in items])
-
-
-def changed(file: h5py.File, outputs: slice) -> list[Changed] | None:
+def changed(file: h5py.File, outputs: slice, series: Sequence[Series]) -> list[Changed] | None:
     """Return the parts of these outputs, of the model and of the picture that differ from what was written.
 
-    Return None if the file has no checksums.
+    `series`: datasets of the states. The picture is checked if `outputs` are all. Return None if the file has no checksums.
     """
-    if ROWS not in file:
+    if older_digests.ROWS in file:
+        static = _changed_static(file, set(older_digests.columns_of(file)))
+        return static + older_digests.changed(file, outputs)
+    if CHECKSUMS not in file:
         return None
-    columns, n = columns_of(file), outputs.stop - outputs.start
-    found = _changed_static(file, set(columns))
-    wrong = np.zeros((n, len(columns)), bool)
-    items = [_series_of(file, path) for path in columns]
-    for part in _blocks(items, outputs):
-        stored = file[ROWS][part.start : part.stop]
-        own = of_outputs([_rows(file, item, part) for item in items])
-        wrong[part.start - outputs.start : part.stop - outputs.start] = stored != own
-    for path, column in zip(columns, wrong.T, strict=True):
-        where = np.flatnonzero(column)
-        if len(where):
-            found.append(Changed(path, (outputs.start + int(where[0]), len(where))))
+    pictures = _sealed(file[PICTURE])
+    found = _changed_static(file, {*(item.path for item in series), *pictures})
+    crc = file[CHECKSUMS][...]
+    if sha_of(crc) != file[CHECKSUMS].attrs.get(SHA):
+        found.append(Changed("the checksums of the outputs"))
+    wrong = changed_records(
+        crc, outputs, series, lambda part: {item.name: file[item.path][part] for item in series}
+    )
+    whole = outputs == slice(0, len(crc))
+    if wrong or whole:
+        which = [item for item in series if not _is_whole(file[item.path])]
+        found += [Changed(item.path, wrong) for item in which]
+        if wrong and not which:
+            found.append(Changed(ROOT, wrong))
+    if whole:
+        found += [Changed(path) for path in pictures if not _is_whole(file[path])]
     return found
+
+
+def changed_records(
+    crc: NDArray[Any], outputs: slice, series: Sequence[Series], read: Any
+) -> tuple[int, ...]:
+    """Return the first of these outputs whose checksum is wrong, and the number of those; () if there is none.
+
+    `crc` (n,): checksums that were written. `read`: returns the arrays of a block of outputs by name.
+    """
+    kind, wrong = record_type(series), []
+    for part in blocks_of(outputs.stop, kind.itemsize, outputs.start):
+        own = checksums(records_of(kind, part.stop - part.start, read(part)))
+        wrong += [part.start + int(k) for k in np.flatnonzero(own != crc[part])]
+    return (wrong[0], len(wrong)) if wrong else ()
+
+
+def records_of(kind: np.dtype[Any], count: int, values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Return `count` records with these arrays (count, ...) by name, without their checksums.
+
+    Raises ValueError if an array has another shape.
+    """
+    records = np.zeros(count, kind)
+    for name in kind.names or ():
+        if name == CRC:
+            continue
+        if np.shape(values[name]) != records[name].shape:
+            raise ValueError(
+                f"'{name}': outputs of shape {np.shape(values[name])}, the file has {records[name].shape}"
+            )
+        records[name] = values[name]
+    return records
 
 
 def description_is_whole(root: h5py.Group, text: str) -> bool:
@@ -151,25 +120,40 @@ def description_is_whole(root: h5py.Group, text: str) -> bool:
     return DESCRIPTION not in root.attrs or root.attrs[DESCRIPTION] == _of_text(text)
 
 
+def _sealed(group: h5py.Group) -> list[str]:
+    """Return the paths of the datasets in a group that have a SHA-256 of their own."""
+    found: list[str] = []
+
+    def look(name: str, item: Any) -> None:
+        if SHA in item.attrs:
+            found.append(f"{group.name}/{name}".strip("/"))
+
+    group.visititems(look)
+    return found
+
+
+def _is_whole(dataset: h5py.Dataset) -> bool:
+    """Return whether a dataset is what was written."""
+    digest = hashlib.sha256()
+    row_bytes = dataset.dtype.itemsize * int(np.prod(dataset.shape[1:], dtype=np.int64))
+    for part in blocks_of(len(dataset), row_bytes):
+        digest.update(np.ascontiguousarray(dataset[part]).tobytes())
+    return bool(digest.hexdigest() == dataset.attrs.get(SHA))
+
+
 def _changed_static(file: h5py.File, grown: set[str]) -> list[Changed]:
-    """Return the changed parts among the data that does not grow; `grown`: paths of the series."""
-    words = {
-        DESCRIPTION: "the description",
-        LAYOUT: "the model (group 'rodsim/layout')",
-        TOPOLOGY: "the topology of the picture (group 'VTKHDF')",
-    }
+    """Return the changed parts among the data that has no rows for outputs; `grown`: paths of the datasets that have."""
     own = _of_static(file, grown)
-    return [Changed(words[name]) for name in own if file[ROOT].attrs.get(name) != own[name]]
+    return [Changed(_STATIC[name]) for name in own if file[ROOT].attrs.get(name) != own[name]]
 
 
 def _of_static(file: h5py.File, grown: set[str]) -> dict[str, str]:
-    """Return the checksums of the data that does not grow: description, model and topology of the picture."""
+    """Return the SHA-256 of the data that has no rows for outputs: description, model and topology of the picture."""
     text = file[f"{ROOT}/description"].asstr()[()]
-    return {
-        DESCRIPTION: _of_text(text),
-        LAYOUT: _of_group(file[ROOT], grown),
-        TOPOLOGY: _of_group(file[PICTURE], grown),
-    }
+    found = {DESCRIPTION: _of_text(text), LAYOUT: _of_group(file[ROOT], grown)}
+    if PICTURE in file:
+        found[TOPOLOGY] = _of_group(file[PICTURE], grown)
+    return found
 
 
 def _of_text(text: str) -> str:
@@ -177,10 +161,11 @@ def _of_text(text: str) -> str:
 
 
 def _of_group(group: h5py.Group, grown: set[str]) -> str:
-    """Return the SHA-256 of names, shapes, numbers and attributes of all objects in a group, without the series `grown`."""
+    """Return the SHA-256 of names, shapes, numbers and attributes of all objects in a group, without the datasets `grown`."""
     import h5py
 
     digest, whole = hashlib.sha256(), str(group.name).strip("/")
+    apart = {*grown, CHECKSUMS, *(older_digests.APART if older_digests.ROWS in group.file else ())}
 
     def add(name: bytes) -> None:
         """Add one object to the checksum; the low-level interface avoids looking up things that rarely exist."""
@@ -194,7 +179,7 @@ def _of_group(group: h5py.Group, grown: set[str]) -> str:
                 digest.update(key.encode())
                 _add(digest, attributes[key])
         path = f"{whole}/{text}"
-        if is_dataset and path not in grown and path not in (ROWS, _COUNTED):
+        if is_dataset and path not in apart:
             is_text = h5py.check_string_dtype(item.dtype) is not None
             _add(digest, h5py.Dataset(item).asstr()[...] if is_text else numbers_of(item))
 
@@ -211,28 +196,3 @@ def _add(digest: Any, value: Any) -> None:
         return
     digest.update(json.dumps([array.dtype.str, array.shape]).encode())
     digest.update(np.ascontiguousarray(array).tobytes())
-
-
-def _series_of(file: h5py.File, path: str) -> Series:
-    """Return the layout of a series in the file; the series of VTKHDF have the rows of all outputs on one axis."""
-    dataset = file[path]
-    if not path.startswith(f"{PICTURE}/"):
-        return Series(path, dataset.shape[1:], dataset.dtype)
-    points = int(file[f"{PICTURE}/NumberOfPoints"][0])
-    return Series(path, (points, *dataset.shape[1:]), dataset.dtype, flat=True)
-
-
-def _rows(file: h5py.File, item: Series, outputs: slice) -> NDArray[Any]:
-    """Return the rows (k, ...) of a series at k outputs."""
-    if not item.flat:
-        return np.asarray(file[item.path][outputs])
-    n = item.shape[0]
-    stored = np.asarray(file[item.path][outputs.start * n : outputs.stop * n])
-    return stored.reshape(outputs.stop - outputs.start, *item.shape)
-
-
-def _blocks(items: Sequence[Series], outputs: slice) -> Iterator[slice]:
-    """Yield consecutive blocks of outputs, each of about `COPY_BYTES`."""
-    size = max(1, COPY_BYTES // max(1, sum(item.nbytes for item in items)))
-    for start in range(outputs.start, outputs.stop, size):
-        yield slice(start, min(start + size, outputs.stop))

@@ -17,17 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.core_gaps import between_cores, from_cores
-from discretization.contact.core_numbers import core_numbers, with_facets
+from discretization.contact.listed_gaps import apart_of
 from discretization.contact.mesh_corners import features_of
-from discretization.contact.mesh_search import core_from_triangles, least_distance, trees_of
-from discretization.contact.nearest import distances
-from discretization.contact.table import MESH, Hull, Round, contacts_of
+from discretization.contact.mesh_search import least_distance, trees_of
+from discretization.contact.table import LAW, MESH, Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid import quaternions
-from rigid.kinematics import cores
 from rigid.solids import Hull as Solid
 from rigid.system import Floats, Ints, State
+from rodsim.parts.points import parse_point
 from rodsim.results.along_rods import length_of
+from rodsim.results.contact_gaps import LeastGap
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.layout import Layout, RodLayout
 
@@ -47,14 +46,9 @@ class Surface(NamedTuple):
     circles: Floats = np.zeros((0, 7))  # (c, 7) edge circles of a solid: centre, axis, radius, frame axes
     cornered: bool = False  # True for a solid with corners: more than a point or a segment
     faces: Ints | None = None  # (t, 3) triangles of a mesh; the points are its vertices
-    core: Floats | None = (
-        None  # core of a solid with corners, `discretization.contact.core_numbers`; None: no interior
+    core: Hull | Round | None = (
+        None  # solid with corners and its radius; None: another surface, or no interior
     )
-
-    @property
-    def is_round(self) -> bool:
-        """True for a body of revolution."""
-        return len(self.circles) > 0
 
     def above(self, state: State, n: Floats, foot: Floats) -> Floats:
         """Return the least height (...) of the surface above a plane, m; `n`: unit normal, `foot`: a point of the plane."""
@@ -62,27 +56,16 @@ class Surface(NamedTuple):
         least: Floats = (heights[..., self.ends].min(axis=-1) - self.radius).min(axis=-1, initial=np.inf)
         if len(self.circles):
             frames = np.full(len(self.circles), self.frames[0])
-            centre = state.r[..., frames, :] + quaternions.rotate(
-                state.quat[..., frames, :], self.circles[:, :3]
-            )
+            centre = _placed(state, frames, self.circles[:, :3])
             axis = quaternions.rotate(state.quat[..., frames, :], self.circles[:, 3:6])
             sine = np.linalg.norm(np.cross(axis, n[..., None, :]), axis=-1)
             low = np.einsum("...kc,...c->...k", centre - foot, n) - self.circles[:, 6] * sine
             least = np.minimum(least, low.min(axis=-1) - self.radius[0])
         return least
 
-    def middles(self, state: State) -> Floats:
-        """Return four points (..., 4, 3) of the core, m: its middle, and a point 1 m from it along each axis of its frame."""
-        assert self.core is not None
-        X, frames = self.core[:3] + np.concatenate([np.zeros((1, 3)), np.eye(3)]), np.full(4, self.frames[0])
-        found: Floats = state.r[..., frames, :] + quaternions.rotate(state.quat[..., frames, :], X)
-        return found
-
     def points(self, state: State) -> Floats:
         """Return the points (..., k, 3) in a state, m; (..., 1, 3) for a point between two points."""
-        found: Floats = state.r[..., self.frames, :] + quaternions.rotate(
-            state.quat[..., self.frames, :], self.X
-        )
+        found: Floats = _placed(state, self.frames, self.X)
         if self.between is None:
             return found
         return (1.0 - self.between) * found[..., :1, :] + self.between * found[..., 1:, :]
@@ -113,13 +96,18 @@ class Distance:
                 raise ResultError(
                     f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
                 )
-        if self.b.faces is not None:
+        if self.b.faces is not None and self.a.core is not None:
+            mesh = Mesh(int(self.b.frames[0]), self.b.X, self.b.faces, float(self.b.radius[0]))
+            self._to_core = LeastGap(contacts_of([self.a.core, mesh], [Pair(0, 1, np.zeros(LAW))]))
+        if self.b.faces is not None or self.a.normal is not None:
             return
-        if self.a.core is not None and (self.b.core is None or self.a.is_round):
-            self.a, self.b = self.b, self.a
-        i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
-        behind = int(self.a.ends.max(initial=-1)) + 1
-        self._ends = np.ascontiguousarray(np.concatenate([self.a.ends[i], self.b.ends[k] + behind], axis=1))
+        if self.a.core is not None and (self.b.core is None or isinstance(self.a.core, Round)):
+            self.a, self.b = self.b, self.a  # kernels have cores second, and of two those of revolution
+        self._contacts = contacts_of([own.core or Sphere(0, np.zeros(3), 0.0) for own in (self.a, self.b)])
+        parts = [np.zeros((1, 2), np.int64) if own.core else own.ends for own in (self.a, self.b)]
+        i, k = np.indices((len(parts[0]), len(parts[1]))).reshape(2, -1)
+        behind = 4 if self.a.core else len(self.a.X) if self.a.between is None else 1
+        self._ends = np.ascontiguousarray(np.concatenate([parts[0][i], parts[1][k] + behind], axis=1))
         self._radii = self.a.radius[i] + self.b.radius[k]
 
     def __str__(self) -> str:
@@ -127,69 +115,26 @@ class Distance:
 
     def of(self, state: State) -> Floats:
         """Return the distance (...), m, in one state or in many."""
-        a, b = self.a.points(state), self.b.points(state)
-        if self.b.core is not None and self.a.normal is None:
-            return self._to_core(state)
-        if self.b.faces is not None and self.a.core is not None:
-            return self._core_to_mesh(state)
-        if self.b.faces is not None and self.a.faces is not None:
-            return self._between_meshes(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
-            return self.b.above(state, n, a)
+            return self.b.above(state, n, self.a.points(state))
+        if self.b.faces is not None and self.a.faces is not None:
+            return self._between_meshes(state)
         if self.b.faces is not None:
-            return _to_mesh(self.a, self.b, state)
-        points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
-        least, apart = np.empty(len(points)), np.empty(len(self._ends))
-        for t, own in enumerate(points):
-            distances(np.ascontiguousarray(own), self._ends, apart)
-            least[t] = np.min(apart - self._radii)
-        return least.reshape(state.r.shape[:-2])
-
-    def _to_core(self, state: State) -> Floats:
-        """Return the distance (...) of the first surface from the core of the second, m."""
-        assert self.b.core is not None
-        b, radius = self.b.middles(state), self.b.radius[0]
-        if self.a.core is None:
-            a, ends, radii = self.a.points(state), self.a.ends, self.a.radius + radius
-            X, at = self.b.core, np.zeros(len(ends), np.int64)
-        else:
-            a, ends, radii = self.a.middles(state), np.zeros((1, 2), np.int64), self.a.radius[:1] + radius
-            one = with_facets(self.a.core, cores.POLYTOPE) if self.a.is_round else self.a.core
-            other = with_facets(self.b.core) if self.b.is_round else self.b.core
-            X, at = np.concatenate([one, other]), np.array([[0, len(one)]])
-        points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + 4, 3)
-        places = np.column_stack([ends, np.full((len(ends), 2), a.shape[-2])])
-        least, apart = np.empty(len(points)), np.empty(len(ends))
-        found = from_cores if self.a.core is None else between_cores
-        for t, own in enumerate(points):
-            found(np.ascontiguousarray(own), places, X, at, apart)
-            least[t] = np.min(apart - radii)
-        return least.reshape(state.r.shape[:-2])
-
-    def _core_to_mesh(self, state: State) -> Floats:
-        """Return the distance (...) of the core of the first from the triangles of the second, m, computed in the mesh axes."""
-        frame, core = self.b.frames[0], self.a.core
-        assert core is not None
-        core = with_facets(core) if self.a.is_round else core
-        turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
-        local = quaternions.rotate(turn, self.a.middles(state) - state.r[..., frame, None, :]).reshape(
-            -1, 4, 3
-        )
-        vertices = core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3)
-        around = float(np.linalg.norm(vertices, axis=1).max())
-        corners = np.ascontiguousarray(self.b.X[self.b.faces])
-        middle = corners.mean(axis=1)
-        half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
-        least = np.empty(len(local))
-        for k, own in enumerate(local):
-            far = np.linalg.norm(middle - own[0], axis=1)
-            near = np.ascontiguousarray(corners[far - half - around <= far.min()])
-            apart = np.empty(len(near))
-            core_from_triangles(np.ascontiguousarray(own), core, near, apart)
-            least[k] = apart.min()
-        found: Floats = least.reshape(state.r.shape[:-2]) - self.a.radius[0] - self.b.radius[0]
-        return found
+            return _to_mesh(self.a, self.b, state) if self.a.core is None else self._to_core.of(state)
+        places = [
+            own.points(state)
+            if own.core is None
+            else _placed(state, own.frames[[0] * 4], own.core.points[:4])
+            for own in (self.a, self.b)
+        ]
+        points = np.concatenate(places, axis=-2)
+        surfaces = np.tile([0, 1], (len(self._ends), 1))
+        least = [
+            np.min(apart_of(self._contacts, np.ascontiguousarray(own), self._ends, surfaces) - self._radii)
+            for own in points.reshape(-1, *points.shape[-2:])
+        ]
+        return np.reshape(least, points.shape[:-2])
 
     def _between_meshes(self, state: State) -> Floats:
         """Return the least distance (...) of the ridges of one mesh from the triangles of the other, m; 0 if a ridge cuts one."""
@@ -244,19 +189,16 @@ def surface_of(layout: Layout, text: str) -> Surface:
         return _mesh(layout, text, known[text]) if "mesh" in known[text] else _given(text, known[text])
     if text in rods:
         return _rod(rods[text])
-    name, _, where = (text, "", "") if text in bodies else text.rpartition("@")
+    point = parse_point(text, bodies)
+    name, place = point.part, point.position
     if name not in rods and name not in bodies:
         names = ", ".join(f"'{own}'" for own in (*known, *rods, *bodies)) or "none"
-        raise UnknownName(f"distance: no surface, rod or body '{name or text}'; there are {names}")
-    try:
-        place = [float(x) for x in where.split(",")] if where else []
-    except ValueError:
-        place = [np.nan]
+        raise UnknownName(f"distance: no surface, rod or body '{name}'; there are {names}")
     if name in rods:
-        if len(place) != 1 or not 0.0 <= place[0] <= 1.0:
+        if point.fraction is None:
             raise ResultError(f"distance: '{text}': give a fraction of the rod's length, as '{name}@0.5'")
-        return _point_of_rod(text, rods[name], place[0] * length_of(layout, rods[name]))
-    if len(place) not in (0, 3) or not np.all(np.isfinite(place)):
+        return _point_of_rod(text, rods[name], point.fraction * length_of(layout, rods[name]))
+    if place is None or len(place) not in (0, 3):
         raise ResultError(f"distance: '{text}': give a point in the body's axes, m, as '{name}@0.1,0,0'")
     body = bodies[name]
     X = np.asarray(body.reference, float) + (np.array(place) if place else 0.0)
@@ -292,15 +234,17 @@ def _given(name: str, told: dict[str, Any]) -> Surface:
     return found._replace(normal=np.array(told["normal"]) if "normal" in told else None)
 
 
-def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Floats | None:
+def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Hull | Round | None:
     """Return the core of a solid with corners; None if its points lie in a plane, or if the file is from an older version."""
+    frame, radius = told["frame"], told["radius"]
     if "profile" in told:
-        return core_numbers(
-            contacts_of([Round(0, circles[0, :3] * (1.0, 1.0, 0.0), np.array(told["profile"]), 0.0)]), 0
-        )
-    if len(circles) or Solid(points).is_flat:
-        return None
-    return core_numbers(contacts_of([Hull(0, points, 0.0)]), 0)
+        return Round(frame, circles[0, :3] * (1.0, 1.0, 0.0), np.array(told["profile"]), radius)
+    return None if len(circles) or Solid(points).is_flat else Hull(frame, points, radius)
+
+
+def _placed(state: State, frames: Ints, X: Floats) -> Floats:
+    """Return the positions (..., k, 3), m, of points X (k, 3) on frames (k,) in a state, or in many."""
+    return state.r[..., frames, :] + quaternions.rotate(state.quat[..., frames, :], X)
 
 
 def _point(label: str, frame: int, X: Floats, radius: float) -> Surface:

@@ -8,7 +8,7 @@ surfaces that no drawn shape encloses, such as planes and spheres. Cells have th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import Lines, lines_to, node_lengths
-from rodsim.results.contact_rows import OnFrames
+from rodsim.results.contact_forces import ContactForces
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.layout import Layout
 
@@ -42,6 +42,16 @@ OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # omitted without rod
 # with contacts also "node_length" (m), the tributary length by which a contact force is divided to be a force per length
 STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
+
+
+class Part(NamedTuple):
+    """Points and cells of one rod, body or contact surface."""
+
+    name: str
+    first: int  # number of its first point in the drawing
+    count: int  # number of its points
+    line: Ints  # numbers of the points along a rod, counted from `first`; empty for others
+    triangles: Ints  # (n, 3) numbers of points, counted from `first`
 
 
 class Drawing:
@@ -100,14 +110,21 @@ class Drawing:
         }
         self._touched = None
         if layout.system is not None and layout.description.get("contacts"):
-            self._touched = OnFrames(layout.system, layout.memory)
+            self._touched = ContactForces(layout.system, layout.memory)
             self.point_arrays |= OF_CONTACTS
         self.names = [own.name for own in layout.rods] + [own.name for own in layout.bodies]
         self.names += [name for name, *_ in more]
         self.triangles = np.concatenate(triangles)
+        none = np.zeros(0, np.int64)
+        firsts = np.cumsum([0, *counts])
+        shapes = [(line - first, none) for line, first in zip(self.lines, firsts, strict=False)]
+        shapes += [(none, faces) for *_, faces in solid]
+        self.parts = [
+            Part(name, int(first), count, line, np.reshape(faces, (-1, 3)))
+            for name, first, count, (line, faces) in zip(self.names, firsts[:-1], counts, shapes, strict=True)
+        ]
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
-        none = np.zeros(0, np.int64)
         ends = [np.concatenate([none, *numbers]).astype(np.int64) for numbers in (before, after)]
         self._lines = Lines(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -175,7 +192,7 @@ class Drawing:
         }
         if self._touched is not None:
             with np.errstate(all="ignore"):
-                values["contact_force"] = self._touched.forces(state)[..., frame, :]
+                values["contact_force"] = self._touched.on_frames(state)[..., frame, :]
         with np.errstate(over="ignore"):  # a diverged run may overflow single precision
             return points, {
                 name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays

@@ -104,12 +104,7 @@ def polydata(result: Result, drawing: Drawing, index: int) -> pyvista.PolyData:
     lines = [np.concatenate([[len(line)], line]) for line in drawing.lines]
     data.lines = np.concatenate([np.zeros(0, np.int64), *lines])
     data.faces = np.insert(drawing.triangles, 0, 3, axis=1).ravel()
-    for name, values in arrays.items():
-        data.point_data[name] = values
-    for name, numbers in drawing.cells.items():
-        data.cell_data[name] = numbers
-    data.field_data["object_names"] = drawing.names
-    data.field_data["TimeValue"] = np.array([result.t[index]])
+    _add_arrays(data, arrays, drawing.cells, drawing.names, result.t[index])
     return data
 
 
@@ -124,14 +119,17 @@ def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.U
     points, arrays = _arrays(result, drawing, index)
     cells, of_cell = _blocks(drawing)
     data = pyvista.UnstructuredGrid({_VTK[kind]: nodes for kind, nodes in cells}, points)
-    for name, values in arrays.items():
-        data.point_data[name] = values
-    for name, numbers in drawing.cells.items():
-        data.cell_data[name] = numbers[np.concatenate(of_cell)]
+    of_cells = {name: numbers[np.concatenate(of_cell)] for name, numbers in drawing.cells.items()}
     names = "".join(f"{name}\n" for name in drawing.names).encode()
-    data.field_data["object_names"] = np.frombuffer(names, np.uint8)
-    data.field_data["TimeValue"] = np.array([result.t[index]])
+    _add_arrays(data, arrays, of_cells, np.frombuffer(names, np.uint8), result.t[index])
     return data
+
+
+def _add_arrays(data: Any, of_points: dict[str, Any], of_cells: dict[str, Any], names: Any, t: float) -> None:
+    """Add the arrays on points and cells, the names of the objects and the time, s, to a data set."""
+    data.point_data.update(of_points)
+    data.cell_data.update(of_cells)
+    data.field_data.update({"object_names": names, "TimeValue": np.array([t])})
 
 
 _VTK = {"line": 3, "triangle": 5}  # VTK numbers of cell types

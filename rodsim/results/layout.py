@@ -32,8 +32,8 @@ def _array(
     Raises ValueError if the shape differs; the message names the object `owner` and its field `what`.
     """
     if type(value) is np.ndarray and value.dtype == kind and value.flags.c_contiguous:  # the usual case
-        known = tuple(n if m is None else m for n, m in zip(value.shape, shape, strict=False))
-        if known == value.shape and len(known) == len(shape):
+        known = [n if m is None else m for n, m in zip(value.shape, shape, strict=False)]
+        if known == list(value.shape) and len(known) == len(shape):
             return value
     array: NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
     if array.size == 0 and array.ndim != len(shape):

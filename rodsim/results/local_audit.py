@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.continuum.local_laws import LocalTerms, Term, local_terms
 from discretization.state_measures import branch_losses, elastic_densities, element_states
@@ -27,13 +28,14 @@ from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.results.local_coverage import Held, acts_along, held_boxes, not_covered
+from rodsim.results.local_coverage import Coverage, acts_along, coverage
 from rodsim.results.node_forces import Sources, sources
 from rodsim.results.node_loads import NodeLoad, node_loads
 from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.rod_grid import RodGrid, rod_grid
 
-UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
+MATERIAL = "material_momentum"
+UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", MATERIAL: "N/m"}
 BLOCK = 1_000_000  # approximate count of numbers that are processed at once
 COARSE = 3.0  # doubling the time between outputs makes the residual four times as large if the time step dominates it
 LARGE = 1e-2  # relative residual above which a note is made
@@ -213,27 +215,33 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
     if not chosen:
         raise ResultError(f"local audit: {'; '.join(notes)}")
     loads = node_loads(layout)
-    sums = {rod.name: _Sums(grids[rod.name], held_boxes(layout, grids[rod.name])) for rod in chosen}
+    covered = {rod.name: coverage(layout, rod, grids[rod.name]) for rod in chosen}
+    sums = {name: _sums(grids[name], own) for name, own in covered.items()}
     frames = np.concatenate([grids[rod.name].nodes for rod in chosen])
     for outputs in _blocks(result):
         stored = _stored(system, t[outputs], result.states(outputs), loads, frames)
         for rod in chosen:
-            grid, own = grids[rod.name], sums[rod.name]
-            own.add(_terms(grid, stored, layout), t[outputs])
-            if len(t) > 2:
-                of_half = _every_second(stored)
-                if len(of_half.t) > 1:
-                    own.add_half(_terms(grid, of_half, layout))
-    rods = tuple(sums[rod.name].audited(rod, _element(layout, rod)) for rod in chosen)
-    for rod, found in zip(chosen, rods, strict=True):
-        notes += [*not_covered(layout, rod, grids[rod.name]), *_slow(found)]
+            terms = _terms(grids[rod.name], stored, layout)
+            of_half = _terms(grids[rod.name], stored, layout, 2) if len(stored.t) > 2 else None
+            for own in sums[rod.name]:
+                own.add(terms, np.diff(stored.t), of_half)
+    rods = []
+    for rod in chosen:
+        middles, S = 0.5 * (t[1:] + t[:-1]), grids[rod.name].S[1:-1]
+        # a law whose boxes are all left out is omitted
+        laws = tuple(
+            own.residual(middles, S, float(t[-1] - t[0])) for own in sums[rod.name] if own.covered > 0
+        )
+        found = RodAudit(rod.name, _element(layout, rod), len(rod.frames), middles, S, laws)
+        notes += [*covered[rod.name].notes, *_slow(found)]
+        rods.append(found)
     return LocalAudit(
         layout.name,
         result.n_outputs,
         float(t[0]),
         float(t[-1]),
         str(result.description.get("run", {}).get("integrator", "")),
-        rods,
+        tuple(rods),
         tuple(notes),
     )
 
@@ -265,101 +273,80 @@ def _stored(system: System, t: Floats, state: State, loads: list[NodeLoad], fram
     return _Stored(t, state, loading, sources(system, loads, t, state, frames))
 
 
-def _every_second(stored: _Stored) -> _Stored:
-    """Return every second output of a block."""
-    half = slice(None, None, 2)
-    state = State(*(x[half] for x in stored.state))
-    stress, energy, lost = (x[half] for x in stored.loading)
-    return _Stored(stored.t[half], state, (stress, energy, lost), Sources(*(x[half] for x in stored.acting)))
+def _terms(grid: RodGrid, stored: _Stored, layout: Layout, every: int = 1) -> LocalTerms:
+    """Return the terms of all laws of a rod for a block of outputs; forces on nodes are sources of the boxes of the nodes.
 
-
-def _terms(grid: RodGrid, stored: _Stored, layout: Layout) -> LocalTerms:
-    """Return the terms of all laws of a rod for a block of outputs; forces on nodes are sources of the boxes of the nodes."""
-    state = stored.state
+    `every`: 2 to use every second output only.
+    """
     gravity = np.zeros(3) if layout.gravity is None else layout.gravity
-    r, quat, v, Omega = (x[:, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
-    own = grid.loading(*stored.loading)
-    terms = local_terms(grid.rho_A, grid.J_rho, stored.t, grid.S, r, quat, v, Omega, own, gravity)
+    state = stored.state
+    r, quat, v, Omega = (x[::every, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
+    own = grid.loading(*(x[::every] for x in stored.loading))
+    terms = local_terms(grid.rho_A, grid.J_rho, stored.t[::every], grid.S, r, quat, v, Omega, own, gravity)
     laws = terms.momentum, terms.angular_momentum, terms.energy
     for term, values in zip(laws, stored.acting, strict=True):
-        does = grid.in_boxes(values)
+        does = grid.in_boxes(values[::every])
         term.source[...] += 0.5 * (does[1:] + does[:-1])
     return terms
 
 
-class _Sums:
-    """Residual fields and sums of squares of one rod, accumulated block by block."""
+def _sums(grid: RodGrid, covered: Coverage) -> list[_Sum]:
+    """Return an accumulator for each law of a rod; that of material momentum only if its section is uniform and elastic."""
+    width = 0.5 * (grid.S[2:] - grid.S[:-2])
+    laws = [law for law in UNITS if law != MATERIAL or (grid.uniform and not grid.relaxing)]
+    return [
+        _Sum(law, covered.unknown | (covered.loaded if law == MATERIAL else False), width) for law in laws
+    ]
 
-    def __init__(self, grid: RodGrid, held: Held) -> None:
-        self._grid = grid
-        self._laws = [
-            law for law in UNITS if law != "material_momentum" or (grid.uniform and not grid.relaxing)
-        ]
-        self._left_out = {
-            law: held.unknown | held.loaded if law == "material_momentum" else held.unknown
-            for law in self._laws
-        }
-        self._values: dict[str, list[Floats]] = {law: [] for law in self._laws}
-        # sums of squares of residual, rate, flux, source
-        self._squares = {law: np.zeros(4) for law in self._laws}
-        self._half = {law: np.zeros(2) for law in self._laws}  # sum of squares of the residual, and time
-        self._t: list[Floats] = []
-        self._time = 0.0
 
-    def add(self, terms: LocalTerms, t: Floats) -> None:
-        """Add the boxes between the outputs at times t, s."""
-        self._t.append(terms.t)
-        self._time += float(t[-1] - t[0])
-        for law in self._laws:
-            term: Term = getattr(terms, law)
-            residual = term.residual
-            shown = residual if residual.ndim == 2 else np.linalg.norm(residual, axis=2)
-            self._values[law].append(np.where(self._left_out[law], np.nan, shown))
-            self._squares[law] += [self._square(law, x, np.diff(t)) for x in (residual, *term)]
+class _Sum:
+    """Residual field and sums of squares of one law of one rod, accumulated block by block."""
 
-    def add_half(self, terms: LocalTerms) -> None:
-        """Add the boxes between every second output."""
-        each = np.ones(len(terms.t))  # weights are equal: outputs are equidistant, except for the last
-        for law in self._laws:
-            square = self._square(law, getattr(terms, law).residual, each)
-            self._half[law] += [square, each.sum()]
+    def __init__(self, law: str, left_out: NDArray[np.bool_], width: Floats) -> None:
+        """Prepare the sums; `left_out` (boxes,): True if a box is not covered, `width` (boxes,): width of each, m."""
+        self._law, self._left_out = law, left_out
+        self._weight, self.covered = np.where(left_out, 0.0, width), float(width[~left_out].sum())  # m
+        self._values: list[Floats] = []
+        self._squares = np.zeros(4)  # sums of squares of residual, rate, flux, source
+        self._half = np.zeros(
+            2
+        )  # sum of squares of the residual between every second output, number of these intervals
 
-    def _square(self, law: str, x: Floats, dt: Floats) -> float:
+    def add(self, terms: LocalTerms, dt: Floats, of_half: LocalTerms | None) -> None:
+        """Add the boxes between outputs `dt` (k,), s, apart, and those between every second output."""
+        term: Term = getattr(terms, self._law)
+        shown = term.residual if term.residual.ndim == 2 else np.linalg.norm(term.residual, axis=2)
+        self._values.append(np.where(self._left_out, np.nan, shown))
+        self._squares += [self._square(x, dt) for x in (term.residual, *term)]
+        if of_half is not None:
+            each = np.ones(len(of_half.t))  # weights are equal: outputs are equidistant, except for the last
+            self._half += [self._square(getattr(of_half, self._law).residual, each), len(each)]
+
+    def _square(self, x: Floats, dt: Floats) -> float:
         """Return the sum of squares of x over the boxes that are not left out, weighted by width and duration `dt`."""
-        width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
-        weight = np.where(self._left_out[law], 0.0, width)
         each = x**2 if x.ndim == 2 else np.sum(x**2, axis=2)
-        return float(dt @ each @ weight)
+        return float(dt @ each @ self._weight)
 
-    def audited(self, rod: RodLayout, element: str) -> RodAudit:
-        """Return the residuals of all laws of the rod; a law whose boxes are all left out is omitted."""
-        t, S = np.concatenate(self._t), self._grid.S[1:-1]
-        width = 0.5 * (self._grid.S[2:] - self._grid.S[:-2])
-        laws = []
-        for law in self._laws:
-            values = np.concatenate(self._values[law])
-            counts = float(width[~self._left_out[law]].sum())
-            if not counts > 0:
-                continue
-            norms = np.sqrt(self._squares[law] / (self._time * counts))
-            found, half = np.where(np.isnan(values), -1.0, np.abs(values)), self._half[law]
-            if not np.isfinite(norms[0]):  # for diverged runs: find the first box that is not finite
-                found = np.where(self._left_out[law], -1.0, np.where(np.isfinite(values), 0.0, 1.0))
-            at = np.unravel_index(np.argmax(found), found.shape)
-            laws.append(
-                LawResidual(
-                    law,
-                    UNITS[law],
-                    float(norms[0]),
-                    float(norms[1:].sum()),
-                    float(np.abs(values[at])),
-                    float(t[at[0]]),
-                    float(S[at[1]]),
-                    float(np.sqrt(half[0] / (half[1] * counts))) if half[1] else None,
-                    values,
-                )
-            )
-        return RodAudit(rod.name, element, len(rod.frames), t, S, tuple(laws))
+    def residual(self, t: Floats, S: Floats, time: float) -> LawResidual:
+        """Return the residual; `t`, `S`: middles of the boxes, `time`: duration of the result, s."""
+        values = np.concatenate(self._values)
+        norms = np.sqrt(self._squares / (time * self.covered))
+        found = np.where(np.isnan(values), -1.0, np.abs(values))
+        if not np.isfinite(norms[0]):  # for diverged runs: find the first box that is not finite
+            found = np.where(self._left_out, -1.0, np.where(np.isfinite(values), 0.0, 1.0))
+        at = np.unravel_index(np.argmax(found), found.shape)
+        square, count = self._half
+        return LawResidual(
+            self._law,
+            UNITS[self._law],
+            float(norms[0]),
+            float(norms[1:].sum()),
+            float(np.abs(values[at])),
+            float(t[at[0]]),
+            float(S[at[1]]),
+            float(np.sqrt(square / (count * self.covered))) if count else None,
+            values,
+        )
 
 
 def _element(layout: Layout, rod: RodLayout) -> str:

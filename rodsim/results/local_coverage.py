@@ -18,14 +18,12 @@ from rodsim.results.node_loads import node_loads
 from rodsim.results.rod_grid import RodGrid
 
 
-class Held(NamedTuple):
-    """Masks (n - 2,) of the boxes of a rod.
+class Coverage(NamedTuple):
+    """Boxes (n - 2,) of a rod on whose nodes something acts, and notes on what the local audit does not cover."""
 
-    `unknown`: an unknown force acts on a node of the box. `loaded`: any force, known or unknown, acts on a node of the box.
-    """
-
-    unknown: NDArray[np.bool_]
-    loaded: NDArray[np.bool_]
+    unknown: NDArray[np.bool_]  # True if an unknown force acts on a node of the box
+    loaded: NDArray[np.bool_]  # True if any force, known or unknown, acts on a node of the box
+    notes: list[str]
 
 
 class Unknown(NamedTuple):
@@ -35,16 +33,31 @@ class Unknown(NamedTuple):
     frames: Ints
 
 
-def held_boxes(layout: Layout, grid: RodGrid) -> Held:
-    """Return the masks of the boxes of a rod on whose nodes unknown forces, or any forces, act."""
+def coverage(layout: Layout, rod: RodLayout, grid: RodGrid) -> Coverage:
+    """Return the boxes of a rod on whose nodes unknown forces, or any forces, act, and notes on what is not covered."""
+    assert layout.system is not None
+    owner, notes = f"rod '{rod.name}'", []
+    if not rod.closed:
+        notes.append(f"{owner}: the halves of the boxes at its two ends")
+    if grid.relaxing:
+        notes.append(f"{owner}: material momentum, which a branch that relaxes does not keep")
+    elif not grid.uniform:
+        notes.append(
+            f"{owner}: material momentum, since sections or stress-free strains change along the rod"
+        )
     unknown = np.zeros(len(grid.S) - 2, bool)
     for own in _unknown(layout):
-        unknown |= grid.boxes_of(own.frames)
-    assert layout.system is not None
+        boxes = grid.boxes_of(own.frames)
+        unknown |= boxes
+        if count := int(boxes.sum()):
+            notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {own.words}")
     loaded = unknown.copy()
     for each in sources_of(layout.system):
         loaded |= grid.boxes_of(each.group.frames.ravel())
-    return Held(unknown, loaded)
+    count = int((loaded & ~unknown).sum())
+    if count and grid.uniform and not grid.relaxing:
+        notes.append(f"{owner}: material momentum in the {count} boxes on whose nodes something acts")
+    return Coverage(unknown, loaded, notes)
 
 
 def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
@@ -61,29 +74,6 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
         np.array([load.frame for load in loads if load.name == name]) for name in {x.name for x in loads}
     ]
     return any(bool(np.isin(frames, own).all(axis=1).any()) for own in each)
-
-
-def not_covered(layout: Layout, rod: RodLayout, grid: RodGrid) -> list[str]:
-    """Return notes on the parts of a rod that the local audit does not cover."""
-    owner = f"rod '{rod.name}'"
-    notes = []
-    if not rod.closed:
-        notes.append(f"{owner}: the halves of the boxes at its two ends")
-    if grid.relaxing:
-        notes.append(f"{owner}: material momentum, which a branch that relaxes does not keep")
-    elif not grid.uniform:
-        notes.append(
-            f"{owner}: material momentum, since sections or stress-free strains change along the rod"
-        )
-    for own in _unknown(layout):
-        count = int(grid.boxes_of(own.frames).sum())
-        if count:
-            notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {own.words}")
-    held = held_boxes(layout, grid)
-    count = int((held.loaded & ~held.unknown).sum())
-    if count and grid.uniform and not grid.relaxing:
-        notes.append(f"{owner}: material momentum in the {count} boxes on whose nodes something acts")
-    return notes
 
 
 def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]:

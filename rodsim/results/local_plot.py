@@ -65,7 +65,7 @@ def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
     top = float(values[np.isfinite(values)].max(initial=0.0)) or 1.0
     shown = np.ma.masked_invalid(np.maximum(values, top * 10.0**-DECADES))
     scale = LogNorm(top * 10.0**-DECADES, top)
-    mesh = ax.pcolormesh(_edges(S), _edges(t), shown, norm=scale, cmap="viridis", rasterized=True)
+    mesh = ax.pcolormesh(S, t, shown, norm=scale, cmap="viridis", shading="nearest", rasterized=True)
     figure.colorbar(mesh, ax=ax)
     ax.set_title(f"{law.law.replace('_', ' ')}, rms {law.relative:.1e}", fontsize="medium")
     ax.set_xlabel("S (m)")
@@ -74,20 +74,5 @@ def _panel(rod: RodAudit, law: LawResidual, ax: Axes, figure: Figure) -> None:
 
 def _thinned(field: Floats, t: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
     """Reduce a field to at most CELLS cells along each axis, taking maxima of neighbours; return it with its t and S."""
-    values: Floats = field
-    for axis in (0, 1):
-        starts = np.arange(0, values.shape[axis], -(-values.shape[axis] // CELLS))
-        values = np.asarray(np.fmax.reduceat(values, starts, axis=axis))
-        if axis == 0:
-            t = t[starts]
-        else:
-            S = S[starts]
-    return values, t, S
-
-
-def _edges(x: Floats) -> Floats:
-    """Return the edges (n + 1,) of cells whose middles are x (n,)."""
-    if len(x) == 1:
-        return np.array([x[0] - 0.5, x[0] + 0.5])
-    inside = 0.5 * (x[1:] + x[:-1])
-    return np.concatenate([[2 * x[0] - inside[0]], inside, [2 * x[-1] - inside[-1]]])
+    rows, columns = (np.arange(0, n, -(-n // CELLS)) for n in field.shape)
+    return np.fmax.reduceat(np.fmax.reduceat(field, rows, axis=0), columns, axis=1), t[rows], S[columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import itertools
 import json
 from collections.abc import Mapping, Sequence
@@ -30,13 +31,13 @@ from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, Older, RodLayout
 from rodsim.results.plain_datasets import read_numbers
-from rodsim.results.storage import Counter, Series
+from rodsim.results.storage import LIBVER, Series
 
 if TYPE_CHECKING:
     import h5py
 
 ROOT = "rodsim"
-FORMAT = 2  # increased when an older reader would misread the file; format 1 is read too: `rodsim.results.older_files`
+FORMAT = 3  # increased when an older reader would misread the file; formats 1 and 2 are read too: `rodsim.results.older_files`
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
 AFTER, START = "lam_after", "lam_start"  # see `rodsim.results.output_multipliers`
 OWN_KINDS = "own_kinds"  # names of user-defined kinds, see `rigid.interactions.numbered`
@@ -62,14 +63,8 @@ def series(layout: Layout) -> list[Series]:
 
 def series_in_memory(layout: Layout) -> tuple[Mapping[str, Series], int]:
     """Return the series by the names that they have in memory, and the number of bytes of one output."""
-    return _series_in_memory(layout.sizes, layout.older, layout.n_elements, layout.n_after)
-
-
-@functools.lru_cache(maxsize=64)
-def _series_in_memory(sizes: Sizes, older: Older, m: int, n_after: int) -> tuple[Mapping[str, Series], int]:
-    """Return the series of `_series` by name without the prefix of the group, and the number of bytes of one output."""
-    items = _series(sizes, older, m, n_after)
-    return {item.path.removeprefix(f"{ROOT}/"): item for item in items}, sum(item.nbytes for item in items)
+    items = series(layout)
+    return {item.name: item for item in items}, sum(item.nbytes for item in items)
 
 
 @functools.lru_cache(maxsize=64)
@@ -89,15 +84,27 @@ def _series(sizes: Sizes, older: Older, m: int, n_after: int) -> list[Series]:
     ]
 
 
-def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> None:
-    """Write all data that do not grow with the outputs.
+def head(layout: Layout) -> bytes:
+    """Return an HDF5 image of all data that do not grow with the outputs."""
+    import h5py
 
-    `capacity`: number of outputs that the file has room for. `counter`: offsets of the numbers of outputs in the file.
-    """
+    with h5py.File("head", "w", driver="core", backing_store=False, libver=LIBVER) as file:
+        _create(file, layout)
+        file.flush()
+        return bytes(file.id.get_file_image())
+
+
+def opened(image: bytes) -> h5py.File:
+    """Open an image of `head` for reading."""
+    import h5py
+
+    return h5py.File(io.BytesIO(image), "r")
+
+
+def _create(file: h5py.File, layout: Layout) -> None:
+    """Write all data that do not grow with the outputs."""
     root = file.require_group(ROOT)
     root.attrs["format"] = FORMAT
-    root.attrs["capacity"] = np.int64(capacity)
-    root.attrs["counter"] = np.array(counter, dtype=np.int64)
     root.attrs["audit_columns"] = ",".join(COLUMNS)
     older_files.mark_lines(root)
     # a dataset, not an attribute: attributes are limited to 64 kB
@@ -154,7 +161,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
 
 
 def read_layout(file: h5py.File) -> Layout:
-    """Return the layout that was passed to `create`, bit-identical."""
+    """Return the layout that was passed to `head`, bit-identical."""
     root = file[ROOT]
     group = root["layout"]
     rods, bodies, joints = group["rods"], group["bodies"], group["joints"]
@@ -288,7 +295,7 @@ def check_file(file: h5py.File, path: Path) -> h5py.Group:
         raise ResultError(
             f"'{path}' is an HDF5 file, but not a rodsim result: it has no group '{ROOT}'; give another file"
         )
-    if root.attrs["format"] not in (older_files.FORMAT, FORMAT):
+    if root.attrs["format"] not in (1, 2, FORMAT):
         raise ResultError(
             f"'{path}' has format {root.attrs['format']}, this rodsim reads {FORMAT}; update rodsim"
         )
@@ -313,18 +320,18 @@ def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
 
 def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
     """Raise ValueError if the series of the file have no room for `n_outputs` outputs, or shapes or types not of `layout`."""
-    capacity, counter = int(file[ROOT].attrs["capacity"]), file[ROOT].attrs["counter"]
-    if not 0 <= n_outputs <= capacity or np.shape(counter) != (len(Counter._fields),):
-        raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
+    room = int(file[ROOT].attrs.get("capacity", n_outputs))  # earlier formats have room for more outputs
+    if not 0 <= n_outputs <= room:
+        raise ValueError(f"it says to hold {n_outputs} outputs in room for {room}")
     items = series(layout)
     if older_files.is_older(file[ROOT]):
         items = [item for item in items if item.path != f"{ROOT}/{OWN}"]
         items += older_files.own_series(ROOT, layout)
     for item in items:
         dataset = file[item.path]
-        if dataset.shape != (capacity, *item.shape) or dataset.dtype != item.dtype:
+        if dataset.shape != (room, *item.shape) or dataset.dtype != item.dtype:
             raise ValueError(
-                f"'{item.path}' has the shape {dataset.shape}, not {(capacity, *item.shape)} of {np.dtype(item.dtype)}"
+                f"'{item.path}' has the shape {dataset.shape}, not {(room, *item.shape)} of {np.dtype(item.dtype)}"
             )
 
 

@@ -53,8 +53,8 @@ class Outputs(NamedTuple):
 def stacked(states: Sequence[State]) -> State:
     """Stack states along a new first axis; return a batch of states."""
     if len(states) == 1:
-        return State(*(array[None].copy() for array in states[0]))
-    return State(*(np.array(arrays) for arrays in zip(*states, strict=True)))
+        return State._make([array[None].copy() for array in states[0]])
+    return State._make([np.array(arrays) for arrays in zip(*states, strict=True)])
 
 
 def joined(batches: Sequence[State]) -> State:

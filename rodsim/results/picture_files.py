@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rodsim.results.canvases import Picture
 from rodsim.results.errors import ResultError, checked_path
-from rodsim.results.stage import Picture
 from rodsim.results.whole_file import whole_file
 
 

@@ -41,19 +41,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discretization.interaction_table import rows_of, springs_of, torsions_of, works
-from discretization.state_measures import (
-    element_states,
-    energies,
-    momenta,
-    spring_energies,
-)
+from discretization.state_measures import element_states, spring_energies
 from discretization.system import System
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
-from rodsim.results.drawing import Drawing
+from rodsim.results.drawing import OF_CONTACTS, Drawing
 from rodsim.results.of_scheme import ENERGY, GENERALISED, reader_of
 from rodsim.results.standing import Standing
+from rodsim.results.tabulate import energy_columns, state_columns
+from rodsim.results.vtkhdf import DISPLACEMENT, blocks_of
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -127,32 +124,34 @@ def recompute(result: Result) -> Recomputed:
     own: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
-        values = _of_frames(state, standing, outputs)
+        g = None if constraints is None else standing.residual(outputs, state)
+        values = state_columns(state, g, None if constraints is None else standing.rate(state))
+        rounding = _rounding_of_frames(state, standing)
         if constraints is not None and result.layout.n_multipliers:
             farther, faster = _of_points(state, standing)
             reach, speed = max(reach, farther), max(speed, faster)
-            open_by, known = values["constraint"]
-            gap = max(gap, _largest(np.minimum(open_by, SAME * known)))
+            gap = max(gap, _largest(np.minimum(values["constraint"], SAME * rounding["constraint"])))
             held = max(held, _largest(np.abs(state.lam).sum(axis=-1)))
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
             stiffness = np.abs(system.rods.points.stiffness)
             stress_noise = np.einsum("mij,...mj->...mi", stiffness, noise)
-            values |= _of_system(system, state, strain, stress, noise, stress_noise)
-            evaluation = max(evaluation, _largest(values["total"][1]))
+            values |= energy_columns(system, state, (strain, stress))
+            rounding |= _rounding_of_energies(system, state, values, stress, noise, stress_noise)
+            evaluation = max(evaluation, _largest(rounding["total"]))
             power = max(power, _largest(noise_power(system, state, noise if scheme else None)))
             inertia = max(inertia, _largest(_inertia(system, state)))
             found.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
             found.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
-        for name, (value, rounding) in values.items():
-            found.table(name, outputs, value, rounding)
-            columns.setdefault(name, []).append(value)
+        for name, known in rounding.items():
+            found.table(name, outputs, values[name], known)
+            columns.setdefault(name, []).append(values[name])
         if scheme is not None:
             speed = max(speed, _largest(_greatest(state.Omega)))
             read = scheme.read(state)
             found.frames(outputs, state, read.frames)
-            potential = values["elastic"][0] + values["gravity"][0] + values["spring"][0]
+            potential = values["elastic"] + values["gravity"] + values["spring"]
             for name, value in read.columns.items():
                 whole_energy = potential if name in (ENERGY, GENERALISED) else 0.0
                 own.setdefault(name, []).append(value + whole_energy)
@@ -172,7 +171,7 @@ def recompute(result: Result) -> Recomputed:
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
     missed = NEWTON * np.sqrt(n_steps) + tolerance_of(result) / EPS * n_steps
-    rounding = 2 * evaluation + missed * abs(h) * power + gap * held
+    of_energy = 2 * evaluation + missed * abs(h) * power + gap * held
     misses = max(NEWTON, tolerance_of(result) / EPS)
     return Recomputed(
         whole,
@@ -180,7 +179,7 @@ def recompute(result: Result) -> Recomputed:
         drawn,
         mass,
         inertia,
-        float(rounding),
+        float(of_energy),
         misses * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
         speed,
         of_scheme,
@@ -249,26 +248,14 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     return np.sqrt((v * force**2 + Omega * moment**2) @ moving)
 
 
-Measured = dict[str, tuple[Floats, Floats]]  # values (T,) and their rounding errors (T,)
-
-
-def _of_frames(state: State, standing: Standing, outputs: slice) -> Measured:
-    """Return the columns that need no masses: work and dissipation of the run, ||q| - 1|, |g|, |G v|."""
-    work, dissipation = state.totals[:, 0], state.totals[:, 1]
-    unit = np.abs(np.linalg.norm(state.quat, axis=-1) - 1.0).max(axis=-1)
-    out = {
-        "work": (work, EPS * np.abs(work)),
-        "dissipation": (dissipation, EPS * np.abs(dissipation)),
-        "quat_norm": (unit, np.full(len(unit), EPS)),
-    }
-    constraints = standing.constraints
-    if constraints is None:
-        return out
-    g, rate = standing.residual(outputs, state), standing.rate(state)
-    reach = 1.0 + standing.levers()[0] + _greatest(state.r)
-    speed = _greatest(state.v) + _greatest(state.Omega) * reach
-    out["constraint"] = (np.abs(g).max(axis=-1, initial=0.0), EPS * reach**2)
-    out["velocity_constraint"] = (np.abs(rate).max(axis=-1, initial=0.0), EPS * speed * reach)
+def _rounding_of_frames(state: State, standing: Standing) -> dict[str, Floats]:
+    """Return the rounding errors (T,) of the columns that need no masses: work, dissipation, ||q| - 1|, |g|, |G v|."""
+    work, dissipation = np.abs(state.totals.T)
+    out = {"work": EPS * work, "dissipation": EPS * dissipation, "quat_norm": np.full(len(work), EPS)}
+    if standing.constraints is not None:
+        reach = 1.0 + standing.levers()[0] + _greatest(state.r)
+        speed = _greatest(state.v) + _greatest(state.Omega) * reach
+        out |= {"constraint": EPS * reach**2, "velocity_constraint": EPS * speed * reach}
     return out
 
 
@@ -279,28 +266,30 @@ def _of_points(state: State, standing: Standing) -> tuple[float, float]:
     return 1.0 + 2.0 * float(arm + _largest(_greatest(state.r))), _largest(speed)
 
 
-def _of_system(
-    system: System, state: State, strain: Floats, stress: Floats, noise: Floats, stress_noise: Floats
-) -> Measured:
-    """Return energies and momenta with their rounding errors."""
+def _rounding_of_energies(
+    system: System,
+    state: State,
+    values: dict[str, Floats],
+    stress: Floats,
+    noise: Floats,
+    stress_noise: Floats,
+) -> dict[str, Floats]:
+    """Return the rounding errors (T,) of energies and momenta, whose values (T,) are given by name."""
     moving = system.frames.fixed == 0
     mass = system.frames.mass * moving
-    parts = energies(system, state, (strain, stress))
-    P, L = momenta(system, state)
     reach, speed = np.linalg.norm(state.r, axis=-1), np.linalg.norm(state.v, axis=-1)
     spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)
-    rounding = {
-        "kinetic": EPS * (speed**2 @ mass + np.abs(parts.kinetic)),
-        "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
-        @ system.rods.points.weight,
+    of_stress = np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
+    out = {
+        "kinetic": EPS * (speed**2 @ mass + np.abs(values["kinetic"])),
+        "elastic": of_stress @ system.rods.points.weight,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }
-    out = {name: (getattr(parts, name), rounding[name]) for name in rounding}
-    out["total"] = (parts.total, sum(rounding.values()) + EPS * np.abs(parts.total))
-    for k in range(3):
-        out[LINEAR_MOMENTUM[k]] = (P[:, k], EPS * (speed @ mass))
-        out[ANGULAR_MOMENTUM[k]] = (L[:, k], EPS * ((speed * reach) @ mass + spin @ moving))
+    out["total"] = sum(out.values()) + EPS * np.abs(values["total"])
+    for linear, angular in zip(LINEAR_MOMENTUM, ANGULAR_MOMENTUM, strict=True):
+        out[linear] = EPS * (speed @ mass)
+        out[angular] = EPS * ((speed * reach) @ mass + spin @ moving)
     return out
 
 
@@ -357,17 +346,29 @@ class _Differences:
         stored = self._result.element_values(name, outputs)
         self._compare("elements", name, outputs, stored, value, SAME * rounding)
 
+    def _blocks(self, drawing: Drawing) -> list[tuple[str, Ints]]:
+        """Return the stored blocks of the picture: the head of their paths, and their points in the drawing."""
+        one = slice(0, 1)
+        if self._result.drawn("Points", one, (drawing.n_points, 3)) is not None:  # files up to 0.3.0
+            return [("", np.arange(drawing.n_points))]
+        found = [(f"{block.name}/", block.points) for block in blocks_of(drawing)]
+        return [
+            (head, points)
+            for head, points in found
+            if self._result.drawn(f"{head}Points", one, (len(points), 3)) is not None
+        ]
+
     def points(self, drawing: Drawing, outputs: slice, state: State) -> bool:
         """Compare the drawn points; return False if none are stored."""
-        stored = self._result.drawn("Points", outputs, (drawing.n_points, 3))
-        if stored is None:
-            return False
         points = drawing.points(state)
-        # storing in single precision rounds a second time
-        precision = SAME * EPS + (np.finfo(stored.dtype).eps if stored.dtype != points.dtype else 0.0)
-        known = precision * (_greatest(state.r) + drawing.reach)
-        self._compare("drawing", "points", outputs, stored, points, known[:, None, None])
-        return True
+        for head, chosen in self._blocks(drawing):
+            stored = self._result.drawn(f"{head}Points", outputs, (len(chosen), 3))
+            assert stored is not None
+            # storing in single precision rounds a second time
+            precision = SAME * EPS + (np.finfo(stored.dtype).eps if stored.dtype != points.dtype else 0.0)
+            known = precision * (_greatest(state.r) + drawing.reach)
+            self._compare("drawing", "points", outputs, stored, points[:, chosen], known[:, None, None])
+        return bool(self._blocks(drawing))
 
     def times(self) -> None:
         """Compare the times with the numbers of steps times dt, and the drawn times with them."""
@@ -413,13 +414,17 @@ class _Differences:
     def arrays(self, drawing: Drawing, i: int) -> None:
         """Compare the drawn point arrays of output `i`."""
         result, outputs = self._result, slice(i, i + 1)
-        _, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
-        for name, value in arrays.items():
-            stored = result.drawn(f"PointData/{name}", outputs, value.shape)
-            if stored is not None:
-                known = 8 * np.finfo(np.float32).eps * np.abs(value).max(initial=0.0)
-                known += np.finfo(np.float32).tiny
-                self._compare("drawing", name, outputs, stored, value[None], known)
+        points, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
+        arrays[DISPLACEMENT] = (points - drawing.points(result.state(0))).astype(np.float32)
+        for head, chosen in self._blocks(drawing):
+            for name, values in arrays.items():
+                stored = result.drawn(f"{head}PointData/{name}", outputs, values[chosen].shape)
+                if stored is not None and (
+                    head or name not in OF_CONTACTS
+                ):  # older files have other contact points
+                    known = 8 * np.finfo(np.float32).eps * np.abs(values).max(initial=0.0)
+                    known += np.finfo(np.float32).tiny
+                    self._compare("drawing", name, outputs, stored, values[None, chosen], known)
 
     def _compare(
         self, part: str, what: str, outputs: slice, stored: Floats, value: Floats, allowed: Floats | float

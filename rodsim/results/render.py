@@ -1,30 +1,31 @@
 """Make pictures and movies of a result: a still of one time or of several overlaid times, or MP4 and GIF.
 
-By default they are painted in software (`rodsim.results.painter`), which gives the same picture on every machine; OpenGL is
-used if requested.
+They are drawn by VTK, which needs OpenGL but no display. Where VTK cannot draw, matplotlib draws them more plainly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.checks import count, flag, number, numbers, shown
-from rigid.system import Floats
-from rodsim.results import overlay
+from rigid.errors import ModelWarning
+from rigid.user_warnings import warn_user
+from rodsim.results import labels as writing
+from rodsim.results import opengl
 from rodsim.results.camera import Camera
+from rodsim.results.canvases import Canvas, FlatCanvas, Picture, VtkCanvas
 from rodsim.results.errors import NoOpenGL, ResultError, checked_path
 from rodsim.results.picture_files import movie, picture_path, save
 from rodsim.results.result import ResultLike, opened
-from rodsim.results.scene import Surface, merge
-from rodsim.results.stage import Lines, Picture, Stage
+from rodsim.results.stage import Stage
 
-Engine = Literal["auto", "opengl", "painter"]
+Engine = Literal["auto", "opengl", "matplotlib", "painter"]
 
 OVERLAID = 10  # default number of times in a still
 NEARER = 3e-4  # shift towards the camera between overlaid times, as a part of its distance
@@ -68,8 +69,9 @@ def render(
         Draw a grid below everything.
     labels : bool, default True
         Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-    engine : {"auto", "painter", "opengl"}, default "auto"
-        "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+    engine : {"auto", "opengl", "matplotlib"}, default "auto"
+        "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here.
+        "painter" is the former name of "matplotlib".
     color : str, optional
         Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a component
         such as "K2" or "N1". By default each family of names has its own colour.
@@ -86,7 +88,7 @@ def render(
     ModelError
         If another argument is invalid.
     NoOpenGL
-        If engine is "opengl" and OpenGL is missing; the message says how to install it.
+        If engine is "opengl" and VTK cannot draw; the message says how to install it.
 
     Examples
     --------
@@ -106,20 +108,21 @@ def render(
     outputs = sorted({result.index_at(x) for x in wanted})
     stage = Stage(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
-    parts, colors = [], []
+    vertices, colors = [], []
     for k, i in enumerate(outputs):
-        surface = stage.surface(stage.states.at(i).state)
         # later times are drawn a little nearer: a part that does not move shows its last colour
-        surface = surface._replace(
-            vertices=surface.vertices + k * NEARER * camera.distance * camera.axes[:, 2]
-        )
+        nearer = k * NEARER * camera.distance * camera.axes[:, 2]
+        vertices.append(stage.shape.place(stage.states.at(i).state) + nearer)
         age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
-        parts.append(surface)
-        colors.append(stage.colors(surface, float(t[i]), age, overlaid=len(outputs) > 1))
-    with _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw:
-        picture = draw(merge(parts), np.concatenate(colors))
-    if labels:
-        picture = stage.label(picture, t[outputs])
+        colors.append(stage.colors(float(t[i]), age, overlaid=len(outputs) > 1))
+    starts = len(vertices[0]) * np.arange(len(outputs))
+    faces = (stage.shape.faces + starts[:, None, None]).reshape(-1, 3)
+    owner = np.tile(stage.shape.owner, len(outputs))
+    with _canvas(engine, stage, camera, size) as canvas:
+        canvas.draw(np.concatenate(vertices), faces, owner, np.concatenate(colors))
+        if labels:
+            stage.label(canvas, t[outputs])
+        picture = canvas.picture()
     if path is not None:
         save(picture, path, result.path)
     return picture
@@ -163,8 +166,9 @@ def render_movie(
         Draw a grid below everything.
     labels : bool, default True
         Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-    engine : {"auto", "painter", "opengl"}, default "auto"
-        "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+    engine : {"auto", "opengl", "matplotlib"}, default "auto"
+        "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here.
+        "painter" is the former name of "matplotlib".
     color : str, optional
         Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a component
         such as "K2" or "N1". By default each family of names has its own colour.
@@ -183,7 +187,7 @@ def render_movie(
     ModelError
         If another argument is invalid.
     NoOpenGL
-        If engine is "opengl" and OpenGL is missing; the message says how to install it.
+        If engine is "opengl" and VTK cannot draw; the message says how to install it.
 
     Examples
     --------
@@ -209,18 +213,16 @@ def render_movie(
     n = int(np.floor(frames)) + 1
     stage = Stage(result, size, view, up, ground, color)
     camera = stage.camera(range(result.n_outputs))
-    digits = overlay.digits_for(speed / fps)
-    with (
-        movie(path, result.path, fps) as add,
-        _drawer(camera, size, stage.grid(), engine, even=color is not None) as draw,
-    ):
+    digits = writing.digits_for(speed / fps)
+    with movie(path, result.path, fps) as add, _canvas(engine, stage, camera, size) as canvas:
+        if labels:
+            stage.name(canvas)
         for k in range(n):
             now = min(float(t[0]) + k * speed / fps, float(t[-1]))
-            surface = stage.surface(stage.states.between(now))
-            picture = draw(surface, stage.colors(surface, now, 0.0, overlaid=False))
+            stage.draw(canvas, now)
             if labels:
-                picture = overlay.write_text(stage.name(picture), stage.clock.words(now, digits))
-            add(picture)
+                writing.write_text(canvas, stage.clock.words(now, digits))
+            add(canvas.picture())
             if progress is not None:
                 progress(k + 1, n)
     return n
@@ -228,8 +230,8 @@ def render_movie(
 
 def _checked(size: object, engine: object, ground: object, labels: object) -> tuple[int, int]:
     """Check the arguments that all pictures share, and return width and height (pixels)."""
-    if not isinstance(engine, str) or engine not in ("auto", "opengl", "painter"):
-        raise ResultError(f"render: no engine {shown(engine)}; give 'auto', 'opengl' or 'painter'")
+    if not isinstance(engine, str) or engine not in get_args(Engine):
+        raise ResultError(f"render: no engine {shown(engine)}; give 'auto', 'opengl' or 'matplotlib'")
     flag("render", "ground", ground)
     flag("render", "labels", labels)
     sides = size.tolist() if isinstance(size, np.ndarray) else size
@@ -258,24 +260,25 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
     return found.reshape(-1).tolist()
 
 
-@contextmanager
-def _drawer(
-    camera: Camera, size: tuple[int, int], lines: Lines, engine: Engine, even: bool
-) -> Iterator[Callable[[Surface, Floats], Picture]]:
-    """Yield a function that draws a surface with its vertex colours.
+def _canvas(engine: Engine, stage: Stage, camera: Camera, size: tuple[int, int]) -> Canvas:
+    """Return the canvas of an engine, with the ground."""
+    even = stage.scale is not None
+    canvas: Canvas
+    if engine in ("matplotlib", "painter") or (engine == "auto" and _drawn_plainly()):
+        canvas = FlatCanvas(camera, *size, even)
+    elif engine == "opengl" and (why := opengl.missing()):
+        raise NoOpenGL(f"render: {why}; or give engine='matplotlib'")
+    else:
+        canvas = VtkCanvas(camera, *size, even)
+    if len(ground := stage.grid()):
+        canvas.ground(ground)
+    return canvas
 
-    `even`: True if a quantity is shown by colour.
-    """
-    if engine != "opengl":
-        from rodsim.results.painter import Painter
 
-        yield Painter(camera, *size, lines=lines, even=even).draw
-        return
-    from rodsim.results import opengl
-
+@cache
+def _drawn_plainly() -> bool:
+    """Return whether VTK cannot draw here, with a warning that matplotlib does; only the first call asks and warns."""
     why = opengl.missing()
     if why is not None:
-        raise NoOpenGL(f"render: {why}; or give engine='painter'")
-    with opengl.Canvas(camera, *size, even=even) as canvas:
-        canvas.add_lines(lines)
-        yield canvas.draw
+        warn_user(f"render: matplotlib draws pictures and movies plainly, because {why}", ModelWarning)
+    return why is not None

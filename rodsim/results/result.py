@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -25,23 +24,23 @@ from rodsim.old_names import accept_old_methods
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
-from rodsim.results.digests import Changed
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
-from rodsim.results.sources import FileSource, Source
+from rodsim.results.sources import Source, source_of
+from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rodsim.results.audited import Audit
+    from rodsim.results.canvases import Picture
     from rodsim.results.events import Event
     from rodsim.results.local_audit import LocalAudit
-    from rodsim.results.stage import Picture
 
 _page = Later("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
@@ -117,8 +116,9 @@ class Result:
         >>> Result.load("run.vtkhdf")
         <Result 'run.vtkhdf': 6 outputs; rods cord; bodies block>
         """
-        result = cls(FileSource(Path(path)))
-        n, size = result.n_outputs, Path(path).stat().st_size
+        source = source_of(Path(path))
+        result = cls(source)
+        n, size = result.n_outputs, source.size
         some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
         parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
         changed = {str(each): None for part in parts for each in result.changed(part) or ()}
@@ -142,9 +142,7 @@ class Result:
         ResultError
             If the file cannot be read.
         """
-        source = copy.copy(self._source)
-        source.refresh()
-        return Result(source)
+        return Result(self._source.refreshed())
 
     def __repr__(self) -> str:
         where = f"'{self.path}'" if self.path else "in memory"
@@ -755,7 +753,7 @@ class Result:
         """
         from rodsim.results.animation import figure
 
-        return figure(self._source, frames, height)
+        return figure(self, frames, height)
 
     def audit(self) -> Audit:
         """Audit the result, see `rodsim.audit`.
@@ -831,7 +829,7 @@ class Result:
         up: ArrayLike | None = None,
         ground: bool = False,
         labels: bool = True,
-        engine: Literal["auto", "opengl", "painter"] = "auto",
+        engine: Literal["auto", "opengl", "matplotlib", "painter"] = "auto",
         color: str | None = None,
     ) -> Picture:
         """Make a still picture, see `rodsim.render`.
@@ -854,8 +852,9 @@ class Result:
             Draw a grid below everything.
         labels : bool, default True
             Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-        engine : {"auto", "painter", "opengl"}, default "auto"
-            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+        engine : {"auto", "opengl", "matplotlib"}, default "auto"
+            "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here. "painter"
+            is the former name of "matplotlib".
         color : str, optional
             Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
             component such as "K2" or "N1". By default each family of names has its own colour.
@@ -873,7 +872,7 @@ class Result:
         ModelError
             If another argument is invalid.
         NoOpenGL
-            If engine is "opengl" and OpenGL is missing; the message says how to install it.
+            If engine is "opengl" and VTK cannot draw; the message says how to install it.
         """
         from rodsim.results.render import render
 
@@ -901,7 +900,7 @@ class Result:
         up: ArrayLike | None = None,
         ground: bool = False,
         labels: bool = True,
-        engine: Literal["auto", "opengl", "painter"] = "auto",
+        engine: Literal["auto", "opengl", "matplotlib", "painter"] = "auto",
         color: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
@@ -926,8 +925,9 @@ class Result:
             Draw a grid below everything.
         labels : bool, default True
             Write names, times, the colour bar, axes and a scale (valid in the middle of the scene).
-        engine : {"auto", "painter", "opengl"}, default "auto"
-            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+        engine : {"auto", "opengl", "matplotlib"}, default "auto"
+            "opengl" draws with VTK, "matplotlib" more plainly and without OpenGL; "auto" takes VTK if it can draw here. "painter"
+            is the former name of "matplotlib".
         color : str, optional
             Quantity to colour by, with a colour bar: "speed", or for rods "strain", "curvature", "force", "moment" or a
             component such as "K2" or "N1". By default each family of names has its own colour.
@@ -946,7 +946,7 @@ class Result:
         ModelError
             If another argument is invalid.
         NoOpenGL
-            If engine is "opengl" and OpenGL is missing; the message says how to install it.
+            If engine is "opengl" and VTK cannot draw; the message says how to install it.
         """
         from rodsim.results.render import render_movie
 

@@ -8,21 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rigid.system import Floats, State
 from rodsim.interactions.registering import with_other_code
-from rodsim.results import digests, native, stored_states
+from rodsim.results import native, stored_states
 from rodsim.results.distances import SURFACES
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
-from rodsim.results.sources import FileSource, damage_of
-from rodsim.results.storage import open_file
-
-if TYPE_CHECKING:
-    import h5py
+from rodsim.results.sources import Source, source_of
 
 _SAME_TIME = 1e-9  # relative tolerance of times: the time of an output is the number of its steps times dt
 _UNIT = 1e-6  # tolerance of |q| - 1, which is zero to round-off at an output
@@ -42,37 +38,36 @@ class LastOutput(NamedTuple):
 
 
 def stored_outputs(path: Path | str) -> tuple[int, int, dict[str, Any]]:
-    """Return the number of outputs in a result file, the step of the last one, and the settings of the run.
+    """Return the number of outputs in a result, the step of the last one, and the settings of the run.
 
-    Returns (0, -1, {}) if there is no file, and (0, -1, settings) if it holds no output.
+    Returns (0, -1, {}) if there is neither file nor journal, and (0, -1, settings) if they hold no output.
     Raises ResultError if the file is not a result, or if the data from which a run would resume are damaged.
     """
-    path = Path(path)
-    if not path.is_file():
+    try:
+        source = source_of(Path(path))
+    except FileNotFoundError:
         return 0, -1, {}
-    layout = FileSource(path).layout
-    run = layout.description.get("run", {})
-    with damage_of(path), open_file(path, "r") as file:
-        if native.count(file) < 1:
-            return 0, -1, run
-        last = last_output(file, path, layout)
+    run = source.layout.description.get("run", {})
+    if source.n_outputs < 1:
+        return 0, -1, run
+    last = last_output(source)
     return last.n, last.step, run
 
 
-def last_output(file: h5py.File, path: Path, layout: Layout) -> LastOutput:
-    """Read the last output of a file with this layout; raise ResultError if it, or the stored model, is damaged."""
-    root, n = file[native.ROOT], native.count(file)
+def last_output(source: Source) -> LastOutput:
+    """Read the last output of a file or journal; raise ResultError if it, or the stored model, is damaged."""
+    path, n = source.path, source.n_outputs
     if n < 1:
         raise ResultError(f"'{path}' holds no output to resume from; run without resume")
-    wrong = [str(each) for each in digests.changed(file, slice(n - 1, n)) or []]
+    wrong = [str(each) for each in source.changed(slice(n - 1, n)) or []]
     if wrong:
         raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_CURE}")
-    t, step = float(root[native.TIME][n - 1]), int(root[native.STEP][n - 1])
-    arrays = {name: native.read_rows(file, name, n - 1) for name in stored_states.shapes(layout)}
-    fault = _fault_of(t, step, layout) or fault_of(arrays)
+    t, step = float(source.read(native.TIME, n - 1)), int(source.read(native.STEP, n - 1))
+    arrays = source.read_all(stored_states.shapes(source.layout), n - 1)
+    fault = _fault_of(t, step, source.layout) or fault_of(arrays)
     if fault:
         raise ResultError(f"'{path}' is damaged: {fault} at output {n - 1}; {_CURE}")
-    return LastOutput(n, t, step, stored_states.joined(layout, arrays))
+    return LastOutput(n, t, step, stored_states.joined(source.layout, arrays))
 
 
 def fault_of(arrays: Mapping[str, Floats]) -> str:

@@ -98,7 +98,7 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
         mean[of_each, 0],
         mean[of_each, 1:].reshape(-1, 3, 3),
         rod.elements.reshape(n_elements, p),
-        _interpolation(points(p)[0], (np.arange(parts) + 0.5) / parts),
+        scipy.interpolate.BarycentricInterpolator(points(p)[0], np.eye(p))((np.arange(parts) + 0.5) / parts),
         same,
         relaxing,
         rod.frames,
@@ -153,15 +153,6 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
             break
         found += solve(left)
     return np.asarray(found)
-
-
-def _interpolation(x: Floats, at: Floats) -> Floats:
-    """Return the matrix (k, p) that evaluates at `at` (k,) the polynomial through values at `x` (p,)."""
-    out = np.ones((len(at), len(x)))
-    for b in range(len(x)):
-        others = np.delete(x, b)
-        out[:, b] = np.prod(at[:, None] - others, axis=1) / np.prod(x[b] - others)
-    return out
 
 
 def _even(values: Floats, least: float = 0.0) -> bool:

@@ -1,4 +1,4 @@
-"""Read the arrays of a result from memory, or from a file that may still grow."""
+"""Read the arrays of a result from memory, from a file, or from the journal of a run that has not ended or was killed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rodsim.results import digests, native, older_files
+from rodsim.results import digests, journal, native, older_files, vtkhdf
 from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.output_multipliers import read_multipliers, start_of_source
-from rodsim.results.storage import open_file
+from rodsim.results.storage import Changed, open_file
 
-VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
 Key = Any  # index accepted by numpy and h5py
 
 
@@ -55,7 +54,7 @@ class Source(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """Return the path of the file; None if the arrays are in memory."""
+        """Return the path of the file, also where only its journal exists; None if the arrays are in memory."""
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Return part `key` of the array `name`; its first axis counts the outputs."""
@@ -75,11 +74,11 @@ class Source(Protocol):
     def start_multipliers(self) -> NDArray[Any] | None:
         """Return all multipliers (m,) at t = 0; None if they are not known."""
 
-    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+    def changed(self, outputs: slice) -> list[Changed] | None:
         """Return the parts of these outputs, and of the model, that have changed since they were written; None: not known."""
 
-    def refresh(self) -> None:
-        """Update the number of outputs to those that have been added since."""
+    def refreshed(self) -> Source:
+        """Return the source with the outputs that have been added since."""
 
 
 class MemorySource:
@@ -139,8 +138,8 @@ class MemorySource:
     def changed(self, outputs: slice) -> None:
         return None
 
-    def refresh(self) -> None:
-        pass
+    def refreshed(self) -> Source:
+        return self
 
 
 class _Held:
@@ -166,6 +165,78 @@ class _Held:
             return None
 
 
+def source_of(path: Path) -> FileSource | JournalSource:
+    """Return the source of a result: its journal if there is one with outputs, otherwise its file.
+
+    `path`: name of the file; that of the journal is accepted, too.
+    """
+    if path.name.endswith(journal.SUFFIX):
+        path = path.with_name(path.name.removesuffix(journal.SUFFIX))
+    if journal.journal_of(path).is_file():
+        try:
+            found = JournalSource(path)
+        except FileNotFoundError:  # the run has ended meanwhile
+            return FileSource(path)
+        if found.n_outputs or not path.is_file():
+            return found
+    return FileSource(path)
+
+
+class JournalSource:
+    """Read the arrays of a run from its journal, which may grow."""
+
+    def __init__(self, path: Path, file: Path | None = None) -> None:
+        """Map the records; the map stays valid when the run ends and removes its journal.
+
+        `path`: the result file. `file`: the journal; by default that of the result file.
+        """
+        self.path, self.journal = path, journal.journal_of(path) if file is None else file
+        with damage_of(self.journal):
+            self.head, self.start = journal.read_head(self.journal)
+            with native.opened(self.head) as file:
+                native.check_file(file, self.journal)
+                self.layout = native.read_layout(file)
+            kind = journal.record_type(native.series(self.layout))
+            self.stored = journal.read_records(self.journal, self.start, kind)
+        self.n_outputs = len(self.stored)
+
+    @property
+    def size(self) -> int:
+        """Number of bytes of all outputs."""
+        return int(self.stored.nbytes)
+
+    def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        return np.array(self.stored[name][key])
+
+    def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
+        return {name: self.read(name, key) for name in names}
+
+    def multipliers(self, rows: slice) -> NDArray[Any]:
+        return read_multipliers(self, rows)
+
+    def start_multipliers(self) -> NDArray[Any] | None:
+        return self.layout.lam_start
+
+    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
+        return None
+
+    def held(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def records(self, kind: np.dtype[Any], outputs: slice) -> journal.Records:
+        """Return records of some outputs with their checksums; `kind`: their type, which is that of the journal."""
+        return np.array(self.stored[outputs])
+
+    def changed(self, outputs: slice) -> list[Changed]:
+        wrong = digests.changed_records(
+            self.stored[journal.CRC], outputs, native.series(self.layout), lambda part: self.stored[part]
+        )
+        return [Changed(self.journal.name, wrong)] if wrong else []
+
+    def refreshed(self) -> Source:
+        return source_of(self.path)
+
+
 class FileSource:
     """Read the arrays of a result file, which is open only during reads: it may grow or be replaced in between."""
 
@@ -185,6 +256,7 @@ class FileSource:
             self.layout = native.read_layout(file)
             self.n_outputs = native.count(file)
             native.check_series(file, self.layout, self.n_outputs)
+            self.size = path.stat().st_size
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         return self.read_all([name], key)[name]
@@ -192,7 +264,7 @@ class FileSource:
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         key = key if isinstance(key, tuple) else (key,)
         first = slice(None) if key[0] is Ellipsis else key[0]
-        if isinstance(first, slice):  # the file has room for more outputs than it holds
+        if isinstance(first, slice):  # files of earlier formats have room for more outputs than they hold
             first = slice(*first.indices(self.n_outputs))
         with damage_of(self.path), self._open() as file:  # opening takes longer than reading a row
             if len(key) == 1:
@@ -207,19 +279,24 @@ class FileSource:
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_of(self.path), self._open() as file:
-            dataset = file.get(f"{VTKHDF}/{name}")
-            means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
-            if dataset is None or 0 in shape or means:
-                return None
-            rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
-            stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
-            if stored.shape != (count * rows, *shape[1:]) or stored.dtype.kind != "f":
-                raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
-            return stored.reshape(count, *shape)
+            if "Points" in file[f"{digests.PICTURE}"]:
+                return _drawn_in_one(file, name, outputs, shape)
+            if not shape:
+                return np.asarray(file[f"{digests.PICTURE}/{name}"][outputs])
+            return None if 0 in shape else _drawn_in_blocks(file[digests.PICTURE], name, outputs, shape)
 
-    def changed(self, outputs: slice) -> list[digests.Changed] | None:
+    def changed(self, outputs: slice) -> list[Changed] | None:
+        with damage_of(self.path), open_file(self.path, "r") as file:
+            return digests.changed(file, outputs, native.series(self.layout))
+
+    def records(self, kind: np.dtype[Any], outputs: slice) -> journal.Records:
+        """Return some outputs as records of a journal; files of earlier formats have no checksums that could be kept."""
+        values = self.read_all([name for name in kind.names or () if name != journal.CRC], outputs)
+        records = digests.records_of(kind, outputs.stop - outputs.start, values)
         with damage_of(self.path), self._open() as file:
-            return digests.changed(file, outputs)
+            has = digests.CHECKSUMS in file
+            records[journal.CRC] = file[digests.CHECKSUMS][outputs] if has else journal.checksums(records)
+        return records
 
     def _open(self) -> AbstractContextManager[Any]:
         """Return the opened file, or the cached one of `held`; both support `[path]`, `in` and `get`."""
@@ -234,6 +311,35 @@ class FileSource:
             finally:
                 self._held = None
 
-    def refresh(self) -> None:
-        with damage_of(self.path), self._open() as file:
-            self.n_outputs = native.count(file)
+    def refreshed(self) -> Source:
+        return source_of(self.path)
+
+
+def _drawn_in_blocks(picture: Any, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a drawn array (T, *shape) from the blocks of the parts, in their order; zero in blocks that do not have it."""
+    count, found = outputs.stop - outputs.start, []
+    blocks = [picture[each] for each in picture["Assembly"] if each not in vtkhdf.VECTOR_BLOCKS]
+    for block in blocks:
+        n = int(block["NumberOfPoints"][0])
+        if name in block:
+            stored = np.asarray(block[name][outputs.start * n : outputs.stop * n])
+            found.append(stored.reshape(count, n, *stored.shape[1:]))
+        else:
+            found.append(np.zeros((count, n, *shape[1:]), np.float32))
+    drawn = np.concatenate(found, axis=1) if found else np.zeros((count, 0, *shape[1:]))
+    if drawn.shape[1:] != shape or drawn.dtype.kind != "f":
+        raise ValueError(f"'{name}' has the shape {drawn.shape[1:]} of {drawn.dtype}")
+    return drawn
+
+
+def _drawn_in_one(file: Any, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """Return a drawn array (T, *shape) of a file of an earlier format, whose picture is one block."""
+    dataset = file.get(f"{digests.PICTURE}/{name}")
+    means = name.rpartition("/")[2] in OF_RODS and not older_files.has_lines(file[native.ROOT])
+    if dataset is None or 0 in shape or means:
+        return None
+    rows, count = (shape[0] if shape else 1), outputs.stop - outputs.start
+    stored = np.asarray(dataset[outputs.start * rows : outputs.stop * rows])
+    if stored.shape != (count * rows, *shape[1:]) or stored.dtype.kind != "f":
+        raise ValueError(f"'{name}' has the shape {dataset.shape} of {dataset.dtype}")
+    return stored.reshape(count, *shape)

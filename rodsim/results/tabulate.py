@@ -16,7 +16,7 @@ from discretization.state_measures import (
 from discretization.system import System
 from discretization.time.advance import Report, Reports
 from rigid.system import Floats, Ints, State
-from rodsim.results.columns import COLUMNS
+from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, LINEAR_MOMENTUM
 from rodsim.results.outputs import Outputs
 from rodsim.results.standing import Standing
 
@@ -30,28 +30,38 @@ def tabulate(
     of joints move; the states must then be those of all outputs. None: the constraints of the system are used.
     """
     strains, stresses = of_elements = element_states(system, states)
-    energy = energies(system, states, of_elements)
     if standing is None:
         g, rate = constraint_residual(system, states), velocity_residual(system, states)
     else:
         g, rate = standing.residual(slice(None), states), standing.rate(states)
-    P, L = momenta(system, states)
-    columns = {
-        **energy._asdict(),
-        "total": energy.total,
-        "work": states.totals[:, 0],
-        "dissipation": states.totals[:, 1],
-        **{f"P{axis}": P[:, i] for i, axis in enumerate("xyz")},
-        **{f"L{axis}": L[:, i] for i, axis in enumerate("xyz")},
-        "constraint": _largest(g),
-        "velocity_constraint": _largest(rate),
-        "quat_norm": _largest(np.linalg.norm(states.quat, axis=-1) - 1.0),
-        "newton_mean": newton[:, 0],
-        "newton_max": newton[:, 1],
-        "halvings": newton[:, 2],
-    }
+    columns = state_columns(states, g, rate) | energy_columns(system, states, of_elements)
+    columns |= dict(zip(("newton_mean", "newton_max", "halvings"), newton.T, strict=True))
     audit = np.stack([columns[name] for name in COLUMNS], axis=1)
     return Outputs(steps * dt, steps, states, strains, stresses, audit)
+
+
+def state_columns(states: State, g: Floats | None, rate: Floats | None) -> dict[str, Floats]:
+    """Return the columns (T,) of the audit table that need no masses.
+
+    `g`, `rate`: (T, m) residuals of the constraints and their rates; None: not known.
+    """
+    columns = {
+        "work": states.totals[:, 0],
+        "dissipation": states.totals[:, 1],
+        "quat_norm": _largest(np.linalg.norm(states.quat, axis=-1) - 1.0),
+    }
+    if g is not None and rate is not None:
+        columns |= {"constraint": _largest(g), "velocity_constraint": _largest(rate)}
+    return columns
+
+
+def energy_columns(system: System, states: State, of_elements: tuple[Floats, Floats]) -> dict[str, Floats]:
+    """Return the energies and momenta (T,) of the audit table; `of_elements`: strains and stresses of all elements."""
+    energy, (P, L) = energies(system, states, of_elements), momenta(system, states)
+    columns = {**energy._asdict(), "total": energy.total}
+    for names, vectors in ((LINEAR_MOMENTUM, P), (ANGULAR_MOMENTUM, L)):
+        columns |= dict(zip(names, vectors.T, strict=True))
+    return columns
 
 
 def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:

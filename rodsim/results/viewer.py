@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from rodsim.results import opengl, overlay
+from rodsim.results import opengl
+from rodsim.results.canvases import VtkCanvas
 from rodsim.results.errors import NoOpenGL
 from rodsim.results.fields import names
-from rodsim.results.result import Result, ResultLike, opened
+from rodsim.results.labels import digits_for
+from rodsim.results.result import ResultLike, opened
 from rodsim.results.stage import Stage
 
 SIZE = (1280, 800)
@@ -59,6 +60,7 @@ class Viewer:
         result = opened("view", result)
         self._result, self._camera, self._color = result, camera, color
         stage = self._stage_of(color)  # first: checks the arguments before a window is opened
+        look = stage.camera(range(result.n_outputs))
         why = opengl.no_window()
         if why is not None:
             raise NoOpenGL(f"view: {why}")
@@ -69,10 +71,10 @@ class Viewer:
         self._slider: Any = None
         self._stage = stage
         title = f"rodsim – {result.layout.name}"
-        self._canvas = opengl.Canvas(stage.look, *SIZE, even=color is not None, window=title)
+        self._canvas = VtkCanvas(look, *SIZE, even=color is not None, window=title)
         self._plotter = self._canvas.plotter
         self._decorate()
-        self._colors_named()
+        self._stage.name_colors(self._canvas)
         self.show(self.t)
 
     @property
@@ -89,8 +91,7 @@ class Viewer:
         """Draw the state at time `t`, limited to the run."""
         first, last = self._span
         self.t = min(max(float(t), first), last)
-        surface = self._stage.surface(self._stage.states.between(self.t))
-        self._canvas.place(surface, self._stage.colors(surface, self.t, 0.0, overlaid=False))
+        self._stage.draw(self._canvas, self.t)
         if self._slider is not None:
             self._slider.GetRepresentation().SetValue(self.t)
         self._plotter.render()
@@ -128,9 +129,11 @@ class Viewer:
     def color(self, name: str | None) -> None:
         """Colour by a quantity, or by part (None)."""
         self._stage = self._stage_of(name)
+        self._stage.camera(range(self._result.n_outputs))  # refines the surfaces
         self._color = name
         self._canvas.shade(even=name is not None)
-        self._colors_named()
+        self._canvas.erase("legend", "colours")
+        self._stage.name_colors(self._canvas)
         self.show(self.t)
 
     def picture(self) -> Any:
@@ -155,8 +158,8 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _stage_of(self, color: str | None) -> _Looked:
-        return _Looked(self._result, color, self._camera)
+    def _stage_of(self, color: str | None) -> Stage:
+        return Stage(self._result, SIZE, self._camera, None, False, color)
 
     def _decorate(self) -> None:
         plotter = self._plotter
@@ -169,11 +172,11 @@ class Viewer:
                 value=first,
                 title="load factor or path" if statics else "t (s)",
                 pointa=(0.08, 0.09),
-                pointb=(0.92, 0.09),
+                pointb=(0.7, 0.09),
                 interaction_event="always",
                 style="modern",
                 color=INK,
-                fmt=f"{{0:.{overlay.digits_for((last - first) / 1000)}f}}",
+                fmt=f"{{0:.{digits_for((last - first) / 1000)}f}}",
                 title_height=0.022,
                 slider_width=0.025,
                 tube_width=0.008,
@@ -193,47 +196,3 @@ class Viewer:
         if abs(t - self.t) > 1e-12 * abs(self._span[1] - self._span[0]):
             self.playing = False
             self.show(t)
-
-    def _colors_named(self) -> None:
-        """Draw a colour bar, or a legend with the names of the parts."""
-        from vtkmodules.vtkRenderingAnnotation import vtkScalarBarActor
-
-        plotter = self._plotter
-        for name in ("bar", "names"):
-            plotter.remove_actor(name, render=False)
-        plotter.remove_legend(render=False)
-        scale = self._stage.scale
-        if scale is None:
-            if 1 < len(self._stage.legend) <= 6:
-                labels = [[name, tuple(float(c) for c in color)] for name, color in self._stage.legend]
-                height = 0.035 * len(labels)
-                plotter.add_legend(
-                    labels, bcolor=None, face="circle", size=(0.18, height), loc="upper left", border=False
-                )
-            return
-        import pyvista
-
-        field, limits, shades = scale
-        rgba = np.concatenate([255 * shades, np.full((len(shades), 1), 255)], axis=1).astype(np.uint8)
-        bar = vtkScalarBarActor()
-        bar.SetLookupTable(pyvista.LookupTable(values=rgba, scalar_range=limits))
-        bar.SetTitle(field.label)
-        bar.SetNumberOfLabels(5)
-        bar.SetPosition(0.91, 0.25)
-        bar.SetPosition2(0.07, 0.6)
-        bar.UnconstrainedFontSizeOn()
-        for words in (bar.GetTitleTextProperty(), bar.GetLabelTextProperty()):
-            words.SetColor(*pyvista.Color(INK).float_rgb)
-            words.SetFontSize(15)
-            words.SetShadow(False)
-            words.SetItalic(False)
-            words.SetBold(False)
-        plotter.add_actor(bar, name="bar", render=False, reset_camera=False)
-
-
-class _Looked(Stage):
-    """Stage with the camera that sees everything at all outputs."""
-
-    def __init__(self, result: Result, color: str | None, view: ArrayLike | str | None) -> None:
-        super().__init__(result, SIZE, view, None, False, color)
-        self.look = self.camera(range(result.n_outputs))

@@ -1,4 +1,4 @@
-"""Write results to a file that is both VTKHDF and native, or to memory, with the same methods `append` and `extend`."""
+"""Write the outputs of a run to a journal, from which the result file is made at the end, or to memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats, Ints, State
-from rodsim.results import digests, native, stored_states, vtkhdf
+from rodsim.results import digests, journal, native, stored_states
 from rodsim.results.distances import SURFACES
-from rodsim.results.drawing import Drawing
+from rodsim.results.journal import CRC, Journal, checksums, journal_of, record_type
 from rodsim.results.late_columns import NAMES as LATE
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
 from rodsim.results.memory_multipliers import after_in_memory
-from rodsim.results.new_file import all_series, build, check_rows, extend, room_for, row_series
 from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
-from rodsim.results.resuming import check_same_model, last_output, plain
-from rodsim.results.sources import FileSource, MemorySource, damage_of
-from rodsim.results.storage import Counter, RowWriter, Series, in_one_piece, open_file, places_of
+from rodsim.results.result_file import write_file
+from rodsim.results.resuming import check_same_model, last_output
+from rodsim.results.snapshots import Snapshots
+from rodsim.results.sources import FileSource, JournalSource, MemorySource, source_of
+from rodsim.results.storage import blocks_of
 from rodsim.results.whole_file import check_target, named
 
 SYNC_EVERY = 5.0  # s between syncs to the disk; they protect against a power cut, a killed process needs none
@@ -110,108 +111,114 @@ class MemoryWriter:
 
 
 class ResultWriter:
-    """Append outputs to a result file; an output survives a killed process once `append` or `extend` has returned.
+    """Append outputs to the journal of a result; an output survives a killed process once `append` or `extend` has returned.
 
-    A new file appears under its name together with its first outputs, atomically; until then an existing file of that name
-    stays unchanged. The file is locked against other writers until `close`.
+    `close` makes the result file, and so does every snapshot for programs such as ParaView. The journal of a new run appears
+    together with its first outputs and replaces the file of an earlier run; until then that file stays unchanged. The result is
+    locked against other writers until `close`.
     """
 
     def __init__(
-        self, path: Path, working: Path, layout: Layout, drawing: Drawing, capacity: int, lock: Lock
+        self, path: Path, layout: Layout, head: bytes, capacity: int, lock: Lock, snapshots: Snapshots
     ) -> None:
-        """Open the rows of a complete file for writing; call `create` or `resume` instead."""
-        self.path = path
-        self.layout = layout
-        self._working = working
-        self._drawing = drawing
-        self._capacity = capacity
-        self._lock = lock
-        self._series = all_series(layout, drawing)
-        self.output_bytes = sum(item.nbytes for item in self._series)
+        """Set up a writer without a journal; call `create` or `resume` instead."""
+        self.path, self.layout = path, layout
+        self._head, self._capacity, self._lock, self._snapshots = head, capacity, lock, snapshots
+        self._kind = record_type(native.series(layout))
         self._synced = time.monotonic()
-        self._rows, self._n, self._room = _open_rows(working, self._series)
-        if self._n:
-            self._rows.count(self._n)  # a kill may have hit between the writes of the two counters
+        self._working = path.with_name(f".{path.name}.{os.getpid()}.partial")  # name of the journal at first
+        self._journal: Journal
 
     @classmethod
-    def create(cls, path: Path | str, layout: Layout, capacity: int) -> ResultWriter:
-        """Create a result file for at most `capacity` outputs; its size grows with them.
+    def create(
+        cls, path: Path | str, layout: Layout, capacity: int, snapshot: int | str | None = None
+    ) -> ResultWriter:
+        """Create a journal for at most `capacity` outputs; `snapshot`: see `Snapshots.of`.
 
         Raises
         ------
         FileNotFoundError: the folder does not exist.
         FileExistsError: `path` is a device, a pipe or a symbolic link.
-        BlockingIOError: another writer has locked the file.
+        BlockingIOError: another writer has locked the result.
         ValueError: capacity < 1, or the layout contradicts itself.
         """
         path = Path(path)
         if capacity < 1:
             raise ValueError(f"'{path}': capacity = {capacity} outputs; give at least 1, the initial state")
         check_target(path)
-        drawing = Drawing(layout, surfaces=True)
+        head = native.head(layout)
         with _locked(path) as lock, named(path):
-            working = build(path, layout, drawing, room_for(layout, drawing, 0, capacity))
-            try:
-                return cls(path, working, layout, drawing, capacity, lock)
-            except BaseException:
-                working.unlink(missing_ok=True)
-                raise
+            writer = cls(path, layout, head, capacity, lock, Snapshots.of(snapshot))
+            writer._begin()
+            return writer
 
     @classmethod
     def resume(
-        cls, path: Path | str, layout: Layout, capacity: int
+        cls, path: Path | str, layout: Layout, capacity: int, snapshot: int | str | None = None
     ) -> tuple[ResultWriter, float, int, State]:
-        """Resume a result file; return the writer, and time (s), step number and state of its last output.
+        """Resume a result; return the writer, and time (s), step number and state of its last output.
 
-        `capacity` includes the outputs the file already holds. If the file differs from the one that a run to the new end
-        would have written, it is copied to a new file of that form, which replaces it when it is complete.
+        `capacity` includes the outputs that are stored. The journal of a killed run is continued. A file, and a journal whose
+        run had another end, are copied to a new journal.
 
         Raises
         ------
-        FileNotFoundError: the file does not exist.
-        BlockingIOError: another writer has locked the file.
+        FileNotFoundError: there is neither file nor journal.
+        BlockingIOError: another writer has locked the result.
         ResultError: the file is not a rodsim result, or the result of another model.
         """
         path = Path(path)
-        if not path.exists():
+        if not path.exists() and not journal_of(path).exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
         check_target(path)
-        FileSource(path)  # raises unless the file is a readable result
+        source_of(path)  # raises unless it is a readable result
         with _locked(path) as lock, named(path):
-            return cls._resume(path, layout, capacity, lock)
-
-    @classmethod
-    def _resume(
-        cls, path: Path, layout: Layout, capacity: int, lock: Lock
-    ) -> tuple[ResultWriter, float, int, State]:
-        """Resume a locked file, see `resume`."""
-        with damage_of(path), open_file(path, "r") as file:
-            root = native.check_file(file, path)
-            stored = native.read_layout(file)
-            check_same_model(stored, layout, path)
-            # the file's surfaces are kept: the resolution of shapes may have changed between versions; so are its arrays
-            layout = replace(layout, bodies=stored.bodies, older=stored.older)
-            if SURFACES not in stored.description:  # an older file
+            source = source_of(path)
+            check_same_model(source.layout, layout, path)
+            # the stored surfaces are kept: the resolution of shapes may have changed between versions; so are its arrays
+            layout = replace(layout, bodies=source.layout.bodies, older=source.layout.older)
+            if SURFACES not in source.layout.description:  # an older file
                 layout.description.pop(SURFACES, None)
-            room = int(root.attrs["capacity"])
-            n, t, step, state = last_output(file, path, stored)
-            counter = Counter(*(int(place) for place in root.attrs["counter"]))
-            length = file[vtkhdf.VALUES].shape[0]
-            drawing = Drawing(layout, surfaces=True)
-            items = row_series(layout, drawing)
-            check_rows(file, items, n)
-            as_written = digests.is_sealed(file, items) and in_one_piece(file, items)
-        with open(path, "rb") as raw:
-            in_place = as_written and counter.holds(raw, n, length)
-        wanted = room_for(layout, drawing, n, max(capacity, n))
-        if wanted > room or not in_place or stored.description != plain(layout):
-            extend(path, layout, drawing, n, max(wanted, room))
-        return cls(path, path, layout, drawing, max(capacity, n), lock), t, step, state
+            last = last_output(source)
+            head, most = native.head(layout), max(capacity, last.n)
+            writer = cls(path, layout, head, most, lock, Snapshots.of(snapshot))
+            writer._resume(source)
+        return writer, last.t, last.step, last.state
+
+    def _begin(self) -> None:
+        """Create the journal under its first name."""
+        try:
+            self._journal = Journal.create(self._working, self._head)
+        except BaseException:
+            self._working.unlink(missing_ok=True)
+            raise
+
+    def _resume(self, source: FileSource | JournalSource) -> None:
+        """Open the journal of `source`, or copy its outputs to a new one."""
+        if isinstance(source, JournalSource) and source.head.startswith(self._head):
+            self._journal = Journal.reopen(source.journal, source.n_outputs, self._kind.itemsize)
+            self._working = source.journal
+            return
+        self._begin()
+        try:
+            for part in blocks_of(source.n_outputs, self._kind.itemsize):
+                self._journal.append(source.records(self._kind, part))
+            self._journal.sync()
+            self._show()
+        except BaseException:
+            self._journal.close()
+            self._working.unlink(missing_ok=True)
+            raise
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs in the file."""
-        return self._n
+        """Number of stored outputs."""
+        return self._journal.n_outputs
+
+    @property
+    def output_bytes(self) -> int:
+        """Number of bytes of one output in the journal."""
+        return self._kind.itemsize
 
     def append(
         self, t: float, step: int, state: State, strains: Floats, stresses: Floats, audit: Mapping[str, float]
@@ -230,61 +237,62 @@ class ResultWriter:
     def extend(self, outputs: Outputs) -> None:
         """Store several outputs.
 
-        If it is interrupted, `n_outputs` tells how many outputs the file holds.
+        If it is interrupted, `n_outputs` tells how many outputs are stored.
         """
         count = len(outputs.t)
-        if self._n + count > self._capacity:
+        if self.n_outputs + count > self._capacity:
             raise ValueError(
                 f"'{self.path}' has room for {self._capacity} outputs; resume with a larger capacity"
             )
-        done = 0
-        with named(self.path):
-            while done < count:
-                if self._n == self._room:
-                    self._grow()
-                part = slice(done, min(count, done + self._room - self._n))
-                self._store(outputs.part(part))
-                done = part.stop
-
-    def _store(self, outputs: Outputs) -> None:
-        """Store outputs for which the file has room."""
         if outputs.after is None and self.layout.n_after:
-            outputs = outputs._replace(after=np.full((len(outputs.t), self.layout.n_after), np.nan))
-        values = {
-            f"{native.ROOT}/{name}": value for name, value in _native_values(self.layout, outputs).items()
-        }
-        points, arrays = self._drawing.arrays(outputs.state, outputs.strains, outputs.stresses)
-        values[f"{vtkhdf.ROOT}/Points"] = points
-        values.update({f"{vtkhdf.ROOT}/PointData/{name}": value for name, value in arrays.items()})
-        values[vtkhdf.VALUES] = outputs.t
-        rows = {name: self._rows.as_stored(name, value) for name, value in values.items()}
-        rows[digests.ROWS] = digests.of_outputs([rows[item.path] for item in self._series[:-1]])
-        for name, value in rows.items():
-            self._rows.write(name, self._n, value)
-        if time.monotonic() - self._synced > SYNC_EVERY:
-            self._sync()
-        n = self._n + len(outputs.t)
-        self._rows.count(n)
-        self._n = n
-        if self._working != self.path:
-            os.replace(self._working, self.path)  # the file stays open under its new name
-            self._working = self.path
+            outputs = outputs._replace(after=np.full((count, self.layout.n_after), np.nan))
+        records = digests.records_of(self._kind, count, _native_values(self.layout, outputs))
+        records[CRC] = checksums(records)
+        with named(self.path):
+            self._journal.append(records)
+            if time.monotonic() - self._synced > SYNC_EVERY:
+                self._journal.sync()
+                self._synced = time.monotonic()
+            self._show()
+        if self._snapshots.is_due(self.n_outputs):
+            self.snapshot()
+
+    def _show(self) -> None:
+        """Give the journal its name if it has outputs; it replaces the result file."""
+        own = journal_of(self.path)
+        if self._working != own and self.n_outputs:
+            os.replace(self._working, own)  # the file stays open under its new name
+            self._working = own
+            self.path.unlink(missing_ok=True)
+
+    def snapshot(self) -> None:
+        """Write a result file with the outputs stored so far; the run may go on."""
+        source = JournalSource(self.path, self._working)
+        source.layout = self.layout
+        write_file(self.path, source)
 
     def close(self) -> None:
-        """Sync the file to the disk, close it and release its lock; a second call does nothing."""
-        if self._lock.held:
-            try:
+        """Make the result file, remove the journal and release the lock; a second call does nothing.
+
+        Raises OSError if the disk has no room for the file; the journal is kept.
+        """
+        if not self._lock.held:
+            return
+        try:
+            if self.n_outputs:
                 with named(self.path):
-                    self._sync()
-            finally:
-                self._rows.close()
-                if self._working != self.path:  # nothing was ever stored
-                    self._working.unlink(missing_ok=True)
-                self._lock.release()
+                    self._journal.sync()
+                    self._show()
+                _convert(self.snapshot, self.path)
+            self._journal.close()
+            self._working.unlink(missing_ok=True)
+        finally:
+            self._journal.close()
+            self._lock.release()
 
     def result(self) -> Result:
-        """Return the file as a `Result`, with the outputs stored so far."""
-        return Result.load(self.path)
+        """Return the outputs stored so far as a `Result`, without checking what was just written."""
+        return Result(source_of(self.path))
 
     def __enter__(self) -> ResultWriter:
         return self
@@ -292,49 +300,54 @@ class ResultWriter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _grow(self) -> None:
-        """Replace the file by a copy with about twice the room, at most the capacity.
 
-        Bytes are copied, since HDF5 would return cached data if a reader in this process has the file open.
-        """
-        working = build(self.path, self.layout, self._drawing, self._room_for(self._n))
-        try:
-            rows, _, room = _open_rows(working, self._series)
-            try:
-                self._rows.copy(rows, self._n)
-                rows.count(self._n)
-                os.fsync(rows.fileno())  # or a power cut could take both files
-                os.replace(working, self.path)  # `rows` stays open under its new name
-            except BaseException:
-                rows.close()
-                raise
-        except BaseException:
-            working.unlink(missing_ok=True)
-            raise
-        self._rows.close()
-        self._rows, self._room = rows, room
+def recover(path: Path | str) -> Result:
+    """Make the result file of a run that was killed from its journal.
 
-    def _room_for(self, n: int) -> int:
-        return room_for(self.layout, self._drawing, n, self._capacity)
+    Parameters
+    ----------
+    path : Path or str
+        The file that was named as `output` of the run.
 
-    def _sync(self) -> None:
-        os.fsync(self._rows.fileno())
-        self._synced = time.monotonic()
+    Returns
+    -------
+    Result
+        All outputs that the run had stored.
+
+    Raises
+    ------
+    FileNotFoundError: there is no journal of this name.
+    BlockingIOError: the run has not ended.
+    ResultError: the journal cannot be read.
+    OSError: the disk has no room for the file; the journal is kept.
+    """
+    path = Path(path)
+    path = path.with_name(path.name.removesuffix(journal.SUFFIX))
+    own = journal_of(path)
+    if not own.is_file():
+        words = "it is a result file already" if path.is_file() else "there is no such run"
+        raise FileNotFoundError(f"'{path}': no journal '{own.name}' to recover; {words}")
+    with _locked(path) as lock:
+        source = JournalSource(path)
+        _convert(lambda: write_file(path, source), path)
+        own.unlink()
+        lock.release()
+    return Result.load(path)
 
 
-def _open_rows(path: Path, series: list[Series]) -> tuple[RowWriter, int, int]:
-    """Return a writer of the rows of a file, the number of its outputs, and the number for which it has room."""
-    with open_file(path, "r") as file:
-        root = file[native.ROOT]
-        places = places_of(file, series, [vtkhdf.VALUES])
-        counter = Counter(*(int(place) for place in root.attrs["counter"]))
-        n, room = native.count(file), int(root.attrs["capacity"])
-    return RowWriter(path, places, counter), n, room
+def _convert(write: Callable[[], None], path: Path) -> None:
+    """Call `write`, which makes the result file; if it fails, the error says where the outputs are."""
+    try:
+        write()
+    except OSError as error:
+        name = journal_of(path).name
+        words = f"{error.strerror or error}; all outputs are in '{name}'; free space and run `rodsim recover {path}`"
+        raise OSError(error.errno, words, str(path)) from error
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[Lock]:
-    """Lock a file and delete the temporary files of killed writers; release the lock if the block fails."""
+    """Lock a result and delete the temporary files of killed writers; release the lock if the block fails."""
     lock = Lock(path)
     try:
         for file in path.parent.iterdir():

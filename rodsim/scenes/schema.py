@@ -39,7 +39,7 @@ ParameterName = Annotated[Name, AfterValidator(_a_parameter)]
 
 def _known_integrator(name: str) -> str:
     """Raise ValueError unless a text is the name of an integrator."""
-    from rodsim.simulation import check_integrator
+    from rodsim.running.plan import check_integrator
 
     try:
         check_integrator(name)

@@ -28,8 +28,9 @@ from discretization.linearisation.saddle import Saddle
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.building.build import Placed, Placement, built_from
+from rodsim.building.build import built_from
 from rodsim.building.massless_rods import check_mass
+from rodsim.building.placement import Placed, Placement
 from rodsim.building.starting_states import StartLike
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments

@@ -16,7 +16,7 @@ from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
-from rodsim.simulation import check_output
+from rodsim.running.plan import check_output
 from rodsim.small_motions.modal_analysis import Modes, model_size
 
 

@@ -30,11 +30,10 @@ from rodsim.building.turn_limits import turned_in_words
 from rodsim.equilibrium_methods import ArcLength, MethodName, Newton, method_of
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
-from rodsim.parts.entry import Attachable
-from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.parts.model_parts import Anchor, Ground, part_of
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
-from rodsim.simulation import check_output
+from rodsim.running.plan import check_output
 from rodsim.small_motions.free_motions import free_motions
 from rodsim.statics.equilibrium_results import Equilibrium, Record
 from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable
@@ -260,13 +259,8 @@ def _most_turn(model: Model) -> float:
     ]
     if not turning:
         return np.inf
-    grounded = all(any(isinstance(_part(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
+    grounded = all(any(isinstance(part_of(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
     return 3.0 if grounded else 1.5
-
-
-def _part(held: Attachable) -> object:
-    """Return the part of an anchor, or the part itself."""
-    return held.part if isinstance(held, Anchor) else held
 
 
 def _relaxed(

@@ -16,7 +16,7 @@ from discretization.statics.tour import LOAD_FACTOR, tour
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
-from rodsim.building.build import Placement
+from rodsim.building.placement import Placement
 from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
 from rodsim.parts.model_parts import Anchor, Ground

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from rigid import checks
+from rodsim.progress_bar import progress_bar
 
 
 class ProgressLine:
@@ -18,19 +18,17 @@ class ProgressLine:
         """Prepare the line; `show`: whether to show it, None: if stderr is a terminal."""
         if show is not None:
             checks.flag("equilibrium", "progress", show)
-        self._shown = sys.stderr.isatty() if show is None else show
+        self._show = show
         self._count = 0
         self._bar: Any = None
 
     def reached(self, factor: float, iterations: int) -> None:
         """Count one more equilibrium; the line appears with the first."""
         self._count += 1
-        if not self._shown:
-            return
         if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(unit=" equilibria", dynamic_ncols=True, leave=False, initial=self._count - 1)
+            self._bar = progress_bar(self._show, unit=" equilibria", leave=False, initial=self._count - 1)
+        if self._bar is None:
+            return
         self._bar.set_postfix_str(f"load factor {factor:.6g}, Newton {iterations}", refresh=False)
         self._bar.update(1)
 

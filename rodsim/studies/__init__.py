@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rodsim.studies.convergence import Convergence as Convergence
+    from rodsim.studies.convergence import SchemeChoice as SchemeChoice
+    from rodsim.studies.convergence import cheapest_scheme as cheapest_scheme
     from rodsim.studies.convergence import converge as converge
     from rodsim.studies.errors import StudyError as StudyError
     from rodsim.studies.errors import StudyStopped as StudyStopped
-    from rodsim.studies.scheme_choice import SchemeChoice as SchemeChoice
-    from rodsim.studies.scheme_choice import cheapest_scheme as cheapest_scheme
     from rodsim.studies.study_results import Sweep as Sweep
     from rodsim.studies.sweeping import sweep as sweep
 else:
@@ -19,9 +19,8 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "rodsim.studies.convergence": "Convergence converge",
+            "rodsim.studies.convergence": "Convergence SchemeChoice cheapest_scheme converge",
             "rodsim.studies.errors": "StudyError StudyStopped",
-            "rodsim.studies.scheme_choice": "SchemeChoice cheapest_scheme",
             "rodsim.studies.study_results": "Sweep",
             "rodsim.studies.sweeping": "sweep",
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,10 +14,10 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rodsim.scenes.errors import Path as Keys
 from rodsim.studies.errors import StudyError, near
-from rodsim.studies.keys import key
-from rodsim.studies.paths import with_values
-from rodsim.studies.scratch import temporary_folder
+from rodsim.studies.keys import key, names_in
+from rodsim.studies.paths import locate, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,23 +26,16 @@ if TYPE_CHECKING:
     from rodsim.prepared import Prepared
     from rodsim.results.layout import Layout
     from rodsim.results.result import Result
-    from rodsim.scenes.errors import Path as Keys
     from rodsim.scenes.model_from_scene import Loaded
     from rodsim.scenes.yaml_data import Source
 
 Values = Mapping[str, Any]
-SETTINGS = (
-    "t_end",
-    "dt",
-    "error",
-    "output_dt",
-    "max_dt",
-    "integrator",
-    "chart",
-    "tolerance",
-    "solver",
-    "output_every",
-)  # arguments of `simulate` that a study may set or vary
+SETTINGS = (  # arguments of `simulate` that a study may set or vary
+    "t_end", "dt", "error", "output_dt", "max_dt", "integrator", "chart", "tolerance", "solver", "output_every",
+)  # fmt: skip
+_RUNNING = {  # functions that run a model
+    "simulate", "equilibrium", "modes", "buckling", "integrate", "steady_rotation", "converge", "sweep",
+}  # fmt: skip
 
 
 class Base(Protocol):
@@ -132,7 +126,7 @@ class SceneBase:
         if not self.files:
             yield Path()
             return
-        with temporary_folder() as name:
+        with tempfile.TemporaryDirectory(prefix="rodsim-") as name:
             for file, content in self.files.items():
                 Path(name, file).write_bytes(content)
             yield Path(name)
@@ -224,14 +218,15 @@ class FunctionBase:
         """
         from rodsim.model import Model
 
-        if _names_of(self.function) & _RUNNING:
+        code = getattr(self.function, "__code__", None)
+        if isinstance(code, CodeType) and names_in(code) & _RUNNING:
             return None
         try:
             made = self.function(**self._given(values))
             if isinstance(made, Model):
                 return made.build().layout
             if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
-                return scene_base("<scene>", dict(made), {}).layout({})
+                return read_scene_base(made).layout({})
         except Exception:
             return None  # the error is reported when the case is run
         return None
@@ -253,9 +248,7 @@ class FunctionBase:
         if isinstance(made, Result):
             return made
         if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
-            from rodsim.scenes.plain import scene_of
-
-            return scene_base("<scene>", scene_of(made), {}, settings=settings).result({}, output)
+            return read_scene_base(made, settings=settings).result({}, output)
         if isinstance(made, Mapping):
             return made
         raise StudyError(
@@ -283,30 +276,6 @@ class FunctionBase:
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return None
         return {n: p for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-
-
-_RUNNING = {
-    "simulate",
-    "equilibrium",
-    "modes",
-    "buckling",
-    "integrate",
-    "steady_rotation",
-    "converge",
-    "sweep",
-}
-
-
-def _names_of(function: Callable[..., Any]) -> set[str]:
-    """Return the names used in the function's code and nested functions; empty if it is not a Python function."""
-    code = getattr(function, "__code__", None)
-    found: set[str] = set()
-    waiting = [code] if isinstance(code, CodeType) else []
-    while waiting:
-        code = waiting.pop()
-        found |= set(code.co_names)
-        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return found
 
 
 def _name(function: Callable[..., Any]) -> str:
@@ -352,7 +321,6 @@ def scene_base(
     from rodsim.scenes.old_words import new_path, with_new_words
     from rodsim.scenes.scene_checks import check
     from rodsim.scenes.yaml_data import Source
-    from rodsim.studies.paths import locate
 
     data, lines = with_new_words(data, lines, file)
     data, files = _with_meshes(data, folder or Path())
@@ -365,6 +333,22 @@ def scene_base(
             raise StudyError(f"parameter '{name}': {error}") from None
     given = {name: value for name, value in (settings or {}).items() if value is not None}
     return SceneBase(file, data, lines, whole, found, given, files)
+
+
+def read_scene_base(
+    scene: str | Path | Mapping[str, Any],
+    places: Mapping[str, Mapping[str, float | None]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> SceneBase:
+    """Return the study target of a scene file or of the data of a scene; `places`, `settings`: as in `scene_base`."""
+    if isinstance(scene, Mapping):
+        from rodsim.scenes.plain import scene_of
+
+        return scene_base("<scene>", scene_of(scene), {}, None, places, settings)
+    from rodsim.scenes.reading import read
+
+    source = read(scene)
+    return scene_base(source.file, source.data, source.lines, Path(scene).parent, places, settings)
 
 
 def _with_meshes(data: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -1,23 +1,33 @@
-"""Run and measure cases one after the other in a worker process; independent of a cluster and of a shared disk."""
+"""Run and measure cases one after the other, each within its limit of time; independent of workers and of a shared disk."""
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
+import ctypes
+import functools
 import importlib
+import os
+import pickle
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from numba.core import event
 
 from rodsim.studies.bases import Base
 from rodsim.studies.errors import StudyError
-from rodsim.studies.limits import TookTooLong, within
 from rodsim.studies.measures import Measure, measure, numbers_of
-from rodsim.studies.scratch import temporary_folder
 
+T = TypeVar("T")
+LOOK = 0.05  # interval between checks of the clock, s
+LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # bounds of the time that a case has to end after its limit, s
+SENT = 1.0  # time for the outcomes of a process to be sent before it ends, s
 _ONE_AT_A_TIME = threading.Lock()  # one case at a time: a worker may have been started with several threads
 
 
@@ -42,6 +52,7 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()  # messages of warnings
     file: bytes | None = None  # content of the result file, if it is saved
     samples: tuple[float, ...] = ()  # samples of the motion, for `converge`
+    stuck: bool = False  # whether the case did not end at its limit, and goes on in a thread of its own
 
 
 @dataclass(frozen=True)
@@ -59,63 +70,80 @@ class OtherProgram(StudyError):
     """The worker has another version of the program than the study."""
 
 
-def run_batch(
-    recipe: Recipe,
-    cases: Sequence[Case],
-    kept: frozenset[int] = frozenset(),
-    give_up: Callable[[Outcome], None] | None = None,
-) -> list[Outcome]:
+def pack(value: Any) -> bytes:
+    """Return a recipe or cases as bytes for a worker; what a script defines is contained in them."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(value)
+    return packed
+
+
+def run_packed(recipe: bytes, cases: bytes, kept: frozenset[int]) -> tuple[list[Outcome], bool]:
+    """Run a batch in a worker; return outcomes as `run_batch`, and whether the process can run another batch.
+
+    A process with a case that does not end is ended after `SENT` seconds.
+    """
+    outcomes = run_batch(_unpacked(recipe), pickle.loads(cases), kept)
+    stuck = any(outcome.stuck for outcome in outcomes)
+    if stuck:
+        threading.Timer(SENT, os._exit, (1,)).start()
+    return outcomes, not stuck
+
+
+_unpacked = functools.lru_cache(maxsize=1)(pickle.loads)  # cached, so that each process prepares a model once
+
+
+def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = frozenset()) -> list[Outcome]:
     """Run cases one by one and return their outcomes; an error in a case becomes its outcome.
 
-    `kept`: numbers of the cases whose result files are returned. `give_up`: called with the outcome of a case that does not end
-    at its time limit; it must end the process.
+    A case that does not end at its time limit is the last one: the outcomes of the cases after it are missing. `kept`: numbers of
+    the cases whose result files are returned.
     """
     from rodsim.studies.keys import program
 
     importlib.import_module(
         "rodsim.simulation"
-    )  # imported before the clock starts: in a restarted worker the import does not count against the time limit of a case
+    )  # the import does not count against the limit of the first case
     if program() != recipe.program:
         raise OtherProgram(
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
         )
+    outcomes: list[Outcome] = []
     with _ONE_AT_A_TIME:
-        return [_run(recipe, case, case.number in kept, give_up) for case in cases]
+        for case in cases:
+            outcomes.append(_run(recipe, case, case.number in kept))
+            if outcomes[-1].stuck:
+                break
+    return outcomes
 
 
-def _run(recipe: Recipe, case: Case, keep: bool, give_up: Callable[[Outcome], None] | None = None) -> Outcome:
+def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
     """Run one case within its time limit and return its outcome, with errors and warnings as text."""
     began = time.perf_counter()
     measures: dict[str, float] = {}
-    error, file, samples = "", None, ()
-    over = f"it took longer than the limit of {recipe.limit:g} s" if recipe.limit is not None else ""
-
-    def stuck() -> None:
-        if give_up is not None:
-            give_up(Outcome(case.number, case.key, {}, over, seconds=time.perf_counter() - began))
-
+    error, file, samples, stuck = "", None, (), False
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         try:
-            measures, file, samples = within(recipe.limit, lambda: _measured(recipe, case, keep), stuck)
+            measures, file, samples = within(recipe.limit, lambda: _measured(recipe, case, keep))
         except MemoryError:
             error = "out of memory; give each worker more, or start fewer"
-        except TookTooLong:
-            error = over
+        except TookTooLong as over:
+            error, stuck = f"it took longer than the limit of {recipe.limit:g} s", isinstance(over, Stuck)
         except SystemExit as stop:
             error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: leave sys.exit out"
         except Exception as failure:
             error = _words(failure)
     notes = tuple(dict.fromkeys(str(item.message) for item in told))
     seconds = time.perf_counter() - began
-    return Outcome(case.number, case.key, measures, error, False, seconds, notes, file, samples)
+    return Outcome(case.number, case.key, measures, error, False, seconds, notes, file, samples, stuck)
 
 
 def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
     """Run a case and return its measures, the content of its result file (or None) and its samples."""
     from rodsim.results.result import Result
 
-    with temporary_folder() if keep else nullcontext("") as folder:
+    with tempfile.TemporaryDirectory(prefix="rodsim-") if keep else contextlib.nullcontext("") as folder:
         output = Path(folder, "result.vtkhdf") if keep else None
         result = recipe.base.result(case.values, output)
         if not isinstance(result, Result):
@@ -136,3 +164,76 @@ def _words(failure: Exception) -> str:
         "rodsim."
     )
     return text if ours and text else f"{type(failure).__name__}: {text}"
+
+
+# --- limit of time
+
+
+class TookTooLong(BaseException):
+    """Raised in a call at its time limit; a BaseException, so that no `except Exception` in the call catches it."""
+
+
+class Stuck(TookTooLong):
+    """The call has not ended after its time limit, either."""
+
+
+class _Compiling(event.Listener):
+    """Listener that measures how long this process has compiled."""
+
+    def __init__(self) -> None:
+        self._depth, self._began, self._ended = 0, 0.0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._began = time.monotonic()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._ended += time.monotonic() - self._began
+
+    @property
+    def seconds(self) -> float:
+        """Return the time spent in compilation so far, s."""
+        return self._ended + (time.monotonic() - self._began if self._depth else 0.0)
+
+
+def within(seconds: float | None, call: Callable[[], T]) -> T:
+    """Return the result of `call`; raise TookTooLong if it takes longer than `seconds` (None: no limit), without compilation.
+
+    With a limit the call runs in a thread. At the limit TookTooLong is raised in this thread, between two steps of the Python
+    interpreter. A call that is blocked in one step (it sleeps, or waits for another program) does not end by this: then Stuck is
+    raised a little later, and the thread goes on.
+    """
+    if seconds is None:
+        return call()
+    compiling = _Compiling()
+    ended: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+    def run() -> None:
+        try:
+            ended.set_result(call())
+        except BaseException as error:
+            if not ended.done():  # the limit may come between the end of the call and that of the thread
+                ended.set_exception(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    with event.install_listener("numba:compile", compiling):
+        began = time.monotonic()
+        thread.start()
+        try:
+            while not ended.done() and time.monotonic() - began - compiling.seconds < seconds:
+                concurrent.futures.wait([ended], LOOK)
+        finally:
+            if not ended.done():  # at the limit, or if this thread is interrupted
+                _raise_in(thread, TookTooLong)
+        concurrent.futures.wait([ended], min(max(seconds, LEAST_GRACE), MOST_GRACE))
+    if not ended.done():
+        raise Stuck
+    return ended.result()
+
+
+def _raise_in(thread: threading.Thread, kind: type[BaseException]) -> None:
+    """Schedule an exception in another thread; Python raises it at the thread's next step."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(kind))

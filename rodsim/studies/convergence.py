@@ -1,11 +1,14 @@
-"""Refine mesh and step of a scene (`converge`): observed orders, and the cheapest mesh and step for a given error.
+"""Refine mesh and step of a scene: orders and the cheapest choice for an error (`converge`), also of several integrators.
 
 Two sequences start at the scene's own mesh and step: meshes that are doubled at that step, and steps that are halved on that
-mesh. They predict which choice meets the error; `choosing` runs this choice and verifies it by refinement.
+mesh. They predict which choice meets the error; `refinement.choose` runs this choice and verifies it. `cheapest_scheme` repeats
+this with several integrators. The cost of a run is estimated from the runs made: the shortest time per element and step, times
+the elements and steps of the choice. So one-time costs of a process, such as loading machine code, count for no integrator.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,22 +16,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from discretization.space.rod_elements import order_of
+from discretization.time.em_names import KIN, em_integrator
 from rigid.checks import count, number
+from rigid.errors import ModelError
 from rigid.later import Later
 from rigid.system import Floats
-from rodsim.studies.bases import SceneBase, scene_base
-from rodsim.studies.choosing import Choice, choose
-from rodsim.studies.cluster import Cluster
-from rodsim.studies.designs import made_parameter
+from rodsim.chosen_steps import steps_of
+from rodsim.running.plan import USUAL_OUTPUTS
+from rodsim.studies.bases import SceneBase, read_scene_base, scene_base
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import Measure
-from rodsim.studies.motion_samples import MotionSamples
-from rodsim.studies.plain_json import dumps
-from rodsim.studies.refined_runs import Plan, Run, plan_of
-from rodsim.studies.refinement import Series, series
-from rodsim.studies.running import run_study
-from rodsim.studies.study import Study
-from rodsim.studies.study_results import Sweep
+from rodsim.studies.measures import Measure, MotionSamples, named_measures
+from rodsim.studies.refinement import SAMPLES, Choice, Plan, Run, Series, choose, series
+from rodsim.studies.study import Study, made_parameter
+from rodsim.studies.study_results import Sweep, dumps
+from rodsim.studies.sweeping import run_with
+from rodsim.studies.workers import open_workers
 
 if TYPE_CHECKING:
     from rodsim.studies import study_schema as schema
@@ -36,6 +39,7 @@ else:
     schema = Later("rodsim.studies.study_schema")
 
 MOTION = "motion"  # name of the default measure: positions of all parts
+ALIKE = 1.2  # ratio of times below which two integrators count as equally fast
 
 
 @dataclass(frozen=True)
@@ -179,14 +183,14 @@ class Convergence:
         StudyError
             If the format given by the ending of `path` is not supported.
         """
-        from rodsim.studies.convergence_picture import Panel, draw
+        from rodsim.studies.pictures import Panel, draw_errors
 
         choice = self.choice
         panels = [
             Panel("elements", self.mesh, None if choice is None else float(sum(choice.elements.values()))),
             Panel("dt (s)", self.step, None if choice is None else choice.dt),
         ]
-        return draw(self.scene, self.error, [panel for panel in panels if panel.series], path)
+        return draw_errors(self.scene, self.error, [panel for panel in panels if panel.series], path)
 
 
 def _of_parts(choice: Choice) -> str:
@@ -213,7 +217,7 @@ def converge(
     dt: float | None = None,
     integrator: str | None = None,
     folder: Path | str | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Convergence:
@@ -240,11 +244,10 @@ def converge(
     folder : Path or str, optional
         Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
-    scheduler : str, optional
-        Address of a Dask scheduler. By default a cluster on this machine.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
-        after the other, without Dask.
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
     progress : bool, optional
         Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
 
@@ -280,10 +283,10 @@ def converge(
     expected 4.95e-04; refined against itself: 5.45e-04, kept
     """
     wanted = Wanted.of(measures, error, levels)
-    base = scene_of(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
+    base = read_scene_base(scene, settings={"t_end": t_end, "dt": dt, "integrator": integrator})
     plan = plan_of(base, levels, motion=not wanted.measures)
-    with Cluster(scheduler, workers) as cluster:
-        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "cluster": cluster})
+    with open_workers(scheduler, workers) as opened:
+        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "workers": opened})
 
 
 class Wanted(NamedTuple):
@@ -300,14 +303,11 @@ class Wanted(NamedTuple):
         count("converge", "levels", levels)
         if levels < 3:
             raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
-        named: dict[str, Measure] = {}
-        if measures is not None:
-            named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
-        return cls(named, error, levels)
+        return cls(named_measures(measures), error, levels)
 
 
 def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
-    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_study`."""
+    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_with`."""
     named, error = wanted.measures, wanted.error
     rows = plan.runs()
     runs = _run(base, plan, rows, named, how)
@@ -349,16 +349,6 @@ def _rates(rows: list[Run], runs: Sweep) -> list[float]:
     return [outcome.seconds / row.work for row, outcome in zip(rows, runs.outcomes, strict=True)]
 
 
-def scene_of(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
-    """Return the study target of a scene file or of scene data; `settings` that are not None replace those of its run."""
-    from rodsim.scenes.reading import read
-
-    if isinstance(scene, Mapping):
-        return scene_base("<scene>", dict(scene), {}, None, {}, settings)
-    source = read(scene)
-    return scene_base(source.file, source.data, source.lines, Path(scene).parent, {}, settings)
-
-
 def _run(
     of_scene: SceneBase, plan: Plan, rows: list[Run], measures: dict[str, Measure], how: dict[str, Any]
 ) -> Sweep:
@@ -383,7 +373,7 @@ def _run(
     base.files = of_scene.files
     sampler = None if measures else MotionSamples(plan.times)
     study = Study("converge", base, parameters, schema.DesignEntry(type="list"), measures, sampler=sampler)
-    found = run_study(study, **how)
+    found = run_with(study=study, **how)
     for case, words in found.failed.items():
         told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
         raise StudyError(f"converge: the run with {told} failed: {words}")
@@ -401,3 +391,276 @@ def _values(runs: Sweep, measures: dict[str, Measure]) -> tuple[dict[str, list[F
     if bad:
         raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
     return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
+
+
+def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
+    """Return the plan of a scene, whose own mesh and step are the first run; raise StudyError if it cannot be refined."""
+    loaded = base.load({}, built=True)
+    orders = {rod.name: order_of(rod.element) for rod in loaded.scene.rods}
+    elements = {rod.name: _multiple(rod.n_elements, orders[rod.name]) for rod in loaded.scene.rods}
+    run = loaded.scene.run
+    if run is None:
+        if not elements:
+            raise StudyError(
+                f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
+            )
+        return Plan(Run(elements, None, 1), levels, orders, 0, 1, motion)
+    if run.events:
+        raise StudyError(
+            f"converge: '{base.file}' has `events`, but runs are compared that have equal lengths. Remove `events`."
+        )
+    if run.dt is None:
+        raise StudyError(
+            f"converge: '{base.file}' has `error`, by which steps choose themselves; give dt, the step to refine from"
+        )
+    dt, n_steps = steps_of(run.t_end, run.dt)
+    between = _between_samples(n_steps)
+    usual = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))
+    if motion:  # all samples must be outputs
+        usual = math.gcd(between, usual)
+    else:
+        between = usual * max(1, round(n_steps / usual / SAMPLES))
+    return Plan(Run(elements, dt, usual), levels, orders, n_steps, between, motion)
+
+
+def _multiple(n: int, order: int) -> int:
+    """Return the smallest multiple of `order` that is not less than `n`."""
+    return order * -(-n // order)
+
+
+def _between_samples(n_steps: int) -> int:
+    """Return the number of steps from sample to sample: a divisor of `n_steps`, so that the steps can be divided again.
+
+    If no divisor gives between 5 and 80 samples, the number need not be a divisor.
+    """
+    parts = [k for k in range(1, n_steps + 1) if n_steps % k == 0]
+    best = min(parts, key=lambda k: abs(math.log(n_steps / k / SAMPLES)))
+    even = SAMPLES / 4 <= n_steps / best <= 4 * SAMPLES
+    return best if even or n_steps < SAMPLES else max(1, round(n_steps / SAMPLES))
+
+
+# --- several integrators
+
+
+@dataclass(frozen=True)
+class SchemeChoice:
+    """Hold the refinements of several integrators, which `cheapest_scheme` returns.
+
+    Parameters
+    ----------
+    scene : str
+        Name of the scene file.
+    error : float
+        Requested relative error.
+    found : dict of str to Convergence
+        Refinement of each integrator.
+    refused : dict of str to str
+        Error message of each integrator that cannot run this model, or not with so coarse a step.
+
+    Examples
+    --------
+    >>> from rodsim.studies import cheapest_scheme
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
+    >>> choice.ok, sorted(choice.found)
+    (True, ['em', 'em4'])
+    """
+
+    scene: str
+    error: float
+    found: dict[str, Convergence]
+    refused: dict[str, str]
+
+    @property
+    def best(self) -> str | None:
+        """Return the integrator whose choice meets the error in the least time; None if none does."""
+        times = {name: found.seconds for name, found in self.found.items() if found.ok}
+        return min(times, key=lambda name: times[name]) if times else None
+
+    @property
+    def ok(self) -> bool:
+        """Return whether an integrator meets the error."""
+        return self.best is not None
+
+    def text(self) -> str:
+        """Return a table with a line for each integrator, and the cheapest one, as text.
+
+        Returns
+        -------
+        str
+            Elements, step, error, order and time of each integrator, or why it has none.
+        """
+        width = max(len(name) for name in (*self.found, *self.refused, "scheme"))
+        lines = [
+            f"{self.scene}: for an error of {self.error:g}",
+            "",
+            f"{'scheme':{width}s}  elements      dt (s)      error  order    time (s)",
+        ]
+        for name, found in self.found.items():
+            lines.append(f"{name:{width}s}  {_row(found)}")
+        lines += [f"{name:{width}s}  {words}" for name, words in self.refused.items()]
+        return "\n".join([*lines, "", *self._verdict()])
+
+    def _verdict(self) -> list[str]:
+        """Return the line on the cheapest integrator, and on those that are about as fast."""
+        best = self.best
+        if best is None:
+            return [f"none keeps to an error of {self.error:g}: `rodsim converge --integrator` says why"]
+        least = self.found[best].seconds
+        alike = [
+            name
+            for name, found in self.found.items()
+            if name != best and found.ok and found.seconds < ALIKE * least
+        ]
+        told = f"; {', '.join(alike)} within {ALIKE - 1:.0%} of its time" if alike else ""
+        return [f"cheapest: {best}, {least:.3g} s{told}"]
+
+    def to_json(self) -> str:
+        """Return the choices of all integrators as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys "scene", "error", "best", "schemes" and "refused".
+        """
+        schemes = {
+            name: {
+                "ok": found.ok,
+                "choice": None if found.choice is None else found.choice.plain(),
+                "seconds": found.seconds if found.choice else None,
+                "notes": found.notes,
+            }
+            for name, found in self.found.items()
+        }
+        told = {"scene": self.scene, "error": self.error, "best": self.best, "schemes": schemes}
+        return dumps(told | {"refused": self.refused}, indent=2)
+
+
+def _row(found: Convergence) -> str:
+    """Return the line of the table for an integrator, without its name."""
+    if found.choice is None:
+        return f"no choice: {found.notes[0]}"
+    order = min((step.order for step in found.step if not step.exact), default=float("nan"))
+    choice, n = found.choice, sum(found.choice.elements.values())
+    dt = f"{choice.dt:10.6g}" if choice.dt is not None else f"{'-':>10s}"
+    return (
+        f"{n or '-':>8}  {dt}  {choice.checked:9.2e}  {order:5.2f}  {found.seconds:10.3g}"
+        f"{'' if choice.ok else '  MISSED'}"
+    )
+
+
+def schemes_beside(integrator: str) -> tuple[str, ...]:
+    """Return the integrator and its variants of other orders: em, em4, em6, em8, or these with -ggl.
+
+    Raises StudyError for an integrator without such variants.
+    """
+    own = em_integrator(integrator)
+    if own is None or not own.of_substeps:
+        raise StudyError(
+            f"cheapest_scheme: '{integrator}' has no variants of other orders; give the schemes to choose from"
+        )
+    return tuple(name for name in KIN if _is_kin(name, own.hidden))
+
+
+def _is_kin(name: str, hidden: bool) -> bool:
+    """Return whether an integrator is composed of steps of `em`, or of `em-ggl` if `hidden`."""
+    try:
+        found = em_integrator(name)
+    except ModelError:  # a pattern for many integrators, which needs a parameter
+        return False
+    return found is not None and found.of_substeps and found.hidden == hidden
+
+
+def cheapest_scheme(
+    scene: str | Path | Mapping[str, Any],
+    schemes: Sequence[str] | None = None,
+    measures: Mapping[str, Measure] | Sequence[str] | None = None,
+    *,
+    error: float = 1e-3,
+    levels: int = 4,
+    t_end: float | None = None,
+    dt: float | None = None,
+    folder: Path | str | None = None,
+    scheduler: Any = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> SchemeChoice:
+    """Refine a scene with each of several integrators, and find the one that meets an error in the least time.
+
+    Parameters
+    ----------
+    scene : str, Path or mapping
+        File or data of a scene, as in `converge`. Its step is the coarsest of the sequences; a choice may have steps that are up
+        to four times as long.
+    schemes : sequence of str, optional
+        Names of integrators. By default that of the scene and its variants of other orders (`schemes_beside`): "em",
+        "em4", "em6" and "em8", or these with "-ggl".
+    measures : mapping of str to str or callable, or sequence of str, optional
+        Measures as in `converge`; by default the motion.
+    error : float, default 1e-3
+        Relative error that the choices must meet.
+    levels : int, default 4
+        Number of levels of each refinement, 3 or more.
+    t_end : float, optional
+        End time, s. By default that of the scene.
+    dt : float, optional
+        Coarsest step of the sequences, s. By default that of the scene.
+    folder : Path or str, optional
+        Folder with a subfolder for each integrator. By default everything stays in memory.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
+    workers : int, optional
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
+    progress : bool, optional
+        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+
+    Returns
+    -------
+    SchemeChoice
+        `best` is the name of the cheapest integrator, `found` contains the refinement of each.
+
+    Raises
+    ------
+    StudyError, SceneError
+        If the scene cannot be run with any of the integrators, has no run, or `schemes` is empty.
+    StudyStopped
+        If the scheduler is gone for good; the finished cases are in the folder.
+
+    Examples
+    --------
+    >>> from rodsim.studies import cheapest_scheme
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
+    >>> choice.found["em4"].choice.dt
+    0.02
+    """
+    wanted = Wanted.of(measures, error, levels)
+    times = {"t_end": t_end, "dt": dt}
+    own = read_scene_base(scene, settings=times).whole.get("run")
+    if own is None:
+        raise StudyError("cheapest_scheme: the scene has no run; an equilibrium has no integrator")
+    names = schemes_beside(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
+    if not names:
+        raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
+    bases = {name: read_scene_base(scene, settings={**times, "integrator": name}) for name in names}
+    plans = {name: plan_of(base, levels, motion=not wanted.measures) for name, base in bases.items()}
+    found: dict[str, Convergence] = {}
+    refused: dict[str, str] = {}
+    with open_workers(scheduler, workers) as opened:
+        for name in names:
+            of_scheme = None if folder is None else Path(folder) / name
+            how = {"folder": of_scheme, "progress": progress, "workers": opened}
+            try:
+                found[name] = converged(bases[name], plans[name], wanted, how)
+            except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
+                refused[name] = str(words)
+    if not found:
+        told = "; ".join(f"{name}: {words}" for name, words in refused.items())
+        raise StudyError(f"cheapest_scheme: no scheme runs: {told}")
+    return SchemeChoice(bases[names[0]].file, error, found, refused)

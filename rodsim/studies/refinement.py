@@ -1,22 +1,41 @@
-"""Errors and orders of a sequence of runs, each with half the mesh size or step of the previous run; the cheapest choice.
+"""Errors and orders of sequences of runs, and the cheapest mesh and step for an error, which is verified by refining it.
 
-With the values q_k of level k and d_k = max|q_{k+1} - q_k|, the observed order is p_k = log2(d_k/d_{k+1}), the limit (Richardson
-extrapolation) q = q_L + (q_L - q_{L-1})/(2^p - 1), the error of a level max|q_k - q|. The maximum is over the rows, which are
-points.
+Each run of a sequence has half the mesh size or step of the previous one. With the values q_k of level k and
+d_k = max|q_{k+1} - q_k|, the observed order is p_k = log2(d_k/d_{k+1}), the limit (Richardson extrapolation)
+q = q_L + (q_L - q_{L-1})/(2^p - 1), the error of a level max|q_k - q|. The maximum is over the rows, which are points.
+
+A choice is run, then again with twice the elements, then again with twice the elements and half the step. With the orders p and q
+of the sequences
+
+    e = 1.1 (d_mesh/(1 - 2^-p) + d_step/(1 - 2^-q)),   d: the largest distance of a point from run to run                 (1)
+
+estimates the error from runs at the choice itself, which includes the interaction of mesh and step there. The estimate is
+conservative: the two parts never cancel, and orders above 2 count as 2. If (1) exceeds the error, or is several times smaller,
+the sequences are shifted to pass through the measured errors, and the next choice is made.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from rigid.system import Floats
+from rodsim.studies.errors import StudyError
 
 EXACT = 1e-12  # relative to the scale: smaller differences are round-off
 LOWEST_ORDER, HIGHEST_ORDER = 0.5, 16.0  # observed orders outside: the sequence does not converge (yet)
 TRUSTED_ORDER = 2.0  # upper limit of the order if an error is estimated from one refinement
+SAMPLES = 20  # approximate number of times at which motions are compared
+COARSER = 4.0  # limit: how many times coarser than the scene's own mesh and step a choice may be
+TRIES = 4  # largest number of choices that are run
+SAFETY = 1.1  # safety factor in (1)
+AIM = 0.8  # expected error of a choice, as a fraction of the requested error
+LOOSE = 0.4  # fraction of the requested error: below it a coarser choice is tried, too
 
 
 @dataclass(frozen=True)
@@ -94,3 +113,192 @@ def cheapest(mesh: Series | None, step: Series | None, error: float) -> tuple[fl
 def _factor(found: Series, error: float) -> float:
     """Return the factor by which mesh or steps must be finer than on the first level for this error."""
     return float((found.error_at(1.0) / error) ** (1.0 / found.order))
+
+
+# --- runs
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: mesh, step and interval between outputs."""
+
+    elements: dict[str, int]  # number of elements of each rod
+    dt: float | None  # step, s; None: an equilibrium
+    every: int  # number of steps from output to output
+
+    @property
+    def work(self) -> float:
+        """Return a measure of the cost, proportional to elements times steps."""
+        return max(1, sum(self.elements.values())) / (self.dt or 1.0)
+
+    def with_mesh(self, factor: int) -> Run:
+        """Return the run with `factor` times as many elements."""
+        return replace(self, elements={name: n * factor for name, n in self.elements.items()})
+
+    def with_steps(self, factor: int) -> Run:
+        """Return the run with `factor` times as many steps, and outputs at the same times."""
+        return self if self.dt is None else replace(self, dt=self.dt / factor, every=self.every * factor)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The first run of both sequences, and the times at which results are compared."""
+
+    first: Run
+    levels: int
+    orders: dict[str, int]  # order of the elements of each rod
+    n_steps: int  # number of steps of the first run
+    between: int  # number of steps of the first run from sample to sample
+    motion: bool  # True: the motion is compared at the samples; False: measures that use all outputs
+
+    @property
+    def times(self) -> tuple[float, ...] | None:
+        """Return the times of the samples, s; None for an equilibrium, which is sampled at its last output."""
+        dt = self.first.dt
+        return (
+            None if dt is None else tuple(k * dt for k in range(self.between, self.n_steps + 1, self.between))
+        )
+
+    @property
+    def n_mesh(self) -> int:
+        """Return the number of runs of the mesh sequence; its first run is also the first of the step sequence."""
+        return self.levels if self.first.elements else 1
+
+    def runs(self) -> list[Run]:
+        """Return the runs of both sequences: meshes at the first step, then steps on the first mesh."""
+        meshes = [self.first.with_mesh(2**k) for k in range(self.n_mesh)]
+        if self.first.dt is None:
+            return meshes
+        return meshes + [self.first.with_steps(2**k) for k in range(1, self.levels)]
+
+    def finer(self, mesh: float, steps: float) -> Run:
+        """Return a run that is finer than the first by these factors, or a little more.
+
+        Numbers of elements are multiples of their order; samples, and the outputs of other measures, fall on whole steps.
+        """
+        elements = {}
+        for name, n in self.first.elements.items():
+            p = self.orders[name]
+            elements[name] = p * max(1, math.ceil(n * mesh / p - 1e-9))
+        dt, every = self.first.dt, self.first.every
+        if dt is None:
+            return Run(elements, None, 1)
+        # unit: steps of the first run that are divided again; end, samples and outputs are multiples of it
+        same_outputs = not self.motion and steps >= 1.0
+        apart = every if same_outputs else self.between
+        unit = math.gcd(apart, self.n_steps)
+        n = max(1, math.ceil(unit * steps - 1e-9))
+        each = n * apart // unit if self.motion or same_outputs else 1
+        return Run(elements, dt * unit / n, each)
+
+    def factors(self, run: Run) -> tuple[float, float]:
+        """Return the factors (mesh, steps) by which a run is finer than the first; the mesh by its least refined rod."""
+        of_rods = [run.elements[name] / n for name, n in self.first.elements.items()]
+        steps = 1.0 if run.dt is None or self.first.dt is None else self.first.dt / run.dt
+        return min(of_rods, default=1.0), steps
+
+
+# --- choices
+
+
+Runs = Callable[[list[Run]], list[dict[str, Floats]]]  # function: runs -> values of each run, by measure
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of mesh and step with its estimated errors."""
+
+    elements: dict[str, int]  # number of elements of each rod
+    dt: float | None  # step, s; None for an equilibrium
+    estimated: float  # relative error predicted by the sequences, largest of all measures
+    mesh_error: float  # relative, found by refining the choice; of the measure with the largest sum
+    step_error: float
+    ok: bool  # whether their sum is not above the requested error
+
+    @property
+    def checked(self) -> float:
+        """Return the error estimate (1), the largest of all measures."""
+        return self.mesh_error + self.step_error
+
+    def plain(self) -> dict[str, Any]:
+        """Return the choice as plain data, for JSON."""
+        return {**vars(self), "checked": self.checked}
+
+
+def choose(
+    plan: Plan,
+    meshes: Mapping[str, Series],
+    steps: Mapping[str, Series],
+    scales: Mapping[str, float],
+    error: float,
+    run: Runs,
+) -> tuple[Choice, list[str]]:
+    """Return the cheapest choice that meets the error for all measures, or the last that misses it; and notes.
+
+    `meshes`, `steps`: refinement sequences by measure; empty if there is nothing to refine. `scales`: reference values by which
+    errors are divided, by measure.
+    """
+    meshes, steps, notes = dict(meshes), dict(steps), []
+    least, kept, missed = 1.0 / COARSER, None, None
+    kept_work = float("inf")
+    tries = 0
+    while tries < TRIES:
+        factors = [cheapest(meshes.get(name), steps.get(name), AIM * error) for name in scales]
+        row = plan.finer(max(least, *(m for m, _ in factors)), max(least, *(s for _, s in factors)))
+        if row.work >= 0.9 * kept_work:
+            break
+        m, s = plan.factors(row)
+        try:
+            parts = _errors(row, meshes, steps, scales, run)
+        except StudyError as failure:  # the choice is too coarse to be run
+            if least == 1.0 or (m >= 1.0 and s >= 1.0):
+                raise
+            notes.append(f"the choice did not run, the scene's own mesh and step are the coarsest: {failure}")
+            least = 1.0
+            continue
+        tries += 1
+        expected = max(_at(meshes, name, m) + _at(steps, name, s) for name in scales)
+        worst = max(parts, key=lambda name: sum(parts[name]))
+        choice = Choice(row.elements, row.dt, expected, *parts[worst], sum(parts[worst]) <= error)
+        if not choice.ok:
+            missed = choice
+        else:
+            kept, kept_work = choice, row.work
+            if choice.checked >= LOOSE * error:
+                break
+        for name, (of_mesh, of_step) in parts.items():
+            if name in meshes:
+                meshes[name] = meshes[name].through(m, of_mesh)
+            if name in steps:
+                steps[name] = steps[name].through(s, of_step)
+    found = kept or missed
+    assert found is not None  # the first choice is run, or raises
+    return found, notes
+
+
+def _at(all_found: Mapping[str, Series], name: str, factor: float) -> float:
+    return all_found[name].error_at(factor) if name in all_found else 0.0
+
+
+def _errors(
+    row: Run,
+    meshes: Mapping[str, Series],
+    steps: Mapping[str, Series],
+    scales: Mapping[str, float],
+    run: Runs,
+) -> dict[str, tuple[float, float]]:
+    """Return both terms of (1), mesh and step, by measure."""
+    rows = [row]
+    if meshes:
+        rows.append(rows[-1].with_mesh(2))
+    if steps:
+        rows.append(rows[-1].with_steps(2))
+    found = run(rows)
+
+    def estimate(all_found: Mapping[str, Series], name: str, k: int) -> float:
+        if name not in all_found:
+            return 0.0
+        change = distance(found[k][name], found[k + 1][name]) / scales[name]
+        return SAFETY * all_found[name].error_of(change)
+
+    return {name: (estimate(meshes, name, 0), estimate(steps, name, len(rows) - 2)) for name in scales}

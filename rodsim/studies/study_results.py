@@ -1,24 +1,42 @@
-"""Results of a study: its table in several forms, its failures, and pictures of its columns."""
+"""Results of a study: its table in memory and on disk, its failures and pictures, and the journal of its cases.
+
+Columns of the table: case, the parameters, the seed if there is one, the measures, error ("" if the case succeeded). It contains
+neither computing times nor hosts, so that it is bit-identical however the study was run. The folder of a study:
+
+    cases.jsonl     a line for each case, in the order in which they ended: keys, measures, errors; append-only
+    table.csv, table.parquet     the table, written completely or not at all
+    results/case-0007-KEY.vtkhdf     saved results, with the first 8 characters of the key
+
+A line of the journal that is incomplete because the process was killed is no JSON. It is skipped, and its case is run again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from rodsim import html_tables as tables
+from rodsim.extras import extra
 from rodsim.html_tables import some
-from rodsim.studies import table
+from rodsim.results.lock import Lock
+from rodsim.results.whole_file import named, whole_file
 from rodsim.studies.cases import Outcome
-from rodsim.studies.designs import is_grid
-from rodsim.studies.folder import kept_result
-from rodsim.studies.study import Study
+from rodsim.studies.errors import StudyError
+from rodsim.studies.study import CASE, ERROR, Study, is_grid
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from rodsim.studies.cases import Outcome
 
 
 @dataclass
@@ -59,19 +77,17 @@ class Sweep:
     def frame(self) -> pd.DataFrame:
         """Return the table (pandas), with a row for each case."""
         named = [name for name, what in self.study.measures.items() if isinstance(what, str)]
-        return table.frame(self.study.rows, self.outcomes, self.study.units, named)
+        return make_frame(self.study.rows, self.outcomes, self.study.units, named)
 
     @cached_property
     def dataset(self) -> xr.Dataset:
         """Return the measures (xarray): an axis for each parameter if the cases are a grid, else over the case number."""
-        return table.dataset(self.frame, self.study.columns, self.measures, self.grid)
+        return make_dataset(self.frame, self.study.columns, self.measures, self.grid)
 
     @property
     def measures(self) -> list[str]:
         """Return the names of the measures."""
-        return [
-            name for name in self.frame.columns if name not in (table.CASE, table.ERROR, *self.study.columns)
-        ]
+        return [name for name in self.frame.columns if name not in (CASE, ERROR, *self.study.columns)]
 
     @property
     def grid(self) -> bool:
@@ -164,4 +180,172 @@ class Sweep:
         MissingExtra
             If pyarrow is not installed (`pip install 'rodsim[studies]'`).
         """
-        return table.write(self.frame, Path(folder))
+        return write_table(self.frame, Path(folder))
+
+
+# --- table
+
+
+def make_frame(
+    rows: Sequence[Mapping[str, Any]],
+    outcomes: Sequence[Outcome],
+    units: Mapping[str, str],
+    measures: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return the table; its `attrs["units"]` are units by column. `measures`: columns that exist even if no case has them."""
+    pandas = extra("pandas", "studies", "a study")
+    found = [name for outcome in outcomes for name in outcome.measures]
+    measures = list(dict.fromkeys([*measures, *found]))  # also if all cases failed
+    columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
+    for name in rows[0] if rows else ():
+        columns[name] = [_cell(rows[outcome.number][name]) for outcome in outcomes]
+    for name in measures:
+        columns[name] = [outcome.measures.get(name, float("nan")) for outcome in outcomes]
+    columns[ERROR] = [outcome.error for outcome in outcomes]
+    table = pandas.DataFrame(columns)
+    table.attrs["units"] = {name: unit for name, unit in units.items() if name in columns and unit}
+    return table
+
+
+def _cell(value: Any) -> Any:
+    """Return the value of a parameter for the table; lists and mappings as JSON text."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def write_table(table: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write the table as .csv and .parquet, each completely or not at all; return both paths."""
+    arrow = extra("pyarrow", "studies", "a study")
+    parquet = extra("pyarrow.parquet", "studies", "a study")
+    paths = [folder / "table.csv", folder / "table.parquet"]
+    with whole_file(paths[0]) as file:
+        table.to_csv(file, index=False)  # floats with all their digits
+    units = {"units": json.dumps(table.attrs["units"])}
+    own = arrow.Table.from_pandas(table, preserve_index=False)
+    with whole_file(paths[1]) as file:
+        parquet.write_table(own.replace_schema_metadata({**(own.schema.metadata or {}), **units}), file)
+    return paths
+
+
+def make_dataset(
+    table: pd.DataFrame, parameters: Sequence[str], measures: Sequence[str], grid: bool
+) -> xr.Dataset:
+    """Return the measures over an axis for each parameter if `grid`, else over the case with the parameters as coordinates."""
+    extra("xarray", "studies", "a study")
+    units = table.attrs["units"]
+    axes = {name: table[name].drop_duplicates().tolist() for name in parameters}
+    if grid and parameters and len(table) == np.prod([len(axis) for axis in axes.values()]):
+        columns = table.set_index(list(parameters))[[*measures, ERROR]]
+        found = columns.to_xarray().reindex(axes)  # in the order of the values, not sorted
+    else:
+        columns = table.set_index(CASE)[[*measures, ERROR, *parameters]]
+        found = columns.to_xarray().set_coords(list(parameters))
+    for name in found.variables:
+        if name in units:
+            found[name].attrs["units"] = units[str(name)]
+    return found
+
+
+JOURNAL = "cases.jsonl"
+RESULTS = "results"
+
+
+# --- journal
+
+
+class Folder:
+    """Folder of a study, locked against other writers until `close`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.exists() and not path.is_dir():
+            raise StudyError(f"'{path}' is no folder; give the name of a folder for the study")
+        path.mkdir(parents=True, exist_ok=True)
+        self._journal = path / JOURNAL
+        self._lock = Lock(self._journal)
+        self._file: IO[str] | None = None
+
+    def done(self) -> dict[str, Outcome]:
+        """Return the outcomes by key, of all studies that have written to this folder."""
+        found: dict[str, Outcome] = {}
+        text = self._journal.read_text("utf-8", "replace") if self._journal.exists() else ""
+        for line in text.splitlines():
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # skip incomplete lines
+                outcome = _outcome(json.loads(line))
+                found[outcome.key] = outcome
+        return found
+
+    def add(self, outcome: Outcome, values: dict[str, Any]) -> None:
+        """Append an outcome to the journal, and save its result file if it has one; `values`: parameters of the case."""
+        if outcome.file is not None:
+            target = self.result(outcome.key, outcome.number)
+            target.parent.mkdir(exist_ok=True)
+            with whole_file(target) as file:
+                file.write_bytes(outcome.file)
+        if self._file is None:
+            written = self._journal.read_bytes() if self._journal.exists() else b""
+            self._file = open(self._journal, "a", encoding="utf-8")  # noqa: SIM115, closed in close()
+            self._file.write("\n" if written and not written.endswith(b"\n") else "")
+        record = {
+            "key": outcome.key,
+            "case": outcome.number,
+            "values": values,
+            "measures": outcome.measures,
+            "error": outcome.error,
+            "lost": outcome.lost,
+            "seconds": round(outcome.seconds, 6),
+            "notes": outcome.notes,
+            "samples": outcome.samples,
+        }
+        with named(self._journal):
+            self._file.write(dumps(record) + "\n")
+            self._file.flush()
+
+    def result(self, key: str, number: int) -> Path:
+        """Return the path for the result of a case; it contains the key, because the number may differ in another study."""
+        return self.path / RESULTS / f"case-{number:04d}-{key[:8]}.vtkhdf"
+
+    def kept(self, key: str) -> Path | None:
+        """Return the saved result file of a case; None if there is none."""
+        return kept_result(self.path, key)
+
+    def close(self) -> None:
+        """Close the journal and release the lock."""
+        try:
+            if self._file is not None:
+                with named(self._journal):
+                    self._file.close()  # writes the buffer again if the disk was full
+        finally:
+            self._lock.release()
+
+
+def kept_result(folder: Path, key: str) -> Path | None:
+    """Return the saved result file of a case in the folder of a study; None if there is none."""
+    return next(iter(sorted((folder / RESULTS).glob(f"case-*-{key[:8]}.vtkhdf"))), None)
+
+
+def _outcome(record: dict[str, Any]) -> Outcome:
+    """Return the outcome stored in a line of the journal, without its result file."""
+    return Outcome(
+        int(record["case"]),
+        str(record["key"]),
+        {str(name): float(x) for name, x in record["measures"].items()},
+        str(record["error"]),
+        bool(record["lost"]),
+        float(record["seconds"]),
+        tuple(record["notes"]),
+        None,
+        tuple(float(x) for x in record["samples"]),
+    )
+
+
+def dumps(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON; nan, inf and -inf become the texts "nan", "inf", "-inf", which `float` reads."""
+    return json.dumps(_plain(value), default=str, allow_nan=False, indent=indent)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_plain(name): _plain(x) for name, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(x) for x in value]
+    return repr(float(value)) if isinstance(value, float) and not math.isfinite(value) else value

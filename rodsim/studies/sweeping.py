@@ -1,22 +1,28 @@
-"""Run a study from Python, described by arguments (`sweep`)."""
+"""Run a study from Python (`sweep`), or one that is read from a file (`run_study`): the cases that are not done yet."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
 from rigid.later import Later
-from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, scene_base
-from rodsim.studies.designs import Parameter, made_parameter
+from rodsim.studies.bases import SETTINGS, Base, FunctionBase, ModelBase, read_scene_base
+from rodsim.studies.cases import Case, Outcome, Recipe
 from rodsim.studies.errors import StudyError, near
-from rodsim.studies.measures import Measure
-from rodsim.studies.running import run_study
-from rodsim.studies.study import Study
-from rodsim.studies.study_results import Sweep
+from rodsim.studies.keys import program
+from rodsim.studies.measures import Measure, named_measures
+from rodsim.studies.study import Parameter, Study, made_parameter
+from rodsim.studies.study_results import Folder, Sweep
+from rodsim.studies.workers import Workers, open_workers, run_cases
 
 if TYPE_CHECKING:
     from rodsim.studies import study_schema as schema
+    from rodsim.studies.study_schema import ChosenEntry
+
 else:
     schema = Later("rodsim.studies.study_schema")
 
@@ -30,7 +36,7 @@ def sweep(
     n: int | None = None,
     seeds: int | Sequence[int] | None = None,
     folder: Path | str | None = None,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     workers: int | None = None,
     keep: str | Sequence[int] | Mapping[str, Any] = "none",
     progress: bool | None = None,
@@ -40,7 +46,7 @@ def sweep(
 ) -> Sweep:
     """Run a scene, a model or a function with many parameter values, on all cores or on a Dask cluster.
 
-    A script must guard the call with `if __name__ == "__main__":`, because workers import the script.
+    Workers do not import the script that calls it: the functions and classes that it defines are sent to them.
 
     Parameters
     ----------
@@ -65,11 +71,10 @@ def sweep(
     folder : Path or str, optional
         Folder for the journal, the table, results and pictures. Cases already done there are not run again. By default
         everything stays in memory.
-    scheduler : str, optional
-        Address of a Dask scheduler. By default a cluster on this machine.
+    scheduler : str or distributed.Client, optional
+        Dask scheduler: its address, or a client that is connected to it. By default processes of this machine.
     workers : int, optional
-        Number of processes of the cluster on this machine, by default one for each core. 0: run the cases in this process, one
-        after the other, without Dask.
+        Number of processes of this machine, by default one for each core. 0: run the cases in this process, one after the other.
     progress : bool, optional
         Show a progress bar on stderr, by default if stderr is a terminal. False: no messages at all.
     keep : str, sequence of int or mapping, default "none"
@@ -121,7 +126,7 @@ def sweep(
         of_base,
         given,
         _validated(schema.DesignEntry, "design", entry),
-        _measures(measures),
+        named_measures(measures),
         _keep(keep),
         limit=limit,
     )
@@ -136,17 +141,9 @@ def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]
         of_model = ModelBase(base, dict(settings))
         of_model.check(list(given))
         return of_model
-    if isinstance(base, str | Path):
-        from rodsim.scenes.reading import read
-
-        source, folder = read(base), Path(base).parent
+    if isinstance(base, str | Path | Mapping):
         places = {name: parameter.places for name, parameter in given.items()}
-        return scene_base(source.file, source.data, source.lines, folder, places, settings)
-    if isinstance(base, Mapping):
-        from rodsim.scenes.plain import scene_of
-
-        places = {name: parameter.places for name, parameter in given.items()}
-        return scene_base("<scene>", scene_of(base), {}, None, places, settings)
+        return read_scene_base(base, places, settings)
     if callable(base):
         of_function = FunctionBase(base, dict(settings))
         of_function.check(list(given))
@@ -164,19 +161,6 @@ def _parameter(name: str, given: Any) -> Parameter:
         given = {"values": [x.item() if isinstance(x, np.generic) else x for x in given]}
     entry = _validated(schema.ParameterEntry, f"parameter '{name}'", dict(given))
     return made_parameter(name, entry)
-
-
-def _measures(given: Mapping[str, Measure] | Sequence[str] | None) -> dict[str, Measure]:
-    """Return the measures by name; raise StudyError for one that is neither text nor callable."""
-    found: dict[str, Measure] = {}
-    if given is not None:
-        found = dict(given) if isinstance(given, Mapping) else {text: text for text in given}
-    for name, what in found.items():
-        if not isinstance(what, str) and not callable(what):
-            raise StudyError(
-                f"measure '{name}' = {what!r:.60}: give words as 'final energy.total', or a function"
-            )
-    return found
 
 
 def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
@@ -200,3 +184,129 @@ def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) ->
         where = ".".join(str(part) for part in item["loc"])
         value = "" if item["type"] == "missing" else f" = {item['input']!r:.60}"
         raise StudyError(f"{owner}:{f' {where}{value}' if where else ''}{complaint(item)}") from None
+
+
+# --- cases that are not done yet
+
+
+def run_study(
+    study: Study,
+    folder: Path | str | None = None,
+    *,
+    scheduler: Any = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    retry: bool = False,
+    limit: float | None = None,
+) -> Sweep:
+    """Run the cases of a study that are not done yet with workers of its own, and return all its results.
+
+    `scheduler`: address of a Dask scheduler, or a client; None: `workers` processes (default: one for each core; 0: this one).
+    The other arguments are those of `run_with`.
+    """
+    with open_workers(scheduler, workers) as opened:
+        return run_with(opened, study, folder, progress, retry, limit)
+
+
+def run_with(
+    workers: Workers | None,
+    study: Study,
+    folder: Path | str | None = None,
+    progress: bool | None = None,
+    retry: bool = False,
+    limit: float | None = None,
+) -> Sweep:
+    """Run the cases of a study that are not done yet, and return all its results; the workers stay for the next study.
+
+    `folder`: folder of the journal, the table, results and pictures, in which finished cases are looked up; None: in memory.
+    `retry`: True to run failed cases again. `limit`: time limit of a case without compilation (s); None: that of the study.
+
+    Raises
+    ------
+    StudyStopped
+        If the scheduler is gone for good; the finished cases are in the folder.
+    """
+    if folder is None and study.keep != "none":
+        raise StudyError("keep: results go to a folder; give one")
+    home = None if folder is None else Folder(Path(folder))
+    try:
+        outcomes = {} if home is None else _known(study, home, retry)
+        sweep = Sweep(study, [], None if home is None else home.path)
+        try:
+            _complete(study, workers, home, outcomes, progress, study.limit if limit is None else limit)
+        finally:
+            sweep.outcomes = [outcomes[number] for number in sorted(outcomes)]
+            if home is not None and sweep.outcomes:
+                sweep.write(home.path)
+                sweep.__dict__.pop("frame", None)
+        return sweep
+    finally:
+        if home is not None:
+            home.close()
+
+
+def _known(study: Study, home: Folder, retry: bool) -> dict[int, Outcome]:
+    """Return the outcomes of cases that were done before, by number; cases whose worker died are always run again."""
+    done = home.done()
+    found = {}
+    for case in study.cases:
+        outcome = done.get(case.key)
+        if outcome is not None and not outcome.lost and not (retry and outcome.error):
+            found[case.number] = outcome._replace(number=case.number)
+    return found
+
+
+def _complete(
+    study: Study,
+    workers: Workers | None,
+    home: Folder | None,
+    outcomes: dict[int, Outcome],
+    progress: bool | None,
+    limit: float | None,
+) -> None:
+    """Run the missing cases, then run again the cases whose results are to be saved and are not."""
+    recipe = Recipe(study.base, study.measures, program(), study.sampler, limit)
+    hidden = None if progress is None else not progress  # None: shown if stderr is a terminal
+    failed = {number for number, outcome in outcomes.items() if outcome.error}
+    look: dict[str, Any] = {"unit": "case", "dynamic_ncols": True, "smoothing": 0.1, "disable": hidden}
+    with tqdm(total=len(study.cases), initial=len(outcomes), **look) as bar:
+
+        def took(outcome: Outcome) -> None:
+            if home is not None:
+                home.add(outcome, study.rows[outcome.number])
+            bar.update(
+                outcome.number not in outcomes
+            )  # a case that is run again for its result file counts once
+            outcomes[outcome.number] = outcome._replace(file=None)
+            (failed.add if outcome.error else failed.discard)(outcome.number)
+            bar.set_postfix_str(f"{len(failed)} failed" if failed else "", refresh=False)
+
+        def tell(words: str) -> None:
+            if progress is not False:
+                bar.write(f"rodsim: {words}", file=sys.stderr)
+
+        def run(cases: list[Case], kept: frozenset[int]) -> None:
+            if cases:
+                run_cases(workers, recipe, cases, took, kept, tell)
+
+        every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
+        run([case for case in study.cases if case.number not in outcomes], every)
+        if home is not None and study.keep != "none":
+            chosen = every or _chosen(study.keep, outcomes)
+            wanted = [
+                n for n in sorted(chosen) if not outcomes[n].error and home.kept(study.cases[n].key) is None
+            ]
+            run([study.cases[number] for number in wanted], frozenset(wanted))
+
+
+def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
+    """Return the numbers of the cases whose results are to be saved."""
+    assert not isinstance(keep, str)
+    chosen = set(keep.cases)
+    for name, sign in ((keep.largest, -1.0), (keep.smallest, 1.0)):
+        if name is not None:
+            done = [o for o in outcomes.values() if not o.error and o.measures[name] == o.measures[name]]
+            chosen |= {
+                o.number for o in sorted(done, key=lambda o: (sign * o.measures[name], o.number))[: keep.n]
+            }
+    return frozenset(chosen)

@@ -12,7 +12,7 @@ from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
 from rodsim.statics.linear_buckling import buckling
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values
 from rodsim.validation.rods_at_rest import section
 
 # arch of 215 degrees, radius 100, EI = 1e6, EA = GA = 1e8: load and downward displacement of the crown at the limit
@@ -60,14 +60,8 @@ def thin() -> Section:
     """Return the section of the legs of the frames."""
     G = YOUNG / 2 / (1 + POISSON)
     A, weak, strong = HIGH * THICK, HIGH * THICK**3 / 12, THICK * HIGH**3 / 12
-    return Section.from_stiffness(
-        EA=YOUNG * A,
-        GA=G * A,
-        GJ=G * HIGH * THICK**3 / 3,
-        EI=[YOUNG * strong, YOUNG * weak],  # d3 is in the plane of the frame
-        mass_per_length=1.0,
-        inertia_per_length=1.0,
-    )
+    # d3 is in the plane of the frame
+    return section(YOUNG * A, G * A, [YOUNG * strong, YOUNG * weak], G * HIGH * THICK**3 / 3)
 
 
 def frame(level: int) -> Values:
@@ -131,9 +125,7 @@ def deployed_ring(level: int) -> Values:
     One end is fixed; the other is rotated by one turn about the diameter on which it slides.
     """
     model = Model("deployable ring")
-    strip = Section.from_stiffness(
-        EA=4e4, GA=2e4, GJ=1.0, EI=[200.0, 1.0], mass_per_length=1.0, inertia_per_length=1.0
-    )
+    strip = section(4e4, 2e4, [200.0, 1.0], 1.0)
     ring = model.add_rod(
         "ring", lambda s: (-np.cos(np.pi * s), np.sin(np.pi * s), 0.0), strip, 20, up=(0, 0, 1)
     )
@@ -156,8 +148,7 @@ CASES = (
         {f"P({name})": Known(P, 1e-7, 897.0) for name, (P, _) in ARCH.items()}
         | {f"v({name})": Known(v, 1e-7, 100.0) for name, (_, v) in ARCH.items()},
         arch,
-        ("40 elements", "80 elements"),
-        2,
+        Meshes("40 elements", "80 elements", 2),
     ),
     Case(
         "right-angle-frame",
@@ -165,8 +156,7 @@ CASES = (
         "shooting, 12 digits (tests/support/shooting.py)",
         {f"P({name})": Known(P, 1e-11, P) for name, P in FRAME.items()},
         frame,
-        ("20 elements a leg", "40 elements a leg"),
-        2,
+        Meshes("20 elements a leg", "40 elements a leg", 2),
     ),
     Case(
         "frame-moments",
@@ -175,8 +165,7 @@ CASES = (
         # bifurcations are located to 1e-6 of the load
         {f"M({name})": Known(M, 1e-3, M) for name, M in FRAME_MOMENTS.items()},
         frame_moments,
-        ("20 elements", "40 elements"),
-        2,
+        Meshes("20 elements", "40 elements", 2),
     ),
     Case(
         "twisted-ring",
@@ -188,8 +177,7 @@ CASES = (
             for GJ in RING_STIFFNESS
         },
         twisted_rings,
-        ("20 elements", "40 elements"),
-        2,
+        Meshes("20 elements", "40 elements", 2),
         slow=True,
     ),
     Case(
@@ -201,7 +189,6 @@ CASES = (
             "energy": Known(2 * np.pi, 1e-8, 2 * np.pi),
         },
         deployed_ring,
-        ("", "20 elements: constant strain is exact in each, round-off"),
-        None,
+        Meshes("", "20 elements: constant strain is exact in each, round-off", None),
     ),
 )

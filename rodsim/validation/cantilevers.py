@@ -10,7 +10,7 @@ from rodsim.model import Model
 from rodsim.parts.materials import Material
 from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values, known_at
 from rodsim.validation.rods_at_rest import cantilever, section
 
 # Dowell and Traybar's beam of aluminium: 508 x 12.3777 x 3.2024 mm, as Obrezkov, Mikkola and Matikainen compute it
@@ -28,16 +28,26 @@ PRINCETON = {
     75: (-0.0480856124803, -0.00647033530266, 0.196138733764),
     90: (-0.0504010153526, 0.0, 0.200683960608),
 }
-# results of ANSYS' beam elements, 10 to 199 of them: load -> tip down the wide side, down the thin side, m, at ANGLES
+# results of ANSYS' beam elements, 10 to 199 of them: load -> angle -> tip down the wide side and down the thin side, m
 ANSYS = {
-    "P2": (
-        (0.0107141763, 0.01061328706, 0.0101116963, 0.008837226265, 0.006604665004, 0.003538889001, 0.0),
-        (0.0, 0.04208232124, 0.07939482948, 0.108987937, 0.129887616, 0.142194370, 0.146245978),
-    ),
-    "P3": (
-        (0.01606423724, 0.01645825752, 0.01665873206, 0.0151861844, 0.011578375, 0.006248967384, 0.0),
-        (0.0, 0.06435812858, 0.117735994, 0.156467239, 0.181861627, 0.196097131, 0.200677707),
-    ),
+    "P2": {
+        0: (-0.0107141763, 0.0),
+        15: (-0.01061328706, 0.04208232124),
+        30: (-0.0101116963, 0.07939482948),
+        45: (-0.008837226265, 0.108987937),
+        60: (-0.006604665004, 0.129887616),
+        75: (-0.003538889001, 0.142194370),
+        90: (0.0, 0.146245978),
+    },
+    "P3": {
+        0: (-0.01606423724, 0.0),
+        15: (-0.01645825752, 0.06435812858),
+        30: (-0.01665873206, 0.117735994),
+        45: (-0.0151861844, 0.156467239),
+        60: (-0.011578375, 0.181861627),
+        75: (-0.006248967384, 0.196097131),
+        90: (0.0, 0.200677707),
+    },
 }
 MOMENT, HELIX_EI = np.array([1.7, -0.6, 3.1]), 2.0  # dead moment and bending stiffness of the helix
 CORNER = (0.859228475392, -0.914052049662)  # tip displacement of the L
@@ -56,14 +66,7 @@ def princeton_exact(level: int) -> Values:
     """Compute the tip displacements for all angles of the largest load, with the torsion constant of the source."""
     G, A = E / 2 / (1 + NU), WIDE * THIN
     weak, strong = WIDE * THIN**3 / 12, THIN * WIDE**3 / 12
-    of = Section.from_stiffness(
-        EA=E * A,
-        GA=G * A,
-        GJ=TORSION * G * (weak + strong),
-        EI=[E * weak, E * strong],
-        mass_per_length=1.0,
-        inertia_per_length=1.0,
-    )
+    of = section(E * A, G * A, [E * weak, E * strong], TORSION * G * (weak + strong))
     n = (16, 32)[level]
     return {f"u({degrees})": princeton(of, LOADS["P3"], degrees, n) for degrees in ANGLES}
 
@@ -107,16 +110,6 @@ def corner(level: int) -> Values:
     return {"u": (r[-1, -1] - r[0, -1])[:2]}
 
 
-def _known_published() -> dict[str, Known]:
-    """Return the tip displacements of ANSYS by quantity."""
-    # the programs of the source differ by 3e-4 m: one prevents warping of the section at the clamp
-    return {
-        f"{name}({degrees})": Known((-ANSYS[name][0][k], ANSYS[name][1][k]), 3e-4, LENGTH)
-        for name in LOADS
-        for k, degrees in enumerate(ANGLES)
-    }
-
-
 def _helix() -> np.ndarray:
     """Return the exact tip (3,) of the helix."""
     k = float(np.linalg.norm(MOMENT)) / HELIX_EI
@@ -125,25 +118,24 @@ def _helix() -> np.ndarray:
     return on_axis + (e1 - on_axis) * np.sin(k) / k + np.cross(axis, e1) * (1.0 - np.cos(k)) / k
 
 
-PRINCETON_MESHES = ("16 elements", "32 elements")
+PRINCETON_MESHES = Meshes("16 elements", "32 elements", 2)
 CASES = (
     Case(
         "princeton",
         "Princeton beam of Dowell and Traybar 1975, 13.345 N at 0 to 90 degrees",
         "shooting, 12 digits (tests/support/shooting.py)",
-        {f"u({degrees})": Known(u, 1e-12, LENGTH) for degrees, u in PRINCETON.items()},
+        known_at("u", PRINCETON, 1e-12, LENGTH),
         princeton_exact,
         PRINCETON_MESHES,
-        2,
     ),
     Case(
         "princeton-published",
         "Princeton beam, 8.896 and 13.345 N, beside ANSYS",
         "ANSYS beams of Obrezkov, Mikkola, Matikainen, Nonlinear Dyn. 109, 2022; numbers by Exudyn, ANCFBeamTest.py",
-        _known_published(),
+        # the programs of the source differ by 3e-4 m: one prevents warping of the section at the clamp
+        known_at("P2", ANSYS["P2"], 3e-4, LENGTH) | known_at("P3", ANSYS["P3"], 3e-4, LENGTH),
         princeton_published,
         PRINCETON_MESHES,
-        2,
     ),
     Case(
         "helix",
@@ -151,8 +143,7 @@ CASES = (
         "exact, helix",
         {f"tip({n})": Known(_helix(), 1e-11, 1.0) for n in (1, 3)},
         helix,
-        ("", "1 and 3 elements: constant strain is exact in each, round-off"),
-        None,
+        Meshes("", "1 and 3 elements: constant strain is exact in each, round-off", None),
     ),
     Case(
         "l-frame",
@@ -160,7 +151,6 @@ CASES = (
         "shooting, 12 digits (tests/support/shooting.py)",
         {"u": Known(CORNER, 1e-12, 1.0)},
         corner,
-        ("10 elements a leg", "20 elements a leg"),
-        2,
+        Meshes("10 elements a leg", "20 elements a leg", 2),
     ),
 )

@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+from rodsim.results.result import Result
 
 SAFETY = 2.0  # the estimate is asymptotic, and a difference of two errors that may have different directions
 ROUNDING = 1e-11  # round-off of thousands of steps, each solved to a few eps
 COARSE, FINE = 0, 1  # mesh levels
 
 Values = Mapping[str, Any]  # numbers or arrays by quantity
+Table = Mapping[Any, Any]  # numbers or arrays by time or parameter
 
 
 class Known(NamedTuple):
@@ -35,6 +37,15 @@ class Known(NamedTuple):
     value: ArrayLike
     accuracy: float  # absolute, from the digits of the reference
     scale: float  # size of the quantity, by which errors are divided
+
+
+class Meshes(NamedTuple):
+    """Descriptions of both levels of a case, and how their results converge."""
+
+    coarse: str
+    fine: str
+    order: int | None = None  # of convergence; None: the steps are those of the source, without refinement
+    limit: float = 1e-2  # upper bound of the tolerance, relative
 
 
 @dataclass(frozen=True)
@@ -46,9 +57,7 @@ class Case:
     source: str  # source of the numbers
     known: Mapping[str, Known]
     run: Callable[[int], Values]  # computes the values at a level: COARSE, FINE
-    meshes: tuple[str, str]  # descriptions of both levels
-    order: int | None  # order of convergence; None: the steps are those of the source, without refinement
-    limit: float = 1e-2  # upper bound of the tolerance, relative
+    meshes: Meshes
     slow: bool = False
 
 
@@ -71,10 +80,27 @@ class Outcome(NamedTuple):
         return bool(self.error <= self.tolerance)
 
 
+def known_at(what: str, table: Table, accuracy: float, scale: float) -> dict[str, Known]:
+    """Return the reference values "what(key)" of a table by time or parameter."""
+    return {f"{what}({key:g})": Known(value, accuracy, scale) for key, value in table.items()}
+
+
+def column(table: Table, k: int) -> dict[float, Any]:
+    """Return one column of a table of several quantities by time or parameter."""
+    return {key: row[k] for key, row in table.items()}
+
+
+def values_at(what: str, table: Table, run: Result, history: ArrayLike) -> dict[str, Floats]:
+    """Return the values "what(t)" of a history (T, ...) of a run at the times of a table."""
+    values = np.asarray(history)
+    return {f"{what}({t:g})": values[run.index_at(t)] for t in table}
+
+
 def outcomes(case: Case) -> list[Outcome]:
     """Run a case on its meshes; return one outcome per quantity."""
     began = time.perf_counter()
-    levels = (FINE,) if case.order is None else (COARSE, FINE)
+    mesh = case.meshes
+    levels = (FINE,) if mesh.order is None else (COARSE, FINE)
     found = [case.run(level) for level in levels]
     seconds = time.perf_counter() - began
     rows, largest = [], dict[str, float]()
@@ -82,16 +108,14 @@ def outcomes(case: Case) -> list[Outcome]:
         values = [np.atleast_1d(np.asarray(level[quantity], float)) for level in found]
         reference, value = np.atleast_1d(np.asarray(known.value, float)), values[-1]
         error = float(np.linalg.norm(value - reference)) / known.scale
-        accuracy = known.accuracy / known.scale
-        if case.order is None:
-            tolerance, why = accuracy, f"{case.meshes[1]}; digits of the source"
-        else:
+        tolerance, why = known.accuracy / known.scale, f"{mesh.fine}; digits of the source"
+        if mesh.order is not None:
             kind, _, _ = quantity.partition("(")
             change = float(np.linalg.norm(value - values[0])) / known.scale
             largest[kind] = max(largest.get(kind, 0.0), change)
-            expected = largest[kind] / (2**case.order - 1)
-            tolerance = min(SAFETY * expected + accuracy + ROUNDING, case.limit)
-            why = f"{case.meshes[1]}: expected {expected:.1e} by the change from {case.meshes[0]}, order {case.order}"
+            expected = largest[kind] / (2**mesh.order - 1)
+            tolerance = min(SAFETY * expected + tolerance + ROUNDING, mesh.limit)
+            why = f"{mesh.fine}: expected {expected:.1e} by the change from {mesh.coarse}, order {mesh.order}"
         rows.append(
             Outcome(case.name, quantity, reference, case.source, value, error, tolerance, why, seconds)
         )

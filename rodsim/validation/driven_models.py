@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
@@ -14,7 +13,7 @@ from rigid.signals import SpinUp
 from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values, known_at, values_at
 
 # Simo and Vu-Quoc 1986: a beam of length 10 whose root rotates ever faster until t = 15, then with 6 rad/s
 LENGTH, EA, MASS, ROTARY, SPEED, T_UP, T_END = 10.0, 2.8e7, 1.2, 6e-4, 6.0, 15.0, 20.0
@@ -90,11 +89,9 @@ def shaft(level: int) -> Values:
     """Simulate the shaft for 2.5 s, up to 25 rad/s."""
     n = (32, 64)[level]
     run = simulate(shaft_model(n), T_SHAFT, (0.0025, 0.00125)[level], output_every=(4, 8)[level])
-    r = run.rod("shaft").r
-    found: dict[str, Any] = {f"(y, z)({t:g})": r[run.index_at(t), n // 2, 1:] for t in JEFFCOTT}
-    energy = run.energy["total"]
-    found["work - energy"] = np.abs(run.drive_work("motor") - energy + energy[0]).max()
-    return found
+    centre, energy = run.rod("shaft").r[:, n // 2, 1:], run.energy["total"]
+    balance = np.abs(run.drive_work("motor") - energy + energy[0]).max()
+    return values_at("(y, z)", JEFFCOTT, run, centre) | {"work - energy": balance}
 
 
 def slider_crank_model() -> Model:
@@ -129,10 +126,9 @@ def slider_crank(level: int) -> Values:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantJointsWarning)
         run = simulate(slider_crank_model(), max(SLIDER), (0.005, 0.0025)[level], "em4", output_every=1)
-    place, energy = run.body("slider").r[:, 0], run.energy["total"]
-    return {f"slider({t:g})": place[run.index_at(t)] for t in SLIDER} | {
-        "energy change": np.ptp(energy) / energy[0]
-    }
+    energy = run.energy["total"]
+    change = {"energy change": np.ptp(energy) / energy[0]}
+    return values_at("slider", SLIDER, run, run.body("slider").r[:, 0]) | change
 
 
 def _thin(mass: float, length: float) -> MassProperties:
@@ -154,31 +150,23 @@ CASES = (
             "work - energy": Known(0.0, 1e-11 * WORK, WORK),
         },
         spin_up,
-        ("10 elements, h = 0.05", "20 elements, h = 0.025"),
-        2,
-        2e-2,
+        Meshes("10 elements, h = 0.05", "20 elements, h = 0.025", 2, 2e-2),
     ),
     Case(
         "critical-speed",
         "Unbalanced disc on a driven shaft passes its critical speed, Jeffcott 1919",
         "Jeffcott's equation, integrated to 12 digits (tests/exact/test_validation_sources.py)",
         # twist, stretch and shear of the shaft and the rotations of the disc: 1e-5 of the deflection
-        {f"(y, z)({t:g})": Known(z, 1e-8, 7.25 * UNBALANCE) for t, z in JEFFCOTT.items()}
-        | {"work - energy": Known(0.0, 1e-13, 3.0)},
+        known_at("(y, z)", JEFFCOTT, 1e-8, 7.25 * UNBALANCE) | {"work - energy": Known(0.0, 1e-13, 3.0)},
         shaft,
-        ("32 elements, h = 0.0025", "64 elements, h = 0.00125"),
-        2,
-        3e-2,
+        Meshes("32 elements, h = 0.0025", "64 elements, h = 0.00125", 2, 3e-2),
     ),
     Case(
         "slider-crank",
         "Slider-crank of revolute joints and a slide turns by itself",
         "exact, one quadrature, 12 digits (tests/exact/test_validation_sources.py)",
-        {f"slider({t:g})": Known(x, 1e-12, CRANK) for t, x in SLIDER.items()}
-        | {"energy change": Known(0.0, 1e-12, 1.0)},
+        known_at("slider", SLIDER, 1e-12, CRANK) | {"energy change": Known(0.0, 1e-12, 1.0)},
         slider_crank,
-        ("em4, h = 0.005", "em4, h = 0.0025"),
-        4,
-        1e-4,
+        Meshes("em4, h = 0.005", "em4, h = 0.0025", 4, 1e-4),
     ),
 )

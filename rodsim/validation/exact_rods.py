@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from rigid import quaternions
 from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values
 
 EXACT = "exact, closed form"
 L, EA, GJ, RHO, SPIN_INERTIA = 10.0, 1e4, 500.0, 1.0, 20.0
@@ -63,16 +65,13 @@ def twist(level: int) -> Values:
 def ring(level: int) -> Values:
     """Compute r = R + (r0 - R) cos(w t), w^2 = EA/(rho A R^2): bending does not change."""
 
-    def circle(radius: float):
-        """Return the circle of a radius as a function of s."""
-
-        def at(s: float) -> np.ndarray:
-            return radius * np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
-
-        return at
+    def circle(s: float, radius: float) -> np.ndarray:
+        """Return a point of the circle of a radius."""
+        return radius * np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
 
     model = Model("breathing ring")
-    model.add_rod("ring", circle(START), section(RING_EA), ELEMENTS[level], True, stress_free=circle(RING))
+    drawn, free = (partial(circle, radius=radius) for radius in (START, RING))
+    model.add_rod("ring", drawn, section(RING_EA), ELEMENTS[level], True, stress_free=free)
     run = simulate(model, T_RING, (0.01, 0.005)[level])
     r = np.linalg.norm(run.rod("ring").r[-1], axis=1)
     return {"radius": r.mean(), "out of round": np.ptp(r)}
@@ -117,8 +116,7 @@ CASES = (
         EXACT,
         {"u(L)": Known(AMPLITUDE * np.cos(W_STRETCH * T_STRETCH), 0.0, AMPLITUDE)},
         stretch,
-        ("20 elements, h = 0.005", "40 elements, h = 0.0025"),
-        2,
+        Meshes("20 elements, h = 0.005", "40 elements, h = 0.0025", 2),
     ),
     Case(
         "twist-wave",
@@ -126,8 +124,7 @@ CASES = (
         EXACT,
         {"theta(L)": Known(AMPLITUDE * np.cos(W_TWIST * T_TWIST), 0.0, AMPLITUDE)},
         twist,
-        ("20 elements, h = 0.1", "40 elements, h = 0.05"),
-        2,
+        Meshes("20 elements, h = 0.1", "40 elements, h = 0.05", 2),
     ),
     Case(
         "breathing-ring",
@@ -138,9 +135,7 @@ CASES = (
             "out of round": Known(0.0, 1e-9, RING),
         },
         ring,
-        ("20 elements, h = 0.01", "40 elements, h = 0.005"),
-        2,
-        3e-2,
+        Meshes("20 elements, h = 0.01", "40 elements, h = 0.005", 2, 3e-2),
     ),
     Case(
         "rotating-rod",
@@ -148,7 +143,6 @@ CASES = (
         EXACT,
         {"end(2)": Known(_end(), 0.0, L / 2)},
         rotation,
-        ("20 elements, h = 0.01", "40 elements, h = 0.005"),
-        2,
+        Meshes("20 elements, h = 0.01", "40 elements, h = 0.005", 2),
     ),
 )

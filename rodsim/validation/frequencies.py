@@ -8,7 +8,7 @@ from rodsim.model import Model
 from rodsim.parts.materials import Material
 from rodsim.parts.sections import Section
 from rodsim.small_motions.modal_analysis import modes
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values
 
 EXACT = "exact, roots of the frequency equation, 12 digits"
 STEEL = Material(E=210e9, nu=0.3, density=7850.0)
@@ -25,11 +25,10 @@ MODES = 16  # modes of both planes, and the stretching and twisting modes betwee
 
 def beams(level: int) -> Values:
     """Compute the frequencies of all beams of the table."""
-    found = {}
+    found: dict[str, float] = {}
     for name, (side, ends, known) in TABLE.items():
         omega = bending(side, ends, (40, 80)[level])
-        for k in range(len(known)):
-            found[f"{name}({k + 1})"] = omega[k]
+        found |= {f"{name}({k + 1})": omega[k] for k in range(len(known))}
     return found
 
 
@@ -50,24 +49,18 @@ def bending(side: float, ends: str, n_elements: int) -> list[float]:
     return across[::2]
 
 
-def _known() -> dict[str, Known]:
-    """Return the exact frequencies by quantity."""
-    return {
-        f"{name}({k + 1})": Known(omega, 1e-11 * omega, omega)
-        for name, (_, _, known) in TABLE.items()
-        for k, omega in enumerate(known)
-    }
-
-
 CASES = (
     Case(
         "beams",
         "Bending frequencies of straight beams, thick and slender",
         EXACT,
-        _known(),
+        {
+            f"{name}({k + 1})": Known(omega, 1e-11 * omega, omega)
+            for name, (_, _, known) in TABLE.items()
+            for k, omega in enumerate(known)
+        },
         beams,
-        ("40 elements", "80 elements"),
-        2,
+        Meshes("40 elements", "80 elements", 2),
         slow=True,
     ),
 )

@@ -15,7 +15,7 @@ from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Meshes, Values, known_at, values_at
 
 # IFToMM A02, N loops: t -> end of the first crank; at 1.5 s the positions in which all bars lie in one line are passed
 FOUR_BARS = {
@@ -70,7 +70,7 @@ def four_bars(n: int, level: int) -> Values:
         model.add_joint(name, "revolute", a, b, at=at, axis=(0, 0, 1))
     run = _simulated(model, level, max(FOUR_BARS[n]))
     end = run.body("crank 0").point(np.array([0.5, 0.0, 0.0]))
-    return {f"end({t:g})": end[run.index_at(t), :2] for t in FOUR_BARS[n]}
+    return values_at("end", FOUR_BARS[n], run, end[:, :2])
 
 
 def bricard(level: int) -> Values:
@@ -84,21 +84,19 @@ def bricard(level: int) -> Values:
         model.add_joint(f"P{k}", "revolute", parts[k], [*parts, model.ground][k + 1], at=at, axis=axis)
     run = _simulated(model, level)
     P3 = run.body("bar 3").point(np.array([0.0, 0.0, 0.5]))
-    return {f"P3({t:g})": P3[run.index_at(t)] for t in BRICARD}
+    return values_at("P3", BRICARD, run, P3)
 
 
-MESHES = ("em4-ggl, h = 0.02", "em4-ggl, h = 0.01")
+MESHES = Meshes("em4-ggl, h = 0.02", "em4-ggl, h = 0.01", 4, 1e-4)
 CASES = (
     *(
         Case(
             f"four-bars-{n}",
             f"IFToMM A02: {n} four-bar{'s' * (n > 1)} through their singular positions",
             "exact, one coordinate, 17 digits",
-            {f"end({t:g})": Known(end, 1e-15, 1.0) for t, end in table.items()},
+            known_at("end", table, 1e-15, 1.0),
             partial(four_bars, n),
             MESHES,
-            4,
-            1e-4,
             slow=n > 1,
         )
         for n, table in FOUR_BARS.items()
@@ -107,10 +105,8 @@ CASES = (
         "bricard",
         "IFToMM A04: Bricard's mechanism of six revolute joints",
         "minimal coordinates, 1e-10",
-        {f"P3({t:g})": Known(P3, 1e-9, 1.0) for t, P3 in BRICARD.items()},
+        known_at("P3", BRICARD, 1e-9, 1.0),
         bricard,
         MESHES,
-        4,
-        1e-4,
     ),
 )

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from rigid import quaternions, signals
+from rigid import quaternions
 from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
+from rodsim.papers import closed_loop
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at, values_at
 
 # four bars 10 x 1 x 1 in a loop, density 1, pushed for 1 s: t -> centres
 LOOP = {
-    2.0: (
-        (19.2210678126, 0.0, 0.0),
-        (15.0, 3.17220302592, 2.78469772882),
-        (10.7789321874, 0.0, 0.0),
-        (15.0, -3.17220302592, -2.78469772882),
-    ),
+    2.0: closed_loop.EXACT.ravel(),
     5.0: (
-        (48.1461773426, 0.0, 0.0),
-        (45.0, -2.55980519585, 1.82916079947),
-        (41.8538226574, 0.0, 0.0),
-        (45.0, 2.55980519585, -1.82916079947),
+        48.1461773426,
+        0,
+        0,
+        45,
+        -2.55980519585,
+        1.82916079947,
+        41.8538226574,
+        0,
+        0,
+        45,
+        2.55980519585,
+        -1.82916079947,
     ),
 }
 LOOP_KINETIC = 2096.16784226673  # kinetic energy for t >= 1
@@ -42,26 +44,14 @@ GOVERNOR_L = 53.868998658418434  # kg m^2/s about z
 
 def loop(level: int) -> Values:
     """Simulate four bars in a loop: bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
-    model = Model("closed loop")
-    centres = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
-    shapes = [Box(1.0, 10.0, 1.0, mass=10.0), Box(10.0, 1.0, 1.0, mass=10.0)] * 2
-    bars = [
-        model.add_body(f"bar {k + 1}", shape, position=at)
-        for k, (shape, at) in enumerate(zip(shapes, centres, strict=True))
-    ]
-    corners = [(5, 5, 0), (-5, 5, 0), (-5, -5, 0), (5, -5, 0)]
-    for k, corner in enumerate(corners):
-        model.add_joint(f"corner {k + 1}", "spherical", bars[k], bars[(k + 1) % 4], at=corner)
-    push = signals.Triangle(peak=100.0, t_peak=0.5, t_end=1.0)
-    model.add_force("push", bars[0].at((0, 0, 0)), push.along((8.0, 0.0, 0.0)))
-    model.add_moment("turn", bars[0].at((0, 0, 0)), push.along((6.0, 0.0, 0.0)))
+    model = closed_loop.loop_model()
     run = simulate(model, 5.0, (0.01, 0.005)[level], output_every=(100, 200)[level])
-    found: dict[str, Any] = {"T(5)": run.energy["kinetic"][-1]}
-    found |= {"P(5)": run.linear_momentum[-1], "L(5)": run.angular_momentum[-1]}
-    for t in LOOP:
-        i = run.index_at(t)
-        found[f"centres({t:g})"] = np.concatenate([run.body(bar.name).r[i] for bar in bars])
-    return found
+    ends = {
+        "T(5)": run.energy["kinetic"][-1],
+        "P(5)": run.linear_momentum[-1],
+        "L(5)": run.angular_momentum[-1],
+    }
+    return ends | values_at("centres", LOOP, run, np.hstack([run.body(name).r for name in model.bodies]))
 
 
 def governor(level: int) -> Values:
@@ -98,12 +88,11 @@ def governor(level: int) -> Values:
             damping=4e4,
         )
     run = simulate(model, max(GOVERNOR), (1e-3, 5e-4)[level], output_every=(10, 20)[level])
-    found = {"L_z(5)": run.angular_momentum[-1, 2]}
-    for t in GOVERNOR:
-        i = run.index_at(t)
-        found[f"slider({t:g})"] = run.body("slider").r[i, 2]
-        found[f"shaft rate({t:g})"] = run.body("shaft").Omega[i, 2]
-    return found
+    return {
+        "L_z(5)": run.angular_momentum[-1, 2],
+        **values_at("slider", GOVERNOR, run, run.body("slider").r[:, 2]),
+        **values_at("shaft rate", GOVERNOR, run, run.body("shaft").Omega[:, 2]),
+    }
 
 
 def with_point_mass(shape: MassProperties, mass: float, at: tuple[float, float, float]) -> MassProperties:
@@ -116,15 +105,6 @@ def with_point_mass(shape: MassProperties, mass: float, at: tuple[float, float, 
     return MassProperties(total, inertia, center, shape.vertices, shape.faces)
 
 
-def _known_governor() -> dict[str, Known]:
-    """Return the reference values of the governor by quantity."""
-    known = {"L_z(5)": Known(GOVERNOR_L, 1e-11, GOVERNOR_L)}
-    for t, (height, rate) in GOVERNOR.items():
-        known[f"slider({t:g})"] = Known(height, 1e-11, 0.25)
-        known[f"shaft rate({t:g})"] = Known(rate, 1e-11, 1.2)
-    return known
-
-
 CASES = (
     Case(
         "closed-loop",
@@ -135,18 +115,18 @@ CASES = (
             "P(5)": Known((400.0, 0.0, 0.0), 0.0, 400.0),
             "L(5)": Known((300.0, 0.0, 0.0), 0.0, 300.0),
         }
-        | {f"centres({t:g})": Known(np.ravel(at), 1e-9, 10.0) for t, at in LOOP.items()},
+        | known_at("centres", LOOP, 1e-9, 10.0),
         loop,
-        ("em, h = 0.01", "em, h = 0.005"),
-        2,
+        Meshes("em, h = 0.01", "em, h = 0.005", 2),
     ),
     Case(
         "governor",
         "IFToMM A05: flyball governor without drive",
         "minimal coordinates, 12 digits",
-        _known_governor(),
+        {"L_z(5)": Known(GOVERNOR_L, 1e-11, GOVERNOR_L)}
+        | known_at("slider", column(GOVERNOR, 0), 1e-11, 0.25)
+        | known_at("shaft rate", column(GOVERNOR, 1), 1e-11, 1.2),
         governor,
-        ("em, h = 1e-3", "em, h = 5e-4"),
-        2,
+        Meshes("em, h = 1e-3", "em, h = 5e-4", 2),
     ),
 )

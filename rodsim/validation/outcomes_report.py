@@ -8,24 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats
 from rodsim.results.whole_file import whole_file
 from rodsim.validation.case import Case, Outcome, failed, outcomes
 
-COLUMNS = (
-    "case",
-    "quantity",
-    "reference",
-    "value",
-    "error",
-    "tolerance",
-    "",
-    "s",
-    "source; why the tolerance",
-)
+COLUMNS = ("case", "quantity", "reference", "value", "error", "tolerance", "", "s")
 _STYLE = """body { font: 14px sans-serif; margin: 2em } table { border-collapse: collapse }
 td, th { border-bottom: 1px solid #ddd; padding: 3px 8px; text-align: left; vertical-align: top }
 .number { font-family: monospace; white-space: nowrap } .PASS { color: #2a7a3a } .FAIL { color: #b00; font-weight: bold }"""
@@ -34,7 +22,7 @@ td, th { border-bottom: 1px solid #ddd; padding: 3px 8px; text-align: left; vert
 def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
     """Run cases, and write a line for each quantity as soon as it is known; a case that cannot be run has failed."""
     everything: list[Outcome] = []
-    to.write(_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s")) + "\n")
+    to.write(_line(COLUMNS) + "\n")
     for case in cases:
         try:
             found = outcomes(case)
@@ -73,7 +61,7 @@ def write(found: list[Outcome], folder: Path) -> list[Path]:
 
 def as_text(found: list[Outcome]) -> str:
     """Format the table as text, with the source and the reason of each tolerance."""
-    lines = [_line(("case", "quantity", "reference", "value", "error", "tolerance", "", "s"))]
+    lines = [_line(COLUMNS)]
     for outcome in found:
         lines += [_line(_cells(outcome)), f"    {outcome.source}; {outcome.why}"]
     return "\n".join([*lines, summary(found)]) + "\n"
@@ -81,17 +69,17 @@ def as_text(found: list[Outcome]) -> str:
 
 def as_html(found: list[Outcome]) -> str:
     """Format the table as a self-contained HTML page."""
-    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    head = "".join(f"<th>{name}</th>" for name in (*COLUMNS, "source; why the tolerance"))
     rows = []
     for outcome in found:
         cells = _cells(outcome)
-        marks = ["", "", "number", "number", "number", "number", cells[6], "number"]
-        row = "".join(f'<td class="{m}">{html.escape(c)}</td>' for m, c in zip(marks, cells, strict=True))
-        rows.append(f"<tr>{row}<td>{html.escape(f'{outcome.source}; {outcome.why}')}</td></tr>")
-    when = time.strftime("%Y-%m-%d")
+        classes = ("", "", "number", "number", "number", "number", cells[6], "number", "")
+        texts = map(html.escape, (*cells, f"{outcome.source}; {outcome.why}"))
+        row = "".join(f'<td class="{name}">{text}</td>' for name, text in zip(classes, texts, strict=True))
+        rows.append(f"<tr>{row}</tr>")
     return (
         f"<!doctype html><meta charset='utf-8'><title>Validation of rodsim</title><style>{_STYLE}</style>"
-        f"<h1>Validation of rodsim</h1><p>{html.escape(summary(found))}; {when}</p>"
+        f"<h1>Validation of rodsim</h1><p>{html.escape(summary(found))}; {time.strftime('%Y-%m-%d')}</p>"
         f"<table><tr>{head}</tr>{''.join(rows)}</table>\n"
     )
 
@@ -118,7 +106,6 @@ def _line(cells: tuple[str, ...]) -> str:
 
 def _shown(values: Floats) -> str:
     """Format up to three numbers with six digits; of more than three only the first two, and how many there are."""
-    shown = ", ".join(
-        f"{x:.6g}" for x in np.where(np.abs(values) < 1e-15, 0.0, values)[: 3 if len(values) <= 3 else 2]
-    )
-    return shown + (f", ... ({len(values)})" if len(values) > 3 else "")
+    few = len(values) <= 3
+    texts = [f"{0.0 if abs(x) < 1e-15 else x:.6g}" for x in values[: 3 if few else 2]]
+    return ", ".join(texts) + ("" if few else f", ... ({len(values)})")

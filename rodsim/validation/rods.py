@@ -12,7 +12,7 @@ from rodsim.model import Model
 from rodsim.parts.materials import Material
 from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at, values_at
 
 OWN = "spectral elements p = 12, two discretisations"
 # Simo and Vu-Quoc 1988, 3D, J = (20, 10, 10): t -> loaded end, free end, kinetic and elastic energy
@@ -21,6 +21,13 @@ SPAGHETTI = {
     5.0: ((19.213602, 1.6255553, -2.1272407), (12.953001, 6.809428, 3.0287719), 692.633, 31.80308),
     10.0: ((42.832147, 3.6926775, -4.3862873), (38.31212, 5.1981688, 4.2515371), 676.4077, 48.02836),
 }
+# quantity, accuracy and size
+SPAGHETTI_COLUMNS = (
+    ("loaded end", 2e-5, 10.0),
+    ("free end", 2e-5, 10.0),
+    ("T", 2e-3, 700.0),
+    ("V", 2e-3, 700.0),
+)
 SPAGHETTI_ENERGY = 724.4361  # energy for t >= 5
 # Simo and Vu-Quoc 1988, J = (20, 10, 10): t -> displacements of elbow and tip
 ELBOW = {
@@ -54,12 +61,12 @@ def spaghetti(level: int) -> Values:
     model.add_force("pull", rod.start, kick.along((0.1, 0.0, 0.0)))
     model.add_moment("twist", rod.start, kick.along((0.0, -0.5, -1.0)))
     run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
-    r, energy, found = run.rod("rod").r, run.energy, {}
-    for t in SPAGHETTI:
-        i = run.index_at(t)
-        found[f"loaded end({t:g})"], found[f"free end({t:g})"] = r[i, 0], r[i, -1]
-        found[f"T({t:g})"], found[f"V({t:g})"] = energy["kinetic"][i], energy["elastic"][i]
-    return found | {"T + V(10)": energy["total"][-1]}
+    r, energy = run.rod("rod").r, run.energy
+    histories = (r[:, 0], r[:, -1], energy["kinetic"], energy["elastic"])
+    found: dict[str, Any] = {"T + V(10)": energy["total"][-1]}
+    for (what, _, _), history in zip(SPAGHETTI_COLUMNS, histories, strict=True):
+        found |= values_at(what, SPAGHETTI, run, history)
+    return found
 
 
 def plane_spaghetti(level: int) -> Values:
@@ -127,12 +134,12 @@ def elbow(J: tuple[float, float, float], level: int) -> Values:
     model.add_force("pull", one.end, pull.along((0.0, 0.0, 1.0)))
     run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(50, 100)[level])
     u = np.stack([run.rod("one").r[:, -1] - [10, 0, 0], run.rod("two").r[:, -1] - [10, 10, 0]], axis=1)
-    found: dict[str, Any] = {}
-    for t in ELBOW:
-        found[f"elbow({t:g})"], found[f"tip({t:g})"] = u[run.index_at(t)]
-    for t in ELBOW_ROUND:
-        found[f"u_z({t:g})"] = u[run.index_at(t), :, 2]
-    return found | {"T + V(10)": run.energy["total"][-1]}
+    return {
+        **values_at("elbow", ELBOW, run, u[:, 0]),
+        **values_at("tip", ELBOW, run, u[:, 1]),
+        **values_at("u_z", ELBOW_ROUND, run, u[:, :, 2]),
+        "T + V(10)": run.energy["total"][-1],
+    }
 
 
 def cantilever(level: int) -> Values:
@@ -144,37 +151,25 @@ def cantilever(level: int) -> Values:
     )
     model.add_joint("wall", "clamp", rod.start)
     run = simulate(model, 1.0, (0.005, 0.0025)[level], output_every=(10, 20)[level])
-    return {f"tip({t:g})": run.rod("rod").r[run.index_at(t), -1, [0, 2]] for t in CANTILEVER}
+    return values_at("tip", CANTILEVER, run, run.rod("rod").r[:, -1, [0, 2]])
 
 
-def _known_spaghetti() -> dict[str, Known]:
-    """Return the reference values of the flying spaghetti by quantity."""
-    known = {}
-    for t, (loaded, free, T, V) in SPAGHETTI.items():
-        known[f"loaded end({t:g})"] = Known(loaded, 2e-5, 10.0)
-        known[f"free end({t:g})"] = Known(free, 2e-5, 10.0)
-        known[f"T({t:g})"], known[f"V({t:g})"] = Known(T, 2e-3, 700.0), Known(V, 2e-3, 700.0)
-    return known | {"T + V(10)": Known(SPAGHETTI_ENERGY, 1e-3, 700.0)}
-
-
-def _known_elbow() -> dict[str, Known]:
-    """Return the reference values of the right-angle cantilever by quantity."""
-    known = {}
-    for t, (at_elbow, tip) in ELBOW.items():
-        known[f"elbow({t:g})"], known[f"tip({t:g})"] = Known(at_elbow, 3e-6, 10.0), Known(tip, 3e-6, 10.0)
-    return known | {"T + V(10)": Known(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)}
-
-
-MESHES = ("20 elements, h = 0.02", "40 elements, h = 0.01")
+MESHES = Meshes("20 elements, h = 0.02", "40 elements, h = 0.01", 2)
+FINER = Meshes("40 elements, h = 0.02", "80 elements, h = 0.01", 2)
+FINEST = Meshes("40 elements, h = 0.005", "80 elements, h = 0.0025", 2)
 CASES = (
     Case(
         "flying-spaghetti",
         "Flying spaghetti 3D, Simo and Vu-Quoc 1988",
         OWN,
-        _known_spaghetti(),
+        {"T + V(10)": Known(SPAGHETTI_ENERGY, 1e-3, 700.0)}
+        | {
+            name: known
+            for k, (what, accuracy, size) in enumerate(SPAGHETTI_COLUMNS)
+            for name, known in known_at(what, column(SPAGHETTI, k), accuracy, size).items()
+        },
         spaghetti,
-        ("40 elements, h = 0.02", "80 elements, h = 0.01"),
-        2,
+        FINER,
     ),
     Case(
         "flying-spaghetti-2d",
@@ -185,8 +180,7 @@ CASES = (
         | {f"centre({EI:g})": Known((10.5, 4.0, 0.0), 0.0, 10.0) for EI in PLANE}
         | {f"change of E({EI:g})": Known(0.0, 0.0, 1.0) for EI in PLANE},
         plane_spaghetti,
-        ("40 elements, h = 0.02", "80 elements, h = 0.01"),
-        2,
+        FINER,
     ),
     Case(
         "rubber-rod",
@@ -194,34 +188,32 @@ CASES = (
         "elements of order 4 on two meshes, 4 digits; PyElastica's meshes go there",
         {"end(1)": Known(RUBBER, 2e-5, 1.0), "change of E": Known(0.0, 1e-13, 1.0)},
         rubber,
-        ("40 elements, h = 0.005", "80 elements, h = 0.0025"),
-        2,
+        FINEST,
     ),
     Case(
         "right-angle",
         "Right-angle cantilever, Simo and Vu-Quoc 1988, J = (20, 10, 10)",
         OWN,
-        _known_elbow(),
+        known_at("elbow", column(ELBOW, 0), 3e-6, 10.0)
+        | known_at("tip", column(ELBOW, 1), 3e-6, 10.0)
+        | {"T + V(10)": Known(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)},
         partial(elbow, (20.0, 10.0, 10.0)),
         MESHES,
-        2,
     ),
     Case(
         "right-angle-round",
         "Right-angle cantilever, J = (10, 10, 10)",
         OWN,
-        {f"u_z({t:g})": Known(value, 3e-6, 10.0) for t, value in ELBOW_ROUND.items()},
+        known_at("u_z", ELBOW_ROUND, 3e-6, 10.0),
         partial(elbow, (10.0, 10.0, 10.0)),
         MESHES,
-        2,
     ),
     Case(
         "falling-cantilever",
         "Soft cantilever falls from horizontal",
         "converged, two programs, 4 digits",
-        {f"tip({t:g})": Known(value, 1e-4, 1.0) for t, value in CANTILEVER.items()},
+        known_at("tip", CANTILEVER, 1e-4, 1.0),
         cantilever,
-        ("40 elements, h = 0.005", "80 elements, h = 0.0025"),
-        2,
+        FINEST,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at
 
 EXACT = "exact, 16 digits"
 # name -> (EA, GA, EI, P, tip) of a cantilever of length 1 under a dead end load P across
@@ -58,10 +59,11 @@ LEE_LOAD = 20000.0  # load at load factor 1
 ELEMENTS = (20, 40)
 
 
-def section(EA: float, GA: float, EI: float, GJ: float | None = None) -> Section:
-    """Return a section by its stiffnesses; its inertia has no effect at rest."""
+def section(EA: float, GA: float, EI: float | Sequence[float], GJ: float | None = None) -> Section:
+    """Return a section by its stiffnesses, GJ = EI by default; its inertia has no effect at rest."""
+    torsion = float(np.max(EI)) if GJ is None else GJ
     return Section.from_stiffness(
-        EA=EA, GA=GA, GJ=EI if GJ is None else GJ, EI=EI, mass_per_length=1.0, inertia_per_length=1.0
+        EA=EA, GA=GA, GJ=torsion, EI=EI, mass_per_length=1.0, inertia_per_length=1.0
     )
 
 
@@ -171,12 +173,7 @@ def _known_lee() -> dict[str, Known]:
     return known
 
 
-def _known_tips() -> dict[str, Known]:
-    """Return the reference tips of the cantilevers with stretch and shear by quantity."""
-    return {f"tip, {name}": Known(data[4], 1e-15, 1.0) for name, data in REISSNER.items()}
-
-
-STATIC_MESHES = ("20 elements", "40 elements")
+STATIC_MESHES = Meshes("20 elements", "40 elements", 2)
 CASES = (
     Case(
         "roll-up",
@@ -189,36 +186,32 @@ CASES = (
             "energy(2)": Known(157.91367041742974, 1e-9, 157.9),
         },
         roll_up,
-        ("", "10 elements: constant strain is exact in each, round-off"),
-        None,
+        Meshes("", "10 elements: constant strain is exact in each, round-off", None),
     ),
     Case(
         "reissner",
         "Cantilever with stretch and shear, dead end load",
         EXACT,
-        _known_tips(),
+        {f"tip, {name}": Known(data[4], 1e-15, 1.0) for name, data in REISSNER.items()},
         reissner,
         STATIC_MESHES,
-        2,
     ),
     Case(
         "elastica",
         "Elastica, dead end load",
         "exact, elliptic integrals, 17 digits",
         # remaining stretch and shear: of the order of P/EA and P/GA
-        {f"tip({load:g})": Known(value, 2e-7 * load, 1.0) for load, value in ELASTICA.items()},
+        {f"tip({load:g})": Known(tip, 2e-7 * load, 1.0) for load, tip in ELASTICA.items()},
         elastica,
         STATIC_MESHES,
-        2,
     ),
     Case(
         "bend-45",
         "45-degree bend, Bathe and Bolourchi 1979, slenderness 10 to 10,000",
         "multiple shooting, 11 digits",
-        {f"u({k})": Known(u, 1e-9, 60.0) for k, (_, u) in BEND.items()},
+        known_at("u", column(BEND, 1), 1e-9, 60.0),
         bend,
-        ("8 elements", "16 elements"),
-        2,
+        Meshes("8 elements", "16 elements", 2),
     ),
     Case(
         "lee-frame",
@@ -226,17 +219,15 @@ CASES = (
         "multiple shooting, 8 to 10 digits",
         _known_lee(),
         lee,
-        ("20 elements a member", "40 elements a member"),
-        2,
+        Meshes("20 elements a member", "40 elements a member", 2),
         slow=True,
     ),
     Case(
         "follower",
         "Cantilever under a follower end load, Simo and Vu-Quoc 1986",
         "shooting from the loaded end, 12 digits (tests/support/shooting.py)",
-        {f"u({force:g})": Known(u, 1e-9, 100.0) for force, u in FOLLOWER.items()},
+        known_at("u", FOLLOWER, 1e-9, 100.0),
         follower,
         STATIC_MESHES,
-        2,
     ),
 )

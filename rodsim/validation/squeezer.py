@@ -10,7 +10,7 @@ from rigid.errors import RedundantJointsWarning
 from rigid.inertia import MassProperties
 from rodsim.model import Model
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Known, Meshes, Values
 
 # names of lengths, masses and points as in the Test Set for IVP Solvers
 A, B, C = np.array([-0.06934, -0.00227]), np.array([-0.03635, 0.03273]), np.array([0.014, 0.072])
@@ -138,8 +138,6 @@ CASES = (
             "work - energy": Known(0.0, 1e-11, 1.0),
         },
         squeezed,
-        ("em6, h = 2e-4", "em6, h = 1e-4"),
-        6,
-        1e-5,
+        Meshes("em6, h = 2e-4", "em6, h = 1e-4", 6, 1e-5),
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -10,22 +9,17 @@ import numpy as np
 from rigid import quaternions
 from rigid.inertia import Box, Cone, MassProperties
 from rodsim.model import Model
-from rodsim.results.result import Result
+from rodsim.papers import box, free_body
+from rodsim.papers.properties import AXIS
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Values
+from rodsim.validation.case import Case, Meshes, Table, Values, known_at, values_at
 
 FREE = "exact, Jacobi's elliptic functions, 17 digits"
 # J = (6, 8, 3), Omega(0) = (10, 20, 20), R(0) = I: t -> quaternion
 ASYMMETRIC = {
-    0.1: (0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214),
+    0.1: free_body.EXACT,
     1.0: (0.98246243303855346, 0.067504764125571854, 0.15270460806474528, 0.083017932786291950),
     2.0: (0.93054500301645729, 0.14095475300691028, 0.29825094072933890, 0.15894694498456642),
-}
-# box 5 x 2 x 1, m = 12, Omega(0) = (0, 5, 1)
-BOX = {
-    0.5: (0.28837077069485813, -0.092593233055660488, 0.88095256238729484, 0.36358131776043319),
-    1.0: (-0.51434319098225891, 0.56878161970832927, 0.23583779747811397, 0.59692468892887077),
-    2.0: (-0.046900230201381378, 0.23493761392624066, 0.049669638602144921, 0.96960693735700676),
 }
 # cone of height 0.1, radius 0.05, density 2700 on its tip, precession 10 rad/s at 60 degrees: t -> centre of mass
 CONE = {
@@ -35,27 +29,22 @@ CONE = {
 }
 # about the pivot A = 1, C = 0.5; m g l = l = 1, tilt 45 degrees, Omega(0) = (0, 0.3, 5): t -> centre of mass
 NUTATING = {
-    1.0: (0.30736818246313608, -0.65020445518572365, 0.69480858289599775),
+    1.0: AXIS,
     2.0: (0.57917411367859920, -0.43382923577323669, 0.69018080256771737),
 }
 
 
-def _turns(run: Result, table: Mapping[float, tuple[float, ...]], body: str) -> Values:
-    """Return the quaternions (4,) of a body at the times of a table, each with the sign of the exact one."""
-    found = {}
-    for t, exact in table.items():
-        q = run.body(body).quat[run.index_at(t)]
-        found[f"q({t:g})"] = np.sign(q @ np.array(exact)) * q  # q and -q are one rotation
-    return found
-
-
-def free(
-    shape: MassProperties, spin: tuple[float, ...], table: Mapping[float, tuple[float, ...]], level: int
-) -> Values:
-    """Simulate a body without loads."""
+def free(shape: MassProperties, spin: tuple[float, ...], table: Table, level: int) -> Values:
+    """Simulate a body without loads; the quaternions (4,) at the times of a table have the signs of the exact ones."""
     model = Model("free body")
     model.add_body("body", shape, angular_velocity=spin)
-    return _turns(simulate(model, 2.0, (0.005, 0.0025)[level], "em6", output_every=1), table, "body")
+    run = simulate(model, 2.0, (0.005, 0.0025)[level], "em6", output_every=1)
+    found = values_at("q", table, run, run.body("body").quat)
+    # q and -q are one rotation
+    return {
+        k: np.sign(q @ np.array(exact)) * q
+        for (k, q), exact in zip(found.items(), table.values(), strict=True)
+    }
 
 
 def cone(level: int) -> Values:
@@ -69,7 +58,7 @@ def cone(level: int) -> Values:
     )
     model.add_joint("tip", "spherical", model.ground, top, at=(0.0, 0.0, 0.0))
     run = simulate(model, 2.0, (0.002, 0.001)[level], "em6", output_every=10)
-    return {f"centre({t:g})": run.body("top").center_of_mass[run.index_at(t)] for t in CONE}
+    return values_at("centre", CONE, run, run.body("top").center_of_mass)
 
 
 def nutating(level: int) -> Values:
@@ -84,54 +73,41 @@ def nutating(level: int) -> Values:
     )
     model.add_joint("tip", "spherical", model.ground, top, at=(0.0, 0.0, 0.0))
     run = simulate(model, 2.0, (0.01, 0.005)[level], "em6", output_every=10)
-    return {f"centre({t:g})": run.body("top").center_of_mass[run.index_at(t)] for t in NUTATING}
+    return values_at("centre", NUTATING, run, run.body("top").center_of_mass)
 
 
-def _unit(table: Mapping[float, tuple[float, ...]], what: str, scale: float) -> dict[str, Known]:
-    """Return reference values of 17 digits by quantity, with errors divided by `scale`."""
-    return {f"{what}({t:g})": Known(value, 1e-15, scale) for t, value in table.items()}
-
-
-FREE_MESHES = ("em6, h = 0.005", "em6, h = 0.0025")
+FREE_MESHES = Meshes("em6, h = 0.005", "em6, h = 0.0025", 6, 1e-7)
 CASES = (
     Case(
         "free-top",
         "Free asymmetric top, J = (6, 8, 3)",
         FREE,
-        _unit(ASYMMETRIC, "q", 1.0),
+        known_at("q", ASYMMETRIC, 1e-15, 1.0),
         partial(free, MassProperties(1.0, np.array([6.0, 8.0, 3.0])), (10.0, 20.0, 20.0), ASYMMETRIC),
         FREE_MESHES,
-        6,
-        1e-7,
     ),
     Case(
         "spinning-box",
         "Free box 5 x 2 x 1 near its middle axis",
         FREE,
-        _unit(BOX, "q", 1.0),
-        partial(free, Box(5.0, 2.0, 1.0, mass=12.0), (0.0, 5.0, 1.0), BOX),
+        known_at("q", box.EXACT, 1e-15, 1.0),
+        partial(free, Box(5.0, 2.0, 1.0, mass=12.0), (0.0, 5.0, 1.0), box.EXACT),
         FREE_MESHES,
-        6,
-        1e-7,
     ),
     Case(
         "heavy-top",
         "Cone on its tip in steady precession",
         "exact",
-        _unit(CONE, "centre", 0.075),
+        known_at("centre", CONE, 1e-15, 0.075),
         cone,
-        ("em6, h = 0.002", "em6, h = 0.001"),
-        6,
-        1e-6,
+        Meshes("em6, h = 0.002", "em6, h = 0.001", 6, 1e-6),
     ),
     Case(
         "nutating-top",
         "Symmetrical top, nutation",
         "exact, elliptic quadrature, 17 digits",
-        _unit(NUTATING, "centre", 1.0),
+        known_at("centre", NUTATING, 1e-15, 1.0),
         nutating,
-        ("em6, h = 0.01", "em6, h = 0.005"),
-        6,
-        1e-7,
+        Meshes("em6, h = 0.01", "em6, h = 0.005", 6, 1e-7),
     ),
 )

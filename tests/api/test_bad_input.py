@@ -20,8 +20,8 @@ from scipy.spatial.transform import Rotation
 
 import rodsim
 from rodsim import Box, Model, ModelError, Section, compare, equilibrium, plot, render, render_movie, simulate
-from rodsim.cli.errors import USER_ERRORS
 from rodsim.cli.main import main
+from rodsim.cli.messages import user_errors
 from rodsim.linear import Probe, Push, frequency_response
 from rodsim.results import UnknownName
 from rodsim.studies import StudyError, sweep
@@ -112,7 +112,7 @@ def saved(*parts):
 def many(parameters, **settings):
     """Of which none begins."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rodsim.simulation.announce", lambda: pytest.fail("it runs"))
+        patch.setattr("rodsim.running.run.announce", lambda: pytest.fail("it runs"))
         return rodsim.simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
 
 
@@ -549,8 +549,8 @@ def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
 
 def test_every_user_error_is_a_class_of_its_own():
     bare = (Exception, ValueError, KeyError, RuntimeError, LookupError, TypeError, ArithmeticError)
-    assert not set(bare) & set(USER_ERRORS)
-    assert not any(issubclass(kind, USER_ERRORS) for kind in bare)
+    assert not set(bare) & set(user_errors())
+    assert not any(issubclass(kind, user_errors()) for kind in bare)
 
 
 @pytest.mark.parametrize(

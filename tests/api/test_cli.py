@@ -1,5 +1,6 @@
 """The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from rodsim import Result
-from rodsim.cli.main import main
+from rodsim.cli.main import COMMANDS, LISTED, main, parser
 from tests.support.studies import coloured
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
@@ -73,6 +74,81 @@ def test_resume_by_an_integrator_and_a_chart_repeats_the_uninterrupted_run_to_th
     assert first.description["run"]["integrator"] == by[1]
     for one, other in zip(first.states(slice(None)), second.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
+
+
+def test_the_help_fits_a_terminal_and_is_grouped(capsys):
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert listed == [name for names in LISTED.values() for name in names]
+
+
+def test_each_command_is_found_in_the_module_that_adds_it():
+    [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    assert sorted(commands.choices) == sorted(name for names in COMMANDS.values() for name in names)
+    for names in COMMANDS.values():
+        for name in names:
+            [alone] = [a for a in parser(name)._actions if isinstance(a, argparse._SubParsersAction)]
+            assert sorted(alone.choices) == sorted(names)
+
+
+def options(command):
+    """The options of a command, with the words that each may take."""
+    [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    return {a.dest: a.choices and set(a.choices) for a in commands.choices[command]._actions}
+
+
+def test_show_has_every_option_of_what_it_contains():
+    older = [options(name) for name in ("plot", "render", "report", "view")]
+    assert options("show") == {dest: choices for each in older for dest, choices in each.items()}
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "said"),
+    [
+        ([], None, "window"),
+        (["--color", "speed"], None, "window"),
+        (["--what", "energy"], "energy.png", ""),
+        (["--what", "energy", "-o", "a.svg"], "a.svg", ""),
+        (["-o", "a.pdf"], "a.pdf", ""),
+        (["-o", "a.png", "--time", "0", "0.1", "--camera", "front"], "a.png", ""),
+        (["--time", "0.1"], "out.png", ""),
+        (["-o", "a.html"], "a.html", ""),
+        (["-o", "a.html", "--time", "0.1"], None, "--time does not belong to a web page"),
+        (["--what", "energy", "--color", "speed"], None, "--color does not belong to curves"),
+        (["--overwrite"], None, "--overwrite does not belong to a window"),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else None,
+)
+def test_show_makes_what_its_options_say(words, file, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rodsim.results.viewer.view", lambda *x: print("window", *x[1:]))
+    assert run("chain", "out.vtkhdf", "--t-end", "0.1") == 0
+    made = main(["show", "out.vtkhdf", *words]) == 0
+    told = capsys.readouterr()
+    assert said in told.out + told.err
+    assert made == (file is not None or said == "window")
+    if file is not None:
+        assert [path.name for path in tmp_path.iterdir() if path.name.endswith(file)]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        (["info", str(SCENES / "bundle.yaml")], ["check", str(SCENES / "bundle.yaml")]),
+        (["setup", "schema"], ["schema"]),
+        (["setup", "completion", "tcsh"], ["completion", "tcsh"]),
+        (["validate", "--papers", "--list"], ["reproduce"]),
+    ],
+    ids=lambda x: x[0],
+)
+def test_older_names_of_commands_say_the_same(new, old, capsys):
+    assert main(new) == 0
+    said = capsys.readouterr().out
+    assert main(old) == 0
+    assert capsys.readouterr().out == said != ""
 
 
 UNSOLVABLE = """

@@ -2,11 +2,12 @@
 
 import argparse
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from rodsim.cli import completion
+from rodsim.cli import setup
 from rodsim.cli.main import main, parser
 
 DRIVER = """
@@ -97,17 +98,23 @@ def test_the_other_shells_get_a_script_of_their_own(shell, mark, capsys):
 def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
     """A new command whose file goes by another word would be forgotten here."""
     words = {"file", "scene", "folder", "result", "picture"}
-    for command, action in completion._arguments(parser()):
+    for command, action in setup._arguments(parser()):
         told = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())
         takes = action.nargs != 0 and action.type is None and action.choices is None
         if takes and told & words and not isinstance(action, argparse._SubParsersAction):
-            assert action.dest in {*completion.FILES, "name", "integrator", "chart"}, (command, action.dest)
+            assert action.dest in {*setup.FILES, "name", "integrator", "chart"}, (command, action.dest)
+
+
+def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert "completion needs shtab: pip install 'rodsim[shell]'" in capsys.readouterr().err
 
 
 def test_the_documented_line_installs_where_bash_looks(capsys):
     assert main(["completion", "--help"]) == 0
     said = capsys.readouterr().out
-    for shell in completion.SHELLS:
+    for shell in setup.SHELLS:
         assert f"rodsim completion {shell} >" in said
     page = (Path(__file__).parents[2] / "docs" / "start.md").read_text()
     assert "rodsim completion bash > ~/.local/share/bash-completion/completions/rodsim" in page

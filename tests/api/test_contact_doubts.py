@@ -165,7 +165,7 @@ def test_a_step_that_sees_a_touch_is_not_doubted() -> None:
 @pytest.mark.parametrize("angle", [0.0, 90.0])
 def test_the_step_that_is_said_sees_the_touch(angle: float) -> None:
     model = meeting(angle, stations=51 if angle else None)
-    (line,) = coarse(model, Placement(model), 1.0)
+    (line,) = coarse(expected(model, Placement(model)), 1.0)
     dt = float(line.split("take dt = ")[1].split(" s")[0])
     result = simulate(model, 30 * dt, dt, output_every=1, progress=False)
     depth = result.contact("hit").depth
@@ -177,13 +177,13 @@ def test_the_step_that_is_said_sees_the_touch(angle: float) -> None:
 
 def test_stations_that_do_not_see_a_crossing_are_told_with_as_many_as_do() -> None:
     model = meeting(90.0, stations=8)
-    (line,) = rough(model, Placement(model))
+    (line,) = rough(expected(model, Placement(model)), model, Placement(model))
     assert line.startswith(
         "contact 'hit': rod 'one' and rod 'other' touch over 0.02 m at the depth to expect"
     )
     need = int(line.split("stations=")[1].split(",")[0])
     assert L / 2 / need <= one_of(model).width / 5 < L / 2 / (need - 1)
     for enough in (meeting(90.0, stations=need), meeting(0.0, stations=1)):
-        assert rough(enough, Placement(enough)) == []
+        assert rough(expected(enough, Placement(enough)), enough, Placement(enough)) == []
     with pytest.warns(DoubtfulModelWarning, match=f"take stations={need}"):
         simulate(model, 1e-4, 1e-4, progress=False)

@@ -11,9 +11,10 @@ from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, MassProperties, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.results import ResultError, fields
-from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, ContactSurfaces, meshes
+from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, meshes, shapes
 from rodsim.results.drawing import Drawing
 from rodsim.results.export import export
+from tests.support.placed import triangles_of
 from tests.support.touching_models import ball_on_floor
 
 G, R = 9.81, 0.01
@@ -126,10 +127,9 @@ def leaning():
 
 
 def drawn(built, states, at):
-    surface = ContactSurfaces(built.layout, SIZE, states, 7).surface(at)
-    corners = surface.vertices[surface.faces]
-    owner = surface.owner[surface.faces[:, 0]] - 7
-    return surface, [corners[owner == k] for k in range(len(COLORS))]
+    """The triangles of planes, and those of balls."""
+    made = list(shapes(built.layout, SIZE, states, 7))
+    return [triangles_of(made, at, 7 + k) for k in range(len(COLORS))]
 
 
 def volume(triangles):
@@ -152,7 +152,7 @@ def test_a_net_lies_in_its_plane_below_all_that_meets_it_and_goes_with_it():
     far = built.state._replace(r=built.state.r.copy())
     far.r[ball, 1] += 5.0
     for state in (built.state, moved(built.state)):
-        net = drawn(built, [built.state, far], state)[1][PLANE].reshape(-1, 3)
+        net = drawn(built, [built.state, far], state)[PLANE].reshape(-1, 3)
         local = quaternions.rotate(quaternions.conjugate(state.quat[deck]), net - state.r[deck])
         assert np.abs(local[:, 2] - 0.05).max() == pytest.approx(0.5 * BAR * SIZE, abs=1e-12)
         places = [
@@ -170,7 +170,7 @@ def test_a_net_lies_in_its_plane_below_all_that_meets_it_and_goes_with_it():
 def test_spheres_are_drawn_where_no_shape_shows_them():
     built = leaning().build()
     state = moved(built.state)
-    surface, (_, balls) = drawn(built, [built.state], state)
+    _, balls = drawn(built, [built.state], state)
     each = len(balls) // 2
     assert each * 2 == len(balls)
     places = (built.layout.bodies[2].frame, [-0.1, 0, 0]), (built.layout.rods[0].frames[-1], [0, 0, 0])
@@ -178,18 +178,17 @@ def test_spheres_are_drawn_where_no_shape_shows_them():
         centre = state.r[frame] + quaternions.rotate(state.quat[frame], np.array(X))
         assert np.linalg.norm(corners - centre, axis=2) == pytest.approx(radius, abs=1e-14)
         assert 0.9 < volume(corners - centre) / (4 / 3 * np.pi * radius**3) < 1.0
-    assert np.linalg.norm(surface.normals, axis=1) == pytest.approx(1.0)
 
 
-def test_bars_are_closed_and_their_normals_point_out():
+def test_bars_are_closed_and_their_faces_point_out():
     built = leaning().build()
-    surface, (net, _) = drawn(built, [built.state], built.state)
-    bars = net.reshape(-1, 12, 3, 3)
-    own = surface.normals[surface.faces[surface.owner[surface.faces[:, 0]] == 7][:, 0]].reshape(-1, 12, 3)
-    for bar, normals in zip(bars, own, strict=True):
+    net, _ = drawn(built, [built.state], built.state)
+    for bar in net.reshape(-1, 12, 3, 3):
         middle = bar.reshape(-1, 3).mean(axis=0)
-        sides = [np.ptp((bar.reshape(-1, 3) - middle) @ axis) for axis in normals[::4]]
-        assert volume(bar - middle) > 0
+        normals = np.cross(bar[:, 1] - bar[:, 0], bar[:, 2] - bar[:, 0])
+        axes = (normals / np.linalg.norm(normals, axis=1, keepdims=True))[::4]
+        sides = [np.ptp((bar.reshape(-1, 3) - middle) @ axis) for axis in axes]
+        assert volume(bar - middle) == pytest.approx(np.prod(sides))
         assert sorted(sides)[:2] == pytest.approx([BAR * SIZE] * 2)
         assert np.all(np.einsum("ni,ni->n", bar.mean(axis=1) - middle, normals) > 0)
 
@@ -198,7 +197,7 @@ def test_a_model_without_contacts_has_none():
     made = Model("m")
     made.add_body("ball", Sphere(0.05, density=1))
     built = made.build()
-    assert len(ContactSurfaces(built.layout, SIZE, [built.state], 0).surface(built.state).faces) == 0
+    assert list(shapes(built.layout, SIZE, [built.state], 0)) == []
 
 
 def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():
@@ -225,5 +224,4 @@ def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():
     assert volume(parts[1]) == pytest.approx(1e-3, rel=1e-12)
     assert len(parts[2]) == 12
     assert np.allclose(drawn_bodies[0].vertices.max(axis=0), [0.13, 0.03, 0.03])
-    bare = ContactSurfaces(built.layout, SIZE, [built.state], 7).surface(built.state)
-    assert not np.any(bare.owner == 7 + BALL)  # each is hidden by what is drawn
+    assert not len(drawn(built, [built.state], built.state)[BALL])  # each is hidden by what is drawn

@@ -10,6 +10,7 @@ from rodsim.reporting.contacts import pressed
 from rodsim.results import ResultError, UnknownName, fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
+from tests.support.solids import COLLISIONS, LOST
 from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
@@ -157,8 +158,9 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     assert of_nodes.shape == (result.n_outputs, 8, 3)
     assert of_nodes[:, :4].sum(axis=1) == pytest.approx(own.force, rel=1e-5, abs=1e-5)
     assert of_nodes[:, 4:].sum(axis=1) == pytest.approx(-own.force, rel=1e-5, abs=1e-5)
-    stored = again.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
-    assert np.array_equal(stored, of_nodes)
+    for name, nodes in (("low", slice(0, 4)), ("high", slice(4, 8))):
+        stored = again.drawn(f"{name}/PointData/contact_force", slice(0, result.n_outputs), (4, 3))
+        assert np.array_equal(stored, of_nodes[:, nodes])
     k = int(np.argmax(own.normal_force))
     contact = fields.field_of("contact", drawing)
     shown = fields.values(contact, drawing, result.state(k), strains[k], strains[k])
@@ -223,3 +225,9 @@ def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
     found = run(model, 1e-4, 1e-4).contact("rest").along("ring")[0]
     assert found[:, 2] == pytest.approx(1.0, rel=1e-2)
     assert np.ptp(found[:, 2]) < 1e-3
+
+
+def test_the_gap_is_the_distance_of_the_nearest_parts():
+    """Of a rod that falls on a cone, the nearest element need not be that whose middle is nearest."""
+    result = COLLISIONS["rod on a cone, side"].run(LOST)
+    assert result.contact("c").gap == pytest.approx(result.distance("a", "b"), abs=1e-12)

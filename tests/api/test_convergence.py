@@ -11,12 +11,9 @@ from rodsim.cli.main import main
 from rodsim.scenes import SceneError
 from rodsim.studies import StudyError, cheapest_scheme, converge, convergence
 from rodsim.studies.cases import Outcome
-from rodsim.studies.choosing import Choice, choose
-from rodsim.studies.convergence import MOTION, Convergence, Wanted
-from rodsim.studies.motion_samples import MotionSamples
-from rodsim.studies.refined_runs import Plan, Run, plan_of
-from rodsim.studies.refinement import distance, series
-from rodsim.studies.scheme_choice import SchemeChoice, schemes_beside
+from rodsim.studies.convergence import MOTION, Convergence, SchemeChoice, Wanted, plan_of, schemes_beside
+from rodsim.studies.measures import MotionSamples
+from rodsim.studies.refinement import Choice, Plan, Run, choose, distance, series
 from tests.support.studies import base_of
 
 LIMIT = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])

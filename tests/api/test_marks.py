@@ -5,8 +5,11 @@ import pytest
 
 from rigid import quaternions
 from rodsim import Box, Material, Model, Section, equilibrium, render, signals, simulate
-from rodsim.results import marks, overlay
+from rodsim.results import labels, marks
+from rodsim.results.camera import Camera
+from rodsim.results.canvases import FlatCanvas
 from rodsim.results.stage import Stage
+from tests.support.placed import triangles_of
 
 SIZE = (320, 200)
 UP = np.array([0.0, 0.0, 1.0])
@@ -27,12 +30,6 @@ def model():
     return made
 
 
-def of_owner(surface, owner):
-    """Triangles (n, 3, 3) and their normals (n, 3)."""
-    corners = surface.vertices[surface.faces[surface.owner[surface.faces[:, 0]] == owner]]
-    return corners, surface.normals[surface.faces[surface.owner[surface.faces[:, 0]] == owner][:, 0]]
-
-
 def volume(triangles):
     a, b, c = triangles.transpose(1, 0, 2)
     return np.einsum("ni,ni->", a, np.cross(b, c)) / 6
@@ -40,8 +37,7 @@ def volume(triangles):
 
 def test_a_support_is_a_closed_solid_where_the_joint_is():
     built = model().build()
-    surface = marks.Marks(built.layout, 2.0, UP, 0).surface(built.state)
-    triangles, normals = of_owner(surface, SUPPORT)
+    triangles = triangles_of(marks.supports(built.layout, 2.0, UP, 0), built.state, SUPPORT)
     block, cone = triangles[:12], triangles[12:]
     side = 2.0 * marks.SIZE + 2 * 0.01  # the rod's radius: the block comes out of it
     assert volume(block) == pytest.approx(side**3, rel=1e-12)
@@ -53,18 +49,16 @@ def test_a_support_is_a_closed_solid_where_the_joint_is():
     assert volume(cone) == pytest.approx(area * side / 3, rel=1e-12)
     assert np.allclose(cone.reshape(-1, 3).max(axis=0)[2], -0.5)  # the apex at the joint, the rest below
     assert np.allclose(cone.reshape(-1, 3).min(axis=0)[2], -0.5 - side)
-    outward = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    assert np.allclose(np.einsum("ni,ni->n", outward, normals), np.linalg.norm(outward, axis=1))
 
 
 def test_axes_of_a_driven_frame_go_with_it():
     result = simulate(model(), 0.4, 0.02)
-    drawn = marks.Marks(result.layout, 1.0, UP, 0)
+    drawn = list(marks.supports(result.layout, 1.0, UP, 0))
     for i in (0, result.n_outputs - 1):
         t = float(result.t[i])
         turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
         for k in (X, Y, Z):
-            corners = of_owner(drawn.surface(result.state(i)), k)[0].reshape(-1, 3)
+            corners = triangles_of(drawn, result.state(i), k).reshape(-1, 3)
             local = (corners - [1.0, t, 0.2]) @ turn
             size = np.full(3, marks.THIN)
             size[k - X] = marks.LENGTH + marks.THIN / 2
@@ -79,7 +73,7 @@ def test_a_support_goes_where_an_equilibrium_moves_it():
     found = equilibrium(
         made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
-    triangles, _ = of_owner(marks.Marks(found.layout, 1.0, UP, 0).surface(found.state(-1)), SUPPORT)
+    triangles = triangles_of(marks.supports(found.layout, 1.0, UP, 0), found.state(-1), SUPPORT)
     # it turns the root about z by a right angle, too: the block is before it, along its section
     side = marks.SIZE + 2 * 0.01
     assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3 - side / 2, 0.1), rtol=0, atol=1e-9)
@@ -90,12 +84,12 @@ def test_supports_keep_their_colour_and_parts_theirs(color):
     result = simulate(model(), 0.1, 0.02)
     stage = Stage(result, SIZE, None, None, False, color)
     stage.camera(range(result.n_outputs))
-    surface = stage.surface(stage.states.at(0).state)
+    owner = stage.shape.owner
     for overlaid, age in ((False, 0.0), (True, 1.0)):
-        colors = stage.colors(surface, 0.0, age, overlaid)
-        held = surface.owner >= 2
-        assert np.array_equal(colors[held], marks.COLORS[surface.owner[held] - 2])
-        assert len(np.unique(surface.owner[~held])) == 2
+        colors = stage.colors(0.0, age, overlaid)
+        held = owner >= 2
+        assert np.array_equal(colors[held], marks.COLORS[owner[held] - 2])
+        assert len(np.unique(owner[~held])) == 2
 
 
 # --- axes and a scale
@@ -107,31 +101,36 @@ def found(picture, color):
     return np.argwhere(near)[:, ::-1]
 
 
+def with_axes(axes, pixel, size):
+    """A picture of axes and scale."""
+    with FlatCanvas(Camera(np.zeros(3), axes, 1.0), *size) as canvas:
+        labels.write_axes(canvas, axes, pixel)
+        return canvas.picture()
+
+
 def test_axes_point_where_the_camera_sees_them():
-    white = np.full((1200, 1600, 3), 255, np.uint8)
     # x to the right, z up, y away from the viewer; then x up, y to the left, z towards the viewer
     for axes, right, up in (
         (np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]), 0, 2),
         (np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]]), None, 0),
     ):
-        picture = overlay.write_axes(white, axes, 0.01)
-        middle = found(picture, overlay.AXES[up])[:, 0].mean()
-        low = found(picture, overlay.AXES[up])[:, 1].max()
+        picture = with_axes(axes, 0.01, (1600, 1200))
+        middle = found(picture, marks.AXES[up])[:, 0].mean()
+        low = found(picture, marks.AXES[up])[:, 1].max()
         if right is not None:
-            assert found(picture, overlay.AXES[right])[:, 0].mean() > middle + 5
-            assert found(picture, overlay.AXES[right])[:, 1].mean() > low - 30
+            assert found(picture, marks.AXES[right])[:, 0].mean() > middle + 5
+            assert found(picture, marks.AXES[right])[:, 1].mean() > low - 30
         else:
-            assert found(picture, overlay.AXES[1])[:, 0].mean() < middle - 5
-        assert np.array_equal(picture[400:], white[400:])  # nowhere else
-        assert np.array_equal(picture[:, :1200], white[:, :1200])
+            assert found(picture, marks.AXES[1])[:, 0].mean() < middle - 5
+        assert picture[400:].min() == picture[:, :1200].min() == 255  # nowhere else
 
 
 @pytest.mark.parametrize("pixel", [1e-6, 0.0013, 0.01, 0.04, 3.0])
 def test_the_scale_is_as_long_as_it_says(pixel):
-    picture = overlay.write_axes(np.full((600, 900, 3), 255, np.uint8), np.eye(3), pixel)
-    dark = np.abs(picture.astype(int) - np.array(overlay.INK)).max(axis=2) < 60
+    picture = with_axes(np.eye(3), pixel, (900, 600))
+    dark = np.abs(picture.astype(int) - 255 * labels.INK).max(axis=2) < 60
     longest = max(int(np.ptp(np.flatnonzero(row))) + 1 if row.any() else 0 for row in dark)
-    length = overlay.nice_length(0.12 * 900 * pixel)
+    length = labels.nice_length(0.12 * 900 * pixel)
     assert abs(longest - length / pixel) <= 3
     assert 0.4 <= length / (0.12 * 900 * pixel) <= 1.0
 
@@ -142,17 +141,17 @@ def test_the_scale_is_as_long_as_it_says(pixel):
      (999.0, 500.0, "500 m"), (1999.0, 1000.0, "1 km"), (2.5e-5, 2e-5, "0.02 mm")],
 )  # fmt: skip
 def test_lengths_of_scales_go_by_1_2_5(most, length, words):
-    assert overlay.nice_length(most) == pytest.approx(length, rel=1e-12)
-    assert overlay.in_metres(overlay.nice_length(most)) == words
+    assert labels.nice_length(most) == pytest.approx(length, rel=1e-12)
+    assert labels.in_metres(labels.nice_length(most)) == words
 
 
 def test_a_picture_has_them_unless_labels_are_left_out():
     result = simulate(model(), 0.1, 0.02)
     size = (1200, 800)
     bare, told = (render(result, times=0.0, size=size, labels=labels) for labels in (False, True))
-    for axis in overlay.AXES:
+    for axis in marks.AXES:
         assert len(found(told, axis)) > len(found(bare, axis)) + 10
-    assert found(told, np.array(overlay.INK) / 255).size > found(bare, np.array(overlay.INK) / 255).size
+    assert found(told, labels.INK).size > found(bare, labels.INK).size
 
 
 @pytest.mark.parametrize("where", range(4))
@@ -165,8 +164,8 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
     result = simulate(made, 0.1, 0.1)
     stage = Stage(result, (800, 500), "front", None, False, None)
     camera = stage.camera([0])
-    pixels, _ = camera.project(stage.surface(result.state(0)).vertices, 800, 500)
-    x, y, w, h = overlay.axes_box(500, 800, camera.pixel(500), stage._corner)
+    pixels, _ = camera.project(stage.shape.place(result.state(0)), 800, 500)
+    x, y, w, h = labels.axes_box(500, 800, camera.pixel(500), stage._corner)
     assert 0 <= x <= 800 - w
     assert 0 <= y <= 500 - h
     assert not np.any(np.all((pixels > (x, y)) & (pixels < (x + w, y + h)), axis=1))
@@ -174,7 +173,6 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
 
 
 def test_the_page_of_a_report_marks_them_where_they_are():
-    from rodsim.reporting.embedded_data import unpacked
     from rodsim.reporting.motion import motion, motion_data
     from rodsim.reporting.thinning import thinning
 
@@ -185,10 +183,14 @@ def test_the_page_of_a_report_marks_them_where_they_are():
     thin = thinning(result.layout, result.n_outputs)
     found = motion(result, thin)
     data = motion_data(result, thin, found, [""] * len(found.t))
-    assert data["supports"] == [True, True, False]
-    lines = unpacked(data["driven"])  # (F, 3, D, 2, 3)
-    assert lines.shape[1:] == (3, 1, 2, 3)
-    for t, axes in zip(found.t, lines[:, :, 0], strict=True):
+    assert data["joint_trace"]["text"] == ["spherical joint 'pin'"]
+    assert [mesh["trace"]["name"] for mesh in data["meshes"]][3:] == ["supports", *["driven frames"] * 3]
+    shape, size = found.shape, found.size
+    for k, i in enumerate(thin.outputs):
+        state = result.state(int(i))._replace(r=found.r[k], quat=found.quat[k])
+        vertices, t = shape.place(state), found.t[k]
         turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
-        assert np.allclose(axes[:, 0], [1.0, t, 0.2], rtol=0, atol=1e-6)
-        assert np.allclose(axes[:, 1] - axes[:, 0], marks.LENGTH * found.size * turn.T, rtol=0, atol=1e-6)
+        for axis in range(3):  # owners: a rod, two bodies, supports
+            local = (vertices[shape.owner == 4 + axis] - [1.0, t, 0.2]) @ turn
+            assert local[:, axis].max() == pytest.approx(marks.LENGTH * size, rel=0.05)
+            assert np.abs(np.delete(local, axis, axis=1)).max() < 0.01 * size

@@ -6,7 +6,7 @@ import pytest
 from rigid import quaternions
 from rigid.system import State
 from rodsim import render, render_movie
-from rodsim.results import COLUMNS, Layout, MemoryWriter, overlay
+from rodsim.results import COLUMNS, Layout, MemoryWriter, labels
 from rodsim.results.camera import plane_of_motion, upward, view_direction
 from rodsim.results.layout import BodyLayout
 from rodsim.results.stage import Stage
@@ -102,14 +102,14 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
     result = pendulums()
     stage = Stage(result, (320, 200), None, None, False, None, [0, 6])
     camera = stage.camera([0, 6])
-    surface = stage.surface(result.state(6))
-    colors = stage.colors(surface, 0.6, 0.0, overlaid=False)
+    vertices, owner = stage.shape.place(result.state(6)), stage.shape.owner
+    colors = stage.colors(0.6, 0.0, overlaid=False)
     for k, (_, color) in enumerate(stage.legend):
-        own = surface.owner == surface.owner.min() + k
-        centre = surface.vertices[own].mean(axis=0)
+        own = owner == k
+        centre = vertices[own].mean(axis=0)
         np.testing.assert_allclose(centre, result.state(6).r[k + 1], atol=1e-12)
         np.testing.assert_allclose(colors[own], np.tile(color, (own.sum(), 1)))
-    pixels, _ = camera.project(surface.vertices, 320, 200)
+    pixels, _ = camera.project(vertices, 320, 200)
     assert pixels.min() > 0
     assert np.all(pixels < [320, 200])
     picture = render(result, times=[0.0, 0.6], size=(320, 200), labels=False)
@@ -120,18 +120,18 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
 def test_markers_of_bodies_turn_with_them():
     result = pendulums()
     stage = Stage(result, (320, 200), None, None, False, None)
-    first, last = (stage.surface(result.state(i)) for i in (0, 6))
+    first, last = (stage.shape.place(result.state(i)) for i in (0, 6))
     quat = result.state(6).quat[1:2]
-    own = first.owner == first.owner.min()
-    arms = first.vertices[own] - result.state(0).r[1]
+    own = stage.shape.owner == 0
+    arms = first[own] - result.state(0).r[1]
     there = result.state(6).r[1] + quaternions.rotate(quat, arms)
-    np.testing.assert_allclose(last.vertices[own], there, atol=1e-12)
+    np.testing.assert_allclose(last[own], there, atol=1e-12)
 
 
 def test_bodies_with_a_surface_have_no_marker():
     result = pendulums(faces=True)
     stage = Stage(result, (320, 200), None, None, False, None)
-    assert len(stage.surface(result.state(0)).faces) == 2
+    assert len(stage.shape.faces) == 2
 
 
 def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():
@@ -142,23 +142,23 @@ def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():
 
 def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
     said = []
-    for name in ("write_text", "write_time_bar"):
-        real = getattr(overlay, name)
+    for name in ("write_text", "write_bar"):
+        real = getattr(labels, name)
         monkeypatch.setattr(
-            overlay, name, lambda picture, *words, real=real: said.append(words[:2]) or real(picture, *words)
+            labels, name, lambda canvas, *words, real=real: said.append(words[-1]) or real(canvas, *words)
         )
     factors = [0.0, 0.5, 1.0, 1.5, 1.3, 0.7, 0.21]
     own, run = pendulums(factors), pendulums()
     render(own, times=0.3, size=(160, 100))
     render(own, size=(160, 100))
     render_movie(own, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
-    assert said[0] == ("load factor = 1.5",)
+    assert said[0] == "load factor = 1.5"
     assert said[1] == ("load factor = 0.00", "0.21")
-    assert said[2:] == [(f"load factor = {x}",) for x in ("0.0", "1.0", "1.3", "0.2")]
+    assert said[2:] == [f"load factor = {x}" for x in ("0.0", "1.0", "1.3", "0.2")]
     said.clear()
     render(run, times=0.3, size=(160, 100))
     render(run, size=(160, 100))
-    assert said == [("t = 0.3 s",), ("t = 0.00 s", "0.60 s")]
+    assert said == ["t = 0.3 s", ("t = 0.00 s", "0.60 s")]
 
 
 def test_what_is_said_between_outputs_lies_on_a_straight_line():

@@ -10,7 +10,18 @@ import pytest
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.memo import words_of
-from rodsim import Box, Material, Model, ModelError, Section, equilibrium, signals, simulate, simulate_many
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    equilibrium,
+    prepare,
+    signals,
+    simulate,
+    simulate_many,
+)
 from rodsim.parts.changes import fields_of
 from rodsim.parts.entry import ENTRIES
 from rodsim.studies import sweep
@@ -251,6 +262,14 @@ def test_what_is_added_later_is_no_part_of_what_was_prepared():
     model.add_force("late", model.rods["beam"].end, (0, 9, 0))
     model.gravity[:] = 0.0
     assert _all_of(prepared.run()) == before
+
+
+def test_the_function_prepares_as_the_method_does():
+    model = _beam()
+    one, other = (made.run() for made in (prepare(model, t_end=DT, dt=DT), model.prepare(t_end=DT, dt=DT)))
+    assert _all_of(one) == _all_of(other)
+    with pytest.raises(ModelError, match="prepare: expected a Model, got 'beam'"):
+        prepare("beam")
 
 
 def test_the_rigid_twin_can_be_prepared():

@@ -13,7 +13,7 @@ from rodsim.reporting.embedded_data import packed, script_json, unpacked
 from rodsim.reporting.joints import carried
 from rodsim.reporting.motion import motion
 from rodsim.reporting.strain_extremes import extremes
-from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.surfaces import coarse_bodies
 from rodsim.reporting.thinning import thinning
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from tests.support.html_reading import Reader
@@ -69,9 +69,10 @@ def test_positions_in_the_page_are_those_of_the_result(hung, page):
     r = unpacked(data["r"])
     expected = np.concatenate([hung.rod("cord").r, hung.body("box").center_of_mass[:, None]], axis=1)
     assert r == pytest.approx(expected, abs=1e-6)
-    spring = unpacked(data["springs"])
+    spring = unpacked(data["lines"]["springs"]["ends"])
     assert spring[:, 0, 1] == pytest.approx(hung.body("box").center_of_mass, abs=1e-6)
-    assert unpacked(data["joints"])[:, 0] == pytest.approx(np.zeros((hung.n_outputs, 3)), abs=1e-6)
+    assert unpacked(data["joints"])[:, 0] == pytest.approx(hung.rod("cord").r[:, -1], abs=1e-6)
+    assert data["joint_trace"]["text"] == ["revolute joint 'hinge'"]
     bending = unpacked(data["fields"]["K2"]["values"])
     n = hung.rod("cord").K.shape[1]
     K2 = hung.rod("cord").along("K", np.linspace(0, 1, n + 1))[..., 1]
@@ -202,10 +203,10 @@ def test_surfaces_of_many_triangles_are_made_coarser(monkeypatch):
     ball = pyvista.Sphere(theta_resolution=40, phi_resolution=40)
     faces = ball.faces.reshape(-1, 4)[:, 1:]
     body = BodyLayout("ball", 1, np.zeros(3), ball.points, faces)
-    data, (given, kept) = body_surfaces([body])
-    assert given == len(faces) > most
-    assert 0.8 * most < kept <= 1.01 * most
-    assert np.linalg.norm(unpacked(data["X"]), axis=1) == pytest.approx(0.5, rel=2e-2)
+    (coarse,) = coarse_bodies([body])
+    assert len(faces) > most
+    assert 0.8 * most < len(coarse.faces) <= 1.01 * most
+    assert np.linalg.norm(coarse.vertices, axis=1) == pytest.approx(0.5, rel=2e-2)
 
 
 def test_arrays_come_back_and_scripts_cannot_be_ended():

@@ -1,4 +1,4 @@
-"""Pictures show what is there, in OpenGL and in software; movies move; plots are drawn."""
+"""Pictures show what is there, drawn by VTK and by matplotlib; movies move; plots are drawn."""
 
 import re
 
@@ -13,7 +13,7 @@ from tests.support.results_sample import in_memory, sample_layout, sample_output
 
 SMALL = (160, 100)
 OPENGL = pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")
-ENGINES = [pytest.param("opengl", marks=OPENGL), "painter"]
+ENGINES = [pytest.param("opengl", marks=OPENGL), "matplotlib"]
 RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
 
 
@@ -50,8 +50,8 @@ def strip_model(section=None, n=4, speed=0.0):
 
 
 def drawn(result, **more):
-    """By the painter, small and without words, but for what is asked."""
-    return render(result, **{"size": SMALL, "engine": "painter", "labels": False, **more})
+    """Small and without words, but for what is asked."""
+    return render(result, **{"size": SMALL, "labels": False, **more})
 
 
 def mask(picture, level=245):
@@ -86,7 +86,7 @@ def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp
 
 @OPENGL
 def test_both_engines_draw_the_same_silhouette(result):
-    a, b = (drawn(result, times=0.2, size=(320, 200), engine=e) for e in ("opengl", "painter"))
+    a, b = (drawn(result, times=0.2, size=(320, 200), engine=e) for e in ("opengl", "matplotlib"))
     assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # but for the pixels of outlines
 
 
@@ -107,6 +107,7 @@ def test_what_is_nearer_is_seen_whatever_is_drawn_first(engine):
     assert np.abs(of_near - of_far).max() > 60
 
 
+@OPENGL
 def test_the_first_of_two_faces_in_one_plane_is_seen():
     """Bars of a chain that lie in one plane overlap at their joints: no hatching."""
     large, within = ((0.8, 0.1, 0.8), (0, 0, 0), 0.0), ((0.7, 0.1, 0.7), (0, 0, 0), 1.0)

@@ -80,7 +80,7 @@ def test_what_a_template_proposes_to_try_names_what_there_is(template, here):
         assert name in there[kind]
     for path in re.findall(r"Result\.open\((.*?)\)", text):
         assert ast.literal_eval(path) == "my scene.vtkhdf"
-    commands = re.findall(r"rodsim (?:run|check|compare|plot)\b[^:;\n(`]*", text)
+    commands = re.findall(r"rodsim (?:run|info|compare|show)\b[^:;\n(`]*", text)
     assert len(commands) >= 2
     for command in commands:
         parser().parse_args(shlex.split(command.split("  ")[0])[1:])
@@ -93,7 +93,10 @@ def test_the_next_commands_are_commands_and_name_what_was_written(here, capsys):
     commands = [shlex.split(line, comments=True) for line in said]
     assert commands == [
         ["rodsim", "run", "a b.yaml"],
-        *(["rodsim", command, "a b.vtkhdf"] for command in ("render", "plot", "audit", "report")),
+        ["rodsim", "show", "a b.vtkhdf", "-o", "a b.png"],
+        ["rodsim", "show", "a b.vtkhdf", "--what", "energy"],
+        ["rodsim", "audit", "a b.vtkhdf"],
+        ["rodsim", "show", "a b.vtkhdf", "-o", "a b.html"],
     ]
     assert main([*commands[0][1:], "--t-end", "0.01", "--quiet"]) == 0
     assert Result.load("a b.vtkhdf").bodies == ["top"]

@@ -14,6 +14,7 @@ import pytest
 from rodsim import Model, Result, simulate
 from rodsim.cli import stopping
 from rodsim.cli.main import main
+from rodsim.results.journal import has_result
 
 ROOT = Path(__file__).parents[2]
 INTERRUPTED, TERMINATED = 130, 143  # as shells have it: 128 and the number of the signal
@@ -46,7 +47,7 @@ def stopped(process, number, times=1):
 
 def wait_for(path, process):
     end = time.monotonic() + 300
-    while not (path.exists() and Result.load(path).n_outputs > 2):
+    while not (has_result(path) and Result.load(path).n_outputs > 2):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -136,7 +137,7 @@ def test_sigterm_is_heard_once_and_not_if_the_caller_ignores_it(handler, times):
 
 def test_studies_say_how_to_go_on_as_well(tmp_path, monkeypatch, capsys):
     study = ROOT / "examples" / "studies" / "spaghetti.yaml"
-    monkeypatch.setattr("rodsim.studies.running.run_study", raising(stopping.Terminated))
+    monkeypatch.setattr("rodsim.studies.sweeping.run_study", raising(stopping.Terminated))
     folder = tmp_path / "study"
     assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
     said = capsys.readouterr().err

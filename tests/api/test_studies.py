@@ -11,8 +11,8 @@ from rodsim import Model, Result, Sphere
 from rodsim.cli.main import main
 from rodsim.studies import StudyError, sweep
 from rodsim.studies.cases import Outcome
-from rodsim.studies.folder import Folder
 from rodsim.studies.refinement import cheapest, series
+from rodsim.studies.study_results import Folder
 from tests.support.studies import SCENE, coloured, written
 
 

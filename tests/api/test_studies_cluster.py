@@ -1,15 +1,15 @@
-"""Studies on real clusters: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
+"""Studies on real workers: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
 
 import os
-import socket
-import ssl
+import pickle
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import dask
-import distributed  # noqa: F401, its settings are read before a test changes one
+import distributed
 import numpy as np
 import psutil
 import pytest
@@ -17,75 +17,36 @@ from distributed.utils import get_mp_context
 
 from rodsim import Result
 from rodsim.cli.main import main
-from rodsim.studies import StudyError, Sweep, dispatch, sweep
-from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.cluster import Cluster
+from rodsim.studies import StudyError, StudyStopped, Sweep, sweep, workers
+from rodsim.studies.bases import FunctionBase
+from rodsim.studies.cases import Case, Recipe, pack, run_batch, run_packed
 from rodsim.studies.keys import program
-from rodsim.studies.study_file import read_study
+from rodsim.studies.study_schema import read_study
 from tests.support.deadly_cases import deadly, troubled
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
 MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final energy.total"}
+SQUARES = [float(x * x) for x in range(12) if x not in (5, 7)]  # of `deadly`
 
 
-def listening():
-    """(address, port) of every TCP socket on which this process and those that it started listen."""
+def listening(x):
+    """Ports on which the study and its workers listen, and threads of the libraries of a worker."""
+    study = psutil.Process(os.getppid())
+    connections = [
+        c for each in (study, *study.children(recursive=True)) for c in each.net_connections("inet")
+    ]
+    ports = sum(c.status == psutil.CONN_LISTEN for c in connections)
+    return {"ports": ports, "threads": float(os.environ["OMP_NUM_THREADS"])}
+
+
+def test_own_workers_listen_on_no_port_and_use_one_thread_each(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
     me = psutil.Process()
-    processes = [me, *me.children(recursive=True)]
-    sockets = [socket for each in processes for socket in each.net_connections("inet")]
-    return {tuple(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
-
-
-def answers(address, request=b""):
-    """What a port sends to someone who connects without a key."""
-    with socket.create_connection(address, timeout=5.0) as connection:
-        connection.settimeout(1.0)
-        connection.sendall(request)
-        try:
-            return connection.recv(200)
-        except OSError:
-            return b""
-
-
-def admits(address):
-    """Whether a server of Dask talks by TLS to someone without its key: it would speak first."""
-    stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
-    try:
-        with (
-            socket.create_connection(address, timeout=5.0) as connection,
-            stranger.wrap_socket(connection) as encrypted,
-        ):
-            return encrypted.recv(1) != b""
-    except OSError:
-        return False
-
-
-def test_own_workers_listen_on_this_machine_alone_and_only_to_those_with_a_key(quickly_started):
-    before = listening()
-    with Cluster(workers=1) as own:
-        client = own.client()
-        client.wait_for_workers(1)
-        ports = listening() - before
-        servers = {client.scheduler.address, *client.scheduler_info()["workers"]}
-        info = client.scheduler_info()["workers"].values()
-        servers |= {worker["nanny"] for worker in info}
-        ports_of_servers = set()
-        for server in servers:
-            protocol, address = server.split("://")
-            assert protocol == "tls"
-            ports_of_servers.add((address.rpartition(":")[0], int(address.rpartition(":")[2])))
-        assert len(ports_of_servers) == 3
-        assert ports_of_servers <= ports
-        assert {address for address, _ in ports} == {"127.0.0.1"}
-        for port in ports:  # Dask's servers greet whoever connects, those with TLS say nothing
-            assert answers(port) == b""
-        for port in ports - ports_of_servers:
-            for path in (b"/", b"/status", b"/info/main/workers.html", b"/json/identity.json", b"/metrics"):
-                found = answers(port, b"GET " + path + b" HTTP/1.0\r\n\r\n")
-                assert found.startswith((b"HTTP/1.1 404", b"HTTP/1.1 302"))
-        assert not any(admits(port) for port in ports_of_servers)
+    before = sum(c.status == psutil.CONN_LISTEN for c in me.net_connections("inet"))
+    frame = sweep(listening, {"x": [0]}, workers=1, progress=False).frame
+    assert (frame.ports[0], frame.threads[0]) == (before, 1)
+    assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
 def test_a_worker_with_another_program_refuses():
@@ -93,35 +54,20 @@ def test_a_worker_with_another_program_refuses():
         run_batch(Recipe(None, {}, "0.0.0+other"), [])
 
 
-@pytest.fixture
-def quickly_started():
-    """Workers that are copies of one process that has imported everything: many die here, and each of them starts in 0.1 s
-    instead of 1.5 s. How a user's workers start, the last test has.
-    """
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        get_mp_context().set_forkserver_preload(["distributed", "pandas", "rodsim.simulation"])
-        yield
-
-
 @pytest.mark.slow
-def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_told(quickly_started, tmp_path):
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a worker takes long to start
-        found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
+def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_told(tmp_path):
+    found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
     table = found.frame
     assert len(list(tmp_path.glob("death*"))) == 1
     assert list(found.failed) == [5, 7]
     assert found.failed[7] == "ValueError: seven"
-    assert "died 1 times" in found.failed[5]
-    done = table[table.error == ""]
-    assert list(done.y) == [float(x * x) for x in range(12) if x not in (5, 7)]
+    assert "died 3 times" in found.failed[5]
+    assert list(table[table.error == ""].y) == SQUARES
 
 
 @pytest.mark.slow
-def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(
-    quickly_started, tmp_path, monkeypatch, capfd
-):
-    """The first case of a structure is sent to one worker, whose address never comes back."""
-    monkeypatch.setattr(dispatch, "QUIET", 1.0)
+def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(workers, "QUIET", 1.0)
     found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
     assert (tmp_path / "died").exists()
     assert list(found.failed) == [1, 2]
@@ -133,8 +79,115 @@ def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(
     assert len(told) < 60
 
 
+# --- Dask
+
+
 @pytest.mark.slow
-def test_a_scene_is_swept_kept_and_not_done_again(quickly_started, tmp_path, capsys):
+def test_killed_workers_of_a_dask_cluster_are_survived_and_its_client_stays_open(tmp_path):
+    """Workers are copies of a process that has imported everything: each starts in 0.1 s instead of 1.5 s."""
+    settings = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.deploy.lost-worker-timeout": "365 days",
+    }
+    with dask.config.set(settings):
+        get_mp_context().set_forkserver_preload(["distributed", "pandas", "rodsim.simulation"])
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+        with (
+            distributed.LocalCluster(**options, silence_logs=50) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            values = {"x": list(range(12)), "folder": [str(tmp_path)]}
+            found = sweep(deadly, values, scheduler=client, progress=False)
+            assert list(found.failed) == [5, 7]
+            assert "died 3 times" in found.failed[5]
+            assert list(found.frame[found.frame.error == ""].y) == SQUARES
+            assert client.status == "running"
+            by_address = sweep(
+                lambda x: {"y": x}, {"x": [3]}, scheduler=cluster.scheduler_address, progress=False
+            )
+            assert list(by_address.frame.y) == [3]
+
+
+class Restarted:
+    """Workers whose first scheduler is lost with all that it has, after one batch; or whose every scheduler is lost."""
+
+    deaths = ()
+
+    def __init__(self, for_good=False):
+        self.for_good, self.runs, self.lost = for_good, [], 0
+
+    def start(self, most):
+        pass
+
+    places = 3
+
+    def submit(self, function, recipe, cases, kept):
+        future = Future()
+        self.runs.append([case.number for case in pickle.loads(cases)])
+        if self.for_good or (len(self.runs) > 1 and not self.lost):
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_result(function(recipe, cases, kept))
+        return future
+
+    def ended(self, future, usable):
+        pass
+
+    def reconnect(self):
+        self.lost += 1
+        if self.for_good:
+            raise StudyStopped("gone")
+
+
+def test_cases_of_a_lost_scheduler_are_run_by_the_next_and_each_counts_once():
+    recipe = Recipe(FunctionBase(lambda x: {"y": x}, {}), {}, program())
+    cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(6)]
+    restarted, outcomes = Restarted(), []
+    workers.run_cases(restarted, recipe, cases, outcomes.append)
+    assert restarted.lost == 1
+    assert sorted(outcome.number for outcome in outcomes) == list(range(6))
+    assert {outcome.measures["y"] for outcome in outcomes} == set(range(6))
+    assert restarted.runs[0] == [0]  # the first of a structure alone: the others load what it has compiled
+    with pytest.raises(StudyStopped, match="gone"):
+        workers.run_cases(Restarted(for_good=True), recipe, cases, outcomes.append)
+
+
+def test_a_scheduler_that_does_not_answer_or_has_workers_of_its_own_is_told(monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 0.1)
+    with pytest.raises(StudyStopped, match=r"no scheduler answers at .tcp://127\.0\.0\.1:1"):
+        sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", progress=False)
+    with pytest.raises(StudyError, match="unknown address scheme"):
+        sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="nonsense://x", progress=False)
+    with pytest.raises(StudyError, match="has its own; leave one of both out"):
+        sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", workers=2, progress=False)
+
+
+def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monkeypatch):
+    """The process is ended after its outcomes are sent."""
+    ends = []
+    monkeypatch.setattr("rodsim.studies.cases.LEAST_GRACE", 0.1)
+    monkeypatch.setattr("threading.Timer", lambda seconds, call, given: ends.append(call) or Future())
+    monkeypatch.setattr(Future, "start", lambda self: None, raising=False)
+
+    def case(x):
+        time.sleep(2.0 if x == 1 else 0.0)
+        return {"y": x}
+
+    recipe = Recipe(FunctionBase(case, {}), {}, program(), limit=0.1)
+    cases = [Case(k, f"k{k}", "", {"x": k}) for k in range(3)]
+    outcomes, usable = run_packed(pack(recipe), pack(cases), frozenset())
+    assert [outcome.error for outcome in outcomes] == ["", "it took longer than the limit of 0.1 s"]
+    assert not usable
+    assert ends == [os._exit]
+
+
+# --- results, journals
+
+
+@pytest.mark.slow
+def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
     folder = tmp_path / "out"
     more = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
     first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
@@ -149,7 +202,7 @@ def test_a_scene_is_swept_kept_and_not_done_again(quickly_started, tmp_path, cap
 
     began = time.monotonic()
     again = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
-    assert time.monotonic() - began < 5.0  # no cluster is started for nothing
+    assert time.monotonic() - began < 5.0  # no worker is started for nothing
     assert (folder / "cases.jsonl").read_text().splitlines() == journal
     assert [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")] == tables
     assert again.dataset["far"].dims == ("sections.spaghetti.EI", "run.dt")
@@ -176,7 +229,7 @@ t_end: 10
 @pytest.mark.exact
 @pytest.mark.slow
 def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_path, capsys):
-    """The driver holds the scheduler: both are killed at once."""
+    """Its workers end with it, and leave no files."""
     (tmp_path / "study.yaml").write_text(STUDY)
     command = [sys.executable, "-m", "rodsim", "sweep", str(tmp_path / "study.yaml"), "--quiet"]
     scratch = tmp_path / "scratch"
@@ -203,7 +256,7 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     assert journal.read_text().splitlines()[: len(done)] == done
     assert "30 cases, 0 failed" in capsys.readouterr().out
     whole = read_study(tmp_path / "study.yaml")
-    # no cluster at all
+    # no workers at all
     here = Sweep(whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases))
     for file in here.write(tmp_path):
         assert (killed / file.name).read_bytes() == file.read_bytes()

@@ -1,19 +1,11 @@
-"""What is wrong with a study from Python is told before a cluster is started."""
-
-import os
-import subprocess
-import sys
-import textwrap
-import types
-from pathlib import Path
+"""What is wrong with a study from Python is told before workers are started."""
 
 import pytest
 
 from rodsim import Model, simulate
-from rodsim.studies import StudyError, cluster, importing, sweep
+from rodsim.studies import StudyError, sweep
 from tests.support.cords import hanging
-
-ROOT = Path(__file__).parents[2]
+from tests.support.processes import said
 
 
 def running(E):
@@ -35,13 +27,9 @@ def failing(E):
 
 
 @pytest.fixture
-def no_cluster(monkeypatch):
+def no_workers(monkeypatch):
     """Nothing may be started."""
-
-    def started(*_):
-        raise AssertionError("a cluster was started")
-
-    monkeypatch.setattr(cluster.Cluster, "client", started)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda *_: pytest.fail("a worker started"))
 
 
 # whatever the model is
@@ -69,7 +57,7 @@ NOT_THERE = {
     ("function", "told"),
     [(running, MISSPELT), (failing, MISSPELT), (hanging, MISSPELT | NOT_THERE), (as_scene, MISSPELT | NOT_THERE)],
 )  # fmt: skip
-def test_a_misspelt_measure_or_part_is_told_before_the_cluster_starts(function, told, no_cluster):
+def test_a_misspelt_measure_or_part_is_told_before_workers_start(function, told, no_workers):
     for measure, words in told.items():
         with pytest.raises(StudyError, match=words):
             sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
@@ -101,61 +89,24 @@ def test_what_some_model_has_is_not_refused_where_the_model_is_not_known():
     assert found.failed == {0: "RuntimeError: of its own"}
 
 
-# --- the guard
+# --- scripts
 
 
 SCRIPT = """
-import sys
 from rodsim.studies import sweep
-from tests.support.cords import hanging
 
-def go():
-    sweep(hanging, {"E": [1e6]}, ["final rods.a.cord.end.r.z"], t_end=0.1, dt=0.05, workers=1, progress=False)
+class Scale:
+    k = 3.0
+
+def case(x, scale):
+    return {"y": x * scale.k}
+
+print(sweep(case, {"x": [1, 2], "scale": [Scale()]}, workers=1, progress=False).frame.y.tolist())
 """
 
 
-def run(tmp_path, end):
+@pytest.mark.slow
+def test_a_script_needs_no_guard_and_workers_know_what_it_defines(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT + textwrap.dedent(end))
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=ROOT, timeout=120
-    )
-
-
-def test_a_script_without_a_guard_is_told_so_at_once(tmp_path):
-    pytest.importorskip("distributed")
-    done = run(tmp_path, "for k in range(2):\n    go()")
-    assert done.returncode == 1
-    told = done.stderr.strip().splitlines()[-1]
-    assert told.startswith("rodsim.studies.errors.StudyError: ")
-    assert "script.py', line " in told
-    assert told.endswith('put what the script does under `if __name__ == "__main__":`')
-    assert "Nanny" not in done.stderr
-
-
-NAME = 'if __name__ == "__main__":\n    '
-BARE = ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()", f"{NAME}x = 1\ngo()"]
-GUARDED = [f"{NAME}go(\n    )", f"{NAME}for k in (1,):\n        go()", "if sys:\n    x = 1\n    go()"]
-
-
-@pytest.mark.parametrize("end", BARE + GUARDED)
-def test_a_script_is_told_so_where_no_condition_stands_around_its_study(tmp_path, monkeypatch, end):
-    """As the script of a process of its own, in this one."""
-    distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(distributed, "LocalCluster", lambda *_, **__: pytest.fail("a cluster started"))
-    script, main = tmp_path / "script.py", types.ModuleType("__main__")
-    script.write_text(SCRIPT + end)
-    main.__file__ = str(script)
-    monkeypatch.setitem(sys.modules, "__main__", main)
-    words = "a cluster started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
-    with pytest.raises((StudyError, pytest.fail.Exception), match=words):
-        exec(compile(script.read_text(), script, "exec"), vars(main))
-
-
-def test_a_worker_that_imports_a_script_says_what_is_missing(monkeypatch):
-    import multiprocessing
-
-    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
-    with pytest.raises(StudyError, match="a worker imports the script that started it"):
-        importing.check_guard()
+    script.write_text(SCRIPT)
+    assert said(str(script)) == "[3.0, 6.0]"

@@ -6,7 +6,7 @@ import pytest
 from rodsim import Model, Section, simulate
 from rodsim.results import MemoryWriter
 from rodsim.studies import StudyError, sweep
-from rodsim.studies.motion_samples import MotionSamples
+from rodsim.studies.measures import MotionSamples
 from tests.support.results_sample import sample_layout, sample_output
 from tests.support.studies import base_of, written
 

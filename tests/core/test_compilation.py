@@ -190,9 +190,9 @@ def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functi
 def test_machine_code_is_kept_for_types_that_every_script_has():
     """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
     from rigid.compilation.decorators import _of_all
-    from rodsim.results.raster import Samples
+    from rodsim.results.shapes import Shape
 
-    ours, a_scripts = Samples(*[np.ones((1, 1))] * 3), Pair(*[np.ones((1, 1))] * 2)
+    ours, a_scripts = Shape(*[np.ones((1, 1))] * 10), Pair(*[np.ones((1, 1))] * 2)
     assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
 
 
@@ -463,7 +463,7 @@ OF_FAMILY = {
     "contact": "discretization.contact.nearest rigid.interactions.contact.boxes",
     "statics": "discretization.statics.forces",
     "modes": "discretization.linearisation.tangents",
-    "picture": "rodsim.results.raster",
+    "picture": "rodsim.results.scene",
     "interaction": "rodsim.interactions.calling",
     "": "discretization.time.time_loop script rigidity",
 }  # fmt: skip

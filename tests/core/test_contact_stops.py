@@ -13,8 +13,7 @@ from rodsim.results import ResultError, UnknownName, contact_gaps
 from rodsim.results.distances import Distance
 from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import measure
-from rodsim.studies.quantities import check_possible
+from rodsim.studies.measures import check_possible, measure
 from tests.support.contact_losses import falling
 from tests.support.touching_models import ball_on_floor
 
@@ -162,8 +161,8 @@ def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> N
 
 
 def test_what_moves_little_is_not_looked_for_again(monkeypatch) -> None:
-    count, own = [], contact_gaps.Gaps._least
-    monkeypatch.setattr(contact_gaps.Gaps, "_least", lambda *given: count.append(1) or own(*given))
+    count, own = [], contact_gaps.LeastGap.least
+    monkeypatch.setattr(contact_gaps.LeastGap, "least", lambda *given: count.append(1) or own(*given))
     model = falling()
     state = simulate(model, 0.03, H, output_every=1, progress=False).states(slice(0, 31))
     count.clear()

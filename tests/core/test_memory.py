@@ -86,7 +86,7 @@ def make_older(path, attribute: str) -> None:
     """Give the file the arrays of a predictor of an older version, whose numbers mean nothing here."""
     with h5py.File(path, "r+") as file:
         root = file["rodsim"]
-        n = root.attrs["capacity"]
+        n = len(root["time"])
         root["layout"].attrs[attribute] = root["layout"].attrs["n_history"]
         del root["layout"].attrs["n_history"], root["history"], root["record"]
         for name, shape in OLDER[attribute].items():

@@ -34,7 +34,6 @@ KINDS_SAID = {  # the same of kinds of interactions
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
     "discretization/planar/joint_rows.py": "which drives have a plane form",
     "rodsim/building/point_masses.py": "which numbers of a spring are points",
-    "rodsim/results/mesh_contacts.py": "which numbers begin with the core of a body",
 }
 
 

@@ -9,7 +9,7 @@ from benchmarks.registry import CASES
 from discretization.time.em_names import em_integrator
 from discretization.time.integrators import parse
 from rigid.joints import JOINTS
-from rodsim.cli.main import parser
+from rodsim.cli.main import LISTED, parser
 from rodsim.papers.claims_report import STUDIES
 from rodsim.validation.registry import CASES as VALIDATED
 from tests.support.pages import DOCS, ROOT
@@ -26,12 +26,11 @@ def row(name):
 
 
 def test_the_commands_of_readme_are_all_commands():
-    listed = set(re.findall(r"^    rodsim (\w+)", TEXT, re.MULTILINE)) | set(
-        re.findall(r"; (\w+) opens a window", TEXT)
-    )
-    listed |= set(re.findall(r"; (\w+) bash: ", TEXT))
+    listed = set(re.findall(r"^    rodsim (\w+)", TEXT, re.MULTILINE))
+    assert listed == {name for names in LISTED.values() for name in names}
+    [older] = re.findall(r"The commands (`[^.]*) are parts of these", TEXT)
     [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    assert listed == set(commands.choices)
+    assert listed | set(re.findall(r"`(\w+)`", older)) == set(commands.choices)
 
 
 def test_the_templates_of_readme_are_all_templates():

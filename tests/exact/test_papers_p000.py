@@ -80,7 +80,7 @@ def test_every_study_draws_its_picture(studies, name, tmp_path):
 def reported(monkeypatch, holds, reason):
     """What `reproduce` says of a study of one claim: its number of unexplained differences, and its text."""
     result = Study("sample", "Sample", "nowhere")
-    result.claim("nowhere", "it holds", "measured", holds, reason)
+    result.claim("nowhere: it holds", "measured", holds, reason)
     monkeypatch.setattr(report, "run_study", lambda name: result)
     to = io.StringIO()
     return report.reproduce(["mass-spring"], None, to), to.getvalue()

@@ -56,7 +56,7 @@ def test_what_differs_differs_by_far_more_than_rounding(study):
 @pytest.mark.parametrize("error", [1e-15, 1e-11])
 def test_an_identity_is_judged_by_its_largest_difference(error):
     result, a = Study("x", "x", "x"), np.array([1.0, 2.0, 4.0])
-    rod_pde_fields.identity(result, "x", "x", (a, a), (a, a + 4 * error * np.array([0, 0, 1])))
+    rod_pde_fields.identity(result, "x: x", (a, a), (a, a + 4 * error * np.array([0, 0, 1])))
     assert result.claims[0].holds == (error < 1e-12)
 
 

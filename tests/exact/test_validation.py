@@ -8,7 +8,7 @@ import pytest
 from rigid.errors import ModelError
 from rodsim.cli.main import main
 from rodsim.validation import loops
-from rodsim.validation.case import Case, Known, outcomes
+from rodsim.validation.case import Case, Known, Meshes, outcomes
 from rodsim.validation.outcomes_report import as_html, as_text, validate
 from rodsim.validation.registry import CASES, chosen
 
@@ -38,7 +38,7 @@ def test_numbers_known_from_elsewhere_are_found(case, short):
     assert [outcome.quantity for outcome in found] == list(case.known)
     assert not [f"{o.quantity}: {o.error:.2e} > {o.tolerance:.2e}" for o in found if not o.ok]
     # a tolerance says something: where the mesh is too coarse to tell, `limit` would be all that is tested
-    assert all(outcome.tolerance < case.limit for outcome in found)
+    assert all(outcome.tolerance < case.meshes.limit for outcome in found)
 
 
 def method(limit, order=2, wiggle=0.0):
@@ -52,9 +52,9 @@ def method(limit, order=2, wiggle=0.0):
 
 
 def case(run, known=1.0, **more):
-    settings = {"order": 2, "meshes": ("coarse", "fine"), **more}
+    meshes = Meshes("coarse", "fine", 2, **more)
     return Case(
-        "made", "Made up", "by hand", {f"x({t})": Known(known, 0.0, 1.0) for t in (1, 2)}, run, **settings
+        "made", "Made up", "by hand", {f"x({t})": Known(known, 0.0, 1.0) for t in (1, 2)}, run, meshes
     )
 
 
@@ -83,14 +83,9 @@ def test_a_mesh_too_coarse_to_tell_does_not_pass():
 
 
 def test_runs_of_the_same_steps_are_judged_by_the_digits_of_the_source():
-    same = Case(
-        "same", "", "", {"x": Known(1.0, 1e-9, 1.0)}, lambda level: {"x": 1.0 + 0.9e-9}, ("", "h"), None
-    )
-    assert outcomes(same)[0].ok
-    other = Case(
-        "other", "", "", {"x": Known(1.0, 1e-9, 1.0)}, lambda level: {"x": 1.0 + 1.1e-9}, ("", "h"), None
-    )
-    assert not outcomes(other)[0].ok
+    known, meshes = {"x": Known(1.0, 1e-9, 1.0)}, Meshes("", "h")
+    assert outcomes(Case("same", "", "", known, lambda level: {"x": 1.0 + 0.9e-9}, meshes))[0].ok
+    assert not outcomes(Case("other", "", "", known, lambda level: {"x": 1.0 + 1.1e-9}, meshes))[0].ok
 
 
 def test_the_table_says_what_failed(capsys):

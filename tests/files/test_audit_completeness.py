@@ -140,7 +140,9 @@ def stored(tmp_path_factory):
 
 def grown(path):
     layout = Result.load(path).layout
-    return [item.path for item in (*native.series(layout), *vtkhdf.series(Drawing(layout)))] + [vtkhdf.VALUES]
+    blocks = vtkhdf.blocks_of(Drawing(layout, surfaces=True))
+    series = (*native.series(layout), *(item for block in blocks for item in block.series))
+    return [*(item.path for item in series), vtkhdf.VALUES]
 
 
 def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):

@@ -68,7 +68,7 @@ def test_a_file_of_format_1_is_read_audited_and_gone_on_with_to_the_bit(name: st
     assert audit(found).ok
     again = run(old, 0.2, name, resume=True)
     with h5py.File(old) as file:
-        assert file["rodsim"].attrs["format"] == 2
+        assert file["rodsim"].attrs["format"] == 3
         assert "angle" not in file["rodsim"]
     assert again.n_outputs == expected.n_outputs
     for one, other in zip(again.states(slice(None)), expected.states(slice(None)), strict=True):

@@ -27,10 +27,12 @@ from rigid.system import State
 from rodsim import Box, Material, Model, ModelError, Result, Section, simulate
 from rodsim.results import MemoryWriter, recorder
 from rodsim.results.drawing import Drawing
+from rodsim.results.journal import has_result
 from rodsim.results.outputs import stacked
 from rodsim.results.recorder import Recorder
 from rodsim.results.tabulate import newton_columns, newton_rows
-from rodsim.simulation import _LEAP, _PATIENCE, MOST_OUTPUTS, Progress, _outputs_after
+from rodsim.running.march import LEAP, PATIENCE, Progress
+from rodsim.running.plan import MOST_OUTPUTS, outputs_after
 from tests.support.mechanisms import arms
 from tests.support.results_sample import sample_layout, sample_output
 
@@ -184,7 +186,7 @@ def test_outputs_to_come_are_counted(every):
     for n_steps in range(1, 25):
         outputs = sorted({*range(0, n_steps, every), n_steps})
         for last in range(-1, n_steps + 3):
-            assert _outputs_after(last, n_steps, every) == sum(step > last for step in outputs)
+            assert outputs_after(last, n_steps, every) == sum(step > last for step in outputs)
 
 
 def test_run_of_a_million_million_steps_begins_at_once_and_takes_no_memory(tmp_path):
@@ -363,7 +365,7 @@ def test_killed_simulation_keeps_its_outputs_and_goes_on_to_the_bit(tmp_path):
     )
     try:
         until = time.monotonic() + 300
-        while not (path.exists() and Result.load(path).n_outputs > 300):
+        while not (has_result(path) and Result.load(path).n_outputs > 300):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.05)
@@ -421,8 +423,8 @@ def test_costs_in_columns_are_those_of_each_report():
 def test_marches_grow_as_long_as_they_are_short_beside_the_patience_of_who_waits():
     line = Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
     told = []
-    for seconds in (0.0, 0.9 / (2 * _LEAP), 0.3, 0.6, 1.1):
-        line.moved(0, seconds * _PATIENCE, line.chunk)
+    for seconds in (0.0, 0.9 / (2 * LEAP), 0.3, 0.6, 1.1):
+        line.moved(0, seconds * PATIENCE, line.chunk)
         told.append(line.chunk)
     # at once, then by two; as before; half as far
-    assert told == [_LEAP, _LEAP**2, 2 * _LEAP**2, 2 * _LEAP**2, _LEAP**2]
+    assert told == [LEAP, LEAP**2, 2 * LEAP**2, 2 * LEAP**2, LEAP**2]

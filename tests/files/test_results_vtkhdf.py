@@ -7,8 +7,9 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from rigid.inertia import Capsule, Cone, Cylinder, Sphere
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import State
+from rodsim import Box, Material, Model, Section, simulate
 from rodsim.results import ResultWriter
-from rodsim.results.drawing import CELL_ARRAYS, OF_RODS, POINT_ARRAYS, STATIC_POINT_ARRAYS, Drawing
+from rodsim.results.drawing import OF_RODS, Drawing
 from rodsim.results.layout import BodyLayout, Layout
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
 from tests.support.results_vtkhdf import vtk_steps
@@ -28,49 +29,108 @@ def test_vtk_reads_every_time(written):
     assert [t for t, _ in steps] == [sample_output(layout, i)[0] for i in range(6)]
 
 
-def test_vtk_reads_every_point_and_array(written):
+def arrays_of(data):
+    """The arrays on the points of a block by name."""
+    found = data.GetPointData()
+    names = [found.GetArrayName(k) for k in range(found.GetNumberOfArrays())]
+    return {name: vtk_to_numpy(found.GetArray(name)) for name in names}
+
+
+def parts_of(values):
+    """Split an array on all points of the sample among its blocks."""
+    return dict(zip(("whip", "ring", "box"), np.split(values, [N_OPEN, N_OPEN + N_RING]), strict=True))
+
+
+def test_vtk_reads_every_point_and_array_of_every_part(written):
     layout, steps = written
     drawing = Drawing(layout)
-    for i, (_, data) in enumerate(steps):
+    start = parts_of(drawing.points(sample_output(layout, 0)[2]))
+    for i, (_, blocks) in enumerate(steps):
+        assert list(blocks) == ["whip", "ring", "box"]
         _, _, state, strains, stresses, _ = sample_output(layout, i)
         points, arrays = drawing.arrays(state, strains, stresses)
-        assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points.astype(np.float32))
-        found = data.GetPointData()
-        assert {found.GetArrayName(k) for k in range(found.GetNumberOfArrays())} == {
-            *POINT_ARRAYS,
-            *STATIC_POINT_ARRAYS,
-        }
-        for name, values in {**arrays, **drawing.static_points}.items():
-            assert np.array_equal(vtk_to_numpy(found.GetArray(name)), values), name
+        for name, place in parts_of(points).items():
+            assert np.array_equal(vtk_to_numpy(blocks[name].GetPoints().GetData()), place.astype(np.float32))
+            found = arrays_of(blocks[name])
+            expected = {array: parts_of(values)[name] for array, values in arrays.items()}
+            static = {array: parts_of(values)[name] for array, values in drawing.static_points.items()}
+            if name == "box":
+                expected = {array: x for array, x in expected.items() if array not in OF_RODS}
+                static = {"object": static["object"]}
+            assert set(found) == {*expected, *static, "displacement"}
+            for array, values in (expected | static).items():
+                assert np.array_equal(found[array], values), array
+            moved = place - start[name]
+            np.testing.assert_allclose(found["displacement"], moved, rtol=1e-6, atol=1e-7)
 
 
 def test_vtk_reads_rods_as_lines_and_bodies_as_polygons(written):
-    for _, data in written[1]:
-        assert (data.GetNumberOfLines(), data.GetNumberOfPolys(), data.GetNumberOfVerts()) == (2, 12, 0)
-        lines = vtk_to_numpy(data.GetLines().GetConnectivityArray())
-        ring = N_OPEN + np.arange(N_RING)
-        assert np.array_equal(lines, [*range(N_OPEN), *ring, ring[0]])
-        faces = vtk_to_numpy(data.GetPolys().GetConnectivityArray()).reshape(-1, 3)
-        assert np.array_equal(faces, np.array(BOX_FACES) + N_OPEN + N_RING)
-
-
-def test_vtk_reads_cell_arrays_and_names(written):
-    for _, data in written[1]:
-        cells = data.GetCellData()
-        assert {cells.GetArrayName(k) for k in range(cells.GetNumberOfArrays())} == set(CELL_ARRAYS)
-        assert np.array_equal(vtk_to_numpy(cells.GetArray("object")), [0, 1] + 12 * [2])
-        assert np.array_equal(vtk_to_numpy(cells.GetArray("is_rod")), [1, 1] + 12 * [0])
-        names = data.GetFieldData().GetAbstractArray("object_names")
-        assert [names.GetValue(k) for k in range(names.GetNumberOfValues())] == ["whip", "ring", "box"]
+    for _, blocks in written[1]:
+        counts = {
+            k: (x.GetNumberOfLines(), x.GetNumberOfPolys(), x.GetNumberOfVerts()) for k, x in blocks.items()
+        }
+        assert counts == {"whip": (1, 0, 0), "ring": (1, 0, 0), "box": (0, 12, 0)}
+        lines = {k: vtk_to_numpy(blocks[k].GetLines().GetConnectivityArray()) for k in ("whip", "ring")}
+        assert np.array_equal(lines["whip"], range(N_OPEN))
+        assert np.array_equal(lines["ring"], [*range(N_RING), 0])
+        faces = vtk_to_numpy(blocks["box"].GetPolys().GetConnectivityArray()).reshape(-1, 3)
+        assert np.array_equal(faces, BOX_FACES)
 
 
 def test_single_output_is_read(tmp_path):
     layout = sample_layout()
     with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 3) as writer:
         writer.append(*sample_output(layout, 0))
-    ((_, data),) = vtk_steps(tmp_path / "a.vtkhdf")
-    points = Drawing(layout).points(sample_output(layout, 0)[2])
-    assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points.astype(np.float32))
+    ((_, blocks),) = vtk_steps(tmp_path / "a.vtkhdf")
+    points = parts_of(Drawing(layout).points(sample_output(layout, 0)[2]))
+    for name, place in points.items():
+        assert np.array_equal(vtk_to_numpy(blocks[name].GetPoints().GetData()), place.astype(np.float32))
+
+
+def pendulum():
+    """A bar on a driven load, with a following force at its end and a hinge at a distance from its centre."""
+    model = Model("pendulum", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar/1", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
+    model.add_body("Steps", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 3, 0))
+    model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_force("push", bar.at((0.5, 0, 0)), lambda t: (0, 0, 5 * t))
+    model.add_force("jet", bar.at((0.2, 0, 0)), (0, 0, 3.0), following=True)
+    model.add_moment("twist", bar, (0, 1.0, 0))
+    return model
+
+
+def test_joints_and_loads_are_points_with_their_forces(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    result = simulate(pendulum(), 0.2, 0.01, output=path)
+    hinge, bar = result.joint("hinge"), result.body("bar/1")
+    axes = to_matrix(bar.quat)
+    for k, (t, blocks) in enumerate(vtk_steps(path)):
+        assert list(blocks) == ["bar|1", "Steps (2)", "joints", "loads"]
+        joints, loads = arrays_of(blocks["joints"]), arrays_of(blocks["loads"])
+        assert blocks["joints"].GetNumberOfVerts() == 1
+        np.testing.assert_allclose(joints["force"], hinge.force[k : k + 1], rtol=1e-6)
+        np.testing.assert_allclose(joints["moment"], hinge.moment[k : k + 1], rtol=1e-6, atol=1e-6)
+        at = vtk_to_numpy(blocks["joints"].GetPoints().GetData())
+        np.testing.assert_allclose(at, [bar.r[k] - 0.5 * axes[k, :, 0]], atol=1e-6)
+        np.testing.assert_allclose(loads["force"], [(0, 0, 5 * t), 3 * axes[k, :, 2], (0, 0, 0)], atol=1e-6)
+        np.testing.assert_allclose(loads["moment"], [(0, 0, 0), (0, 0, 0), (0, 1, 0)], atol=1e-6)
+        at = vtk_to_numpy(blocks["loads"].GetPoints().GetData())
+        on_bar = [bar.r[k] + x * axes[k, :, 0] for x in (0.5, 0.2, 0.0)]
+        np.testing.assert_allclose(at, on_bar, atol=1e-6)
+
+
+def test_of_many_parts_all_rods_are_one_block_and_all_bodies_another(tmp_path):
+    model = Model("crowd")
+    for k in range(60):
+        model.add_body(f"b{k}", Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
+    simulate(model, 0.01, 0.01, output=tmp_path / "a.vtkhdf")
+    for _, blocks in vtk_steps(tmp_path / "a.vtkhdf"):
+        assert list(blocks) == ["bodies"]
+        data = blocks["bodies"]
+        assert (data.GetNumberOfPolys(), data.GetNumberOfPoints()) == (60 * 12, 60 * 8)
+        points = vtk_to_numpy(data.GetPoints().GetData()).reshape(60, 8, 3)
+        np.testing.assert_allclose(points.mean(axis=1)[:, 0], range(60), atol=1e-6)
+        assert np.array_equal(arrays_of(data)["object"], np.repeat(range(60), 8))
 
 
 @pytest.mark.parametrize(
@@ -110,17 +170,6 @@ def crowd_state(layout):
     return state
 
 
-def test_arrays_of_rods_are_left_out_where_there_are_none(tmp_path):
-    layout = Layout("lone", [], sample_layout().bodies, [], n_frames=2)
-    with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 1) as writer:
-        none = np.zeros((0, 6))
-        writer.append(0.0, 0, crowd_state(layout), none, none, sample_output(sample_layout(), 0)[5])
-    ((_, data),) = vtk_steps(tmp_path / "a.vtkhdf")
-    found = data.GetPointData()
-    names = {found.GetArrayName(k) for k in range(found.GetNumberOfArrays())}
-    assert names == {*POINT_ARRAYS, *STATIC_POINT_ARRAYS} - set(OF_RODS)
-
-
 def test_body_points_move_as_a_rigid_body():
     layout = sample_layout()
     _, _, state, strains, stresses, _ = sample_output(layout, 3)
@@ -155,10 +204,8 @@ def test_node_stress_is_on_lines_through_the_middles_of_elements():
 
 
 def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
-    """Of the array `radius`, taken as it is: the distance of every vertex from its rod; bodies are left out."""
-    from vtkmodules.vtkFiltersCore import vtkTubeFilter
-
-    from rodsim import Box, Material, Model, Section, simulate
+    """Of the array `radius`, taken as it is: the distance of every vertex from its rod."""
+    from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkTubeFilter
 
     model = Model("m")
     rubber = Material(E=1e7, nu=0.4, density=1000)
@@ -166,15 +213,17 @@ def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
     model.add_rod("thick", [(0, 1, 0), (1, 1, 0)], lambda s: Section.circular(0.05 * (1.0 + s), rubber), 40)
     model.add_body("box", Box(0.1, 0.1, 0.1, mass=1), (0, 0, 1))
     simulate(model, 0.01, 0.01, output=tmp_path / "a.vtkhdf")
-    (_, data), *_ = vtk_steps(tmp_path / "a.vtkhdf")
+    (_, blocks), *_ = vtk_steps(tmp_path / "a.vtkhdf")
+    both = vtkAppendPolyData()
+    for name in ("thin", "thick"):
+        both.AddInputData(blocks[name])
     tubes = vtkTubeFilter()
-    tubes.SetInputData(data)
+    tubes.SetInputConnection(both.GetOutputPort())
     tubes.SetInputArrayToProcess(0, 0, 0, 0, "radius")
     tubes.SetVaryRadiusToVaryRadiusByAbsoluteScalar()
     tubes.SetNumberOfSides(16)
     tubes.Update()
     found = vtk_to_numpy(tubes.GetOutput().GetPoints().GetData())
-    assert found[:, 2].max() < 0.2  # not the box
     for y, radius in ((0.0, lambda x: 0.01 + 0 * x), (1.0, lambda x: 0.05 * (1.0 + x))):
         own = found[np.abs(found[:, 1] - y) < 0.3]
         away = np.hypot(own[:, 1] - y, own[:, 2])

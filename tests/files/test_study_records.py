@@ -10,13 +10,11 @@ import pytest
 from rodsim.studies import keys
 from rodsim.studies.bases import FunctionBase
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
-from rodsim.studies.designs import made_parameter
 from rodsim.studies.errors import StudyError
-from rodsim.studies.folder import Folder
-from rodsim.studies.running import _chosen, _known
-from rodsim.studies.study import Study
-from rodsim.studies.study_results import Sweep
+from rodsim.studies.study import Study, made_parameter
+from rodsim.studies.study_results import Folder, Sweep
 from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry
+from rodsim.studies.sweeping import _chosen, _known
 
 
 def square(x):

@@ -14,11 +14,11 @@ import pytest
 
 from rodsim import Box, Model, simulate
 from rodsim.cli.main import main
-from rodsim.results import MemoryWriter, Result, ResultWriter, recorder
+from rodsim.results import MemoryWriter, Result, ResultWriter, native
 from rodsim.results.export import export
+from rodsim.results.journal import record_type
 from rodsim.results.plot import plot
 from rodsim.results.render import render, render_movie
-from rodsim.results.storage import RowWriter
 from rodsim.results.whole_file import check_target, named, whole_file, whole_folder
 from tests.support.results_sample import assert_holds, sample_layout, sample_output, write
 
@@ -37,9 +37,9 @@ def result():
 PRODUCTS = {
     "a.png": lambda result, path: plot(result, "energy", path),
     "a.svg": lambda result, path: plot(result, "energy", path),
-    "still.png": lambda result, path: render(result, path, engine="painter", size=(320, 200)),
-    "a.gif": lambda result, path: render_movie(result, path, engine="painter", size=(160, 100)),
-    "a.mp4": lambda result, path: render_movie(result, path, engine="painter", size=(320, 200)),
+    "still.png": lambda result, path: render(result, path, size=(320, 200)),
+    "a.gif": lambda result, path: render_movie(result, path, size=(160, 100)),
+    "a.mp4": lambda result, path: render_movie(result, path, size=(320, 200)),
     "a.pvd": lambda result, path: export(result, path),
     "vtu.pvd": lambda result, path: export(result, path, "vtu"),
     "a.xdmf": lambda result, path: export(result, path),
@@ -208,29 +208,25 @@ def test_simulate_does_not_overwrite_unless_told(tmp_path):
         simulate(bar(), 0.02, 0.01, output=path, overwrite=True, resume=True)
 
 
-def test_disk_that_fills_during_a_run_keeps_what_was_stored_and_the_run_goes_on(
-    tmp_path, monkeypatch, capsys
-):
+def test_disk_that_fills_during_a_run_keeps_what_was_stored_and_the_run_goes_on(tmp_path, capsys):
+    """The journal becomes as long as the disk allows; the file that cannot be made is named with the cure."""
     path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     command = ["run", str(SCENE), "--quiet", "--t-end", "0.2", "--output-every", "1"]
     assert main([*command, "-o", str(whole)]) == 0
-    write_row, of_second = RowWriter.write, []
-
-    def full(self, series, first, values):
-        of_second.extend([series] * (first == 1))
-        if len(of_second) > 5:
-            raise OSError(28, "No space left on device")
-        write_row(self, series, first, values)
-
-    monkeypatch.setattr(recorder, "BATCH_BYTES", 1)  # every output on its own
-    monkeypatch.setattr(RowWriter, "write", full)
-    assert main([*command, "-o", str(path)]) == 2
-    assert f"'{path}': No space left on device" in capsys.readouterr().err
-    monkeypatch.undo()
-    assert Result.load(path).n_outputs == 1
-    assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
+    result = Result.load(whole)
+    head = len(native.head(result.layout))
+    one = record_type(native.series(result.layout)).itemsize
+    with files_end_at(head + 7 * one):
+        assert main([*command, "-o", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert f"'{path}': File too large; all outputs are in 'a.vtkhdf.journal'; free space and run" in said
+    stored = Result.load(path)
+    assert stored.n_outputs in (6, 7)
+    assert stored.changed() == []
+    assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf.journal", "whole.vtkhdf"]
     assert main([*command, "-o", str(path), "--resume"]) == 0
     assert path.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
 
 
 def test_full_standard_output_gives_exit_2():
@@ -291,15 +287,3 @@ def test_writer_that_could_not_begin_leaves_no_lock(tmp_path):
     with pytest.raises(ValueError, match="another model"):
         ResultWriter.resume(tmp_path / "b.vtkhdf", sample_layout({"E": 2}), 3)
     assert os.listdir(tmp_path) == ["b.vtkhdf"]
-
-
-def test_lock_survives_the_growth_of_the_file(tmp_path, monkeypatch):
-    from rodsim.results import new_file
-
-    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    with ResultWriter.create(path, layout, 100) as writer:
-        for i in range(20):
-            writer.append(*sample_output(layout, i))
-        with pytest.raises(BlockingIOError):
-            ResultWriter.resume(path, layout, 100)

@@ -12,6 +12,7 @@ from rigid.mechanics.mechanical import call
 from rodsim import Box, MassProperties, Model
 from rodsim.mechanics import integrate, rotating_body
 from rodsim.papers import joined_bodies
+from rodsim.papers.scheme_properties import COLUMNS, promised
 
 # round-off of the steps; mG sums many residuals of it, EML's reductions divide theirs by the step
 KEPT, LOST = 5e-13, 5e-12
@@ -37,13 +38,13 @@ def test_of_joined_bodies_a_scheme_keeps_what_it_promises_and_loses_the_rest(
 ):
     monkeypatch.setattr(joined_bodies, "STEPS", SLOWLY_LOST.get((integrator, chart), STEPS))
     measured = joined_bodies.measure(integrator, chart)
-    values = {what: getattr(measured, column) for what, column in joined_bodies.COLUMNS.items()}
-    promised = joined_bodies.promised(parse(integrator), chart)
-    broken = {what: values[what] for what in promised if not values[what] <= KEPT}
+    values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
+    declared = promised(integrator, chart)
+    broken = {what: values[what] for what in declared if not values[what] <= KEPT}
     kept = {
         what: value
         for what, value in values.items()
-        if what not in promised and value < LOST and (integrator, what) not in BETTER
+        if what not in declared and value < LOST and (integrator, what) not in BETTER
     }
     assert not broken
     assert not kept

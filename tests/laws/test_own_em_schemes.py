@@ -11,7 +11,7 @@ from discretization.time.promises import promises_of
 from rigid.errors import ModelError
 from rigid.system import State
 from rodsim import Adaptive, Box, Model, Result, audit, simulate
-from rodsim.cli.completion import _names
+from rodsim.cli.setup import _names
 from rodsim.results.audited import Audit
 from rodsim.scenes.schema import RunScene
 from rodsim.waves import frequency_in_time, resonances

@@ -14,13 +14,13 @@ from discretization.time.symplecticity import symplectic_defect
 from rigid.joints import JOINTS
 from rodsim import Box, audit, simulate
 from rodsim.papers import joined_bodies
+from rodsim.papers.scheme_properties import CHARTS
 from tests.support.mechanisms import joined
 
 H = 0.005  # variational schemes have no solution beyond some step
 STEPS = 4  # what a scheme does not keep it loses in each of them
 KEPT = 5e-12  # round-off of so many steps, which EML's reductions divide by the step
 SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
-CHARTS = joined_bodies.CHARTS
 
 
 def held(kind):

@@ -9,6 +9,8 @@ from discretization.time import integrate as marching
 from discretization.time.integrators import parse
 from rodsim import Model, ModelError, Section, simulate
 from rodsim.papers import rod_invariants as rods
+from rodsim.papers.scheme_properties import CHARTS, COLUMNS, declared_order
+from rodsim.papers.scheme_properties import promised as promises
 from tests.support.newton_matrices import matrix_twice
 
 KEPT = 1e-11  # round-off of some dozen steps of rods whose stiffness is 1e4 times what moves them
@@ -33,8 +35,8 @@ def rows():
 @pytest.mark.parametrize(("model", "integrator", "chart"), list(rows()))
 def test_a_scheme_keeps_of_rods_what_it_promises_and_loses_the_rest(model, integrator, chart):
     measured = rods.measure(model, integrator, chart)
-    promised = rods.promised(integrator, chart)
-    values = {what: getattr(measured, column) for what, column in rods.COLUMNS.items()}
+    promised = promises(integrator, chart)
+    values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
     assert not {what: values[what] for what in promised if values[what] > KEPT}
     unpromised = set(values) - promised
     if model == "spaghetti":  # nothing is joined
@@ -58,7 +60,7 @@ def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
 def test_all_converge_to_one_motion_at_their_order(integrator, chart, steps):
     """In positions and velocities."""
     orders = rods.observed_orders("chain", integrator, chart, steps[1:])
-    assert orders == pytest.approx([rods.declared_order(integrator)] * 2, abs=0.12)
+    assert orders == pytest.approx([declared_order(integrator)] * 2, abs=0.12)
 
 
 @cache
@@ -79,7 +81,7 @@ def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(int
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
-    scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(rods.CHARTS.get(chart, chart)))
+    scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(CHARTS.get(chart, chart)))
     found, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
     size = np.abs(matrix).max(axis=1, keepdims=True)
     assert np.abs((found - matrix) / size).max() < 1e-13
@@ -96,7 +98,7 @@ def free_rod(n_elements, chart):
         EA=1e3, GA=1e3, GJ=10, EI=10, mass_per_length=1.0, inertia_per_length=(0.2, 0.2, 0.2)
     )
     model.add_rod("rod", [(0, 0, 0), (3, 1, 0)], section, n_elements, mass="lumped")
-    return model.mechanical_system(rods.CHARTS.get(chart, chart))
+    return model.mechanical_system(CHARTS.get(chart, chart))
 
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)

@@ -102,8 +102,8 @@ def all_of(result):
 
 @pytest.fixture(autouse=True)
 def _little_by_little(monkeypatch):
-    monkeypatch.setattr("rodsim.batches._FIRST", 1)
-    monkeypatch.setattr("rodsim.simulation._LEAP", 2)
+    monkeypatch.setattr("rodsim.running.lanes._FIRST", 1)
+    monkeypatch.setattr("rodsim.running.march.LEAP", 2)
 
 
 @pytest.fixture

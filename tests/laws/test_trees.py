@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.shortcuts import em_stepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import OTHER, tree_of
 from rigid.joints import JOINTS
@@ -14,7 +15,6 @@ from rodsim import (
     SpringLaw,
     audit,
     simulate,
-    simulation,
 )
 from tests.support.mechanisms import AXIS, TOLD, branched, differences, joined, looped, of_last_step
 from tests.support.own_kinds import Triangle
@@ -401,12 +401,12 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, name):
 
 def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypatch):
     """As those of older files do."""
-    path, kept = tmp_path / "part.vtkhdf", simulation.em_stepper
+    path, kept = tmp_path / "part.vtkhdf", em_stepper
 
     def older(*arguments, earlier, **more):
         return kept(*arguments, earlier=False, **more)
 
-    monkeypatch.setattr(simulation, "em_stepper", older)
+    monkeypatch.setattr("rodsim.running.run.em_stepper", older)
     whole = simulate(branched(), 0.1, H, output_every=1)
     simulate(branched(), 0.05, H, output=path, output_every=1)
     monkeypatch.undo()

@@ -21,8 +21,8 @@ import h5py
 import numpy as np
 
 from rodsim import Box, Model, Section, simulate
-from rodsim.cli.errors import USER_ERRORS
 from rodsim.cli.main import main
+from rodsim.cli.messages import user_errors
 from tests.support.results_sample import without_digests
 
 STEPS, H = 4, 0.01
@@ -157,7 +157,7 @@ def tried(path: Path, sound: Path, folder: Path, command: list[str]) -> tuple[in
                 run(path, STEPS + 2, resume=True)
                 return 0, said.getvalue()
             return main(arguments), said.getvalue()
-        except USER_ERRORS as error:
+        except user_errors() as error:
             return 2, str(error)
         except Exception:
             return None, traceback.format_exc()

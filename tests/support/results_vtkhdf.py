@@ -1,9 +1,9 @@
-"""Models and helpers of several test files: results vtkhdf."""
+"""Read the VTKHDF part of result files with VTK's own reader."""
 
 
 def vtk_steps(path):
-    """(time, polydata) of every step, read by vtkHDFReader."""
-    from vtkmodules.vtkCommonDataModel import vtkPolyData
+    """(time, polydata by name of the block) of every step, read by vtkHDFReader."""
+    from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
     from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
     from vtkmodules.vtkIOHDF import vtkHDFReader
 
@@ -15,7 +15,8 @@ def vtk_steps(path):
     steps = []
     for t in times:
         reader.UpdateTimeStep(t)
-        data = vtkPolyData()
+        data = vtkMultiBlockDataSet()
         data.DeepCopy(reader.GetOutput())
-        steps.append((t, data))
+        blocks = range(data.GetNumberOfBlocks())
+        steps.append((t, {data.GetMetaData(k).Get(data.NAME()): data.GetBlock(k) for k in blocks}))
     return steps

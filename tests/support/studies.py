@@ -10,7 +10,7 @@ from PIL import Image
 
 from rodsim.scenes.reading import read
 from rodsim.studies.bases import scene_base
-from rodsim.studies.designs import made_parameter
+from rodsim.studies.study import made_parameter
 from rodsim.studies.study_schema import ParameterEntry
 
 SCENE = """

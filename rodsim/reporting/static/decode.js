@@ -15,8 +15,3 @@ function unpack(data) {
 function readJson(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
-
-// plotly reads a few HTML tags in its texts: names are none
-function plain(name) {
-  return name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-}

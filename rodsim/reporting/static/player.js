@@ -7,7 +7,6 @@ class Player {
     this.slider = document.getElementById("slider");
     this.button = document.getElementById("play");
     this.speed = document.getElementById("speed");
-    scene.aspect = div.clientWidth / div.clientHeight;
     this.slider.max = String(scene.count - 1);
     this.slider.addEventListener("input", () => this.show(Number(this.slider.value)));
     this.button.addEventListener("click", () => (this.playing ? this.pause() : this.play()));

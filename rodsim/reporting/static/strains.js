@@ -47,8 +47,8 @@ class Strains {
     const z = Array.from(s, (_, i) => Float32Array.from({ length: this.scene.count }, (_, k) => this.values(k)[i]));
     const heat = {
       type: "heatmap", x: this.scene.data.t, y: s, z, zmin: low, zmax: high, zsmooth: false,
-      colorscale: both ? BOTH_SIGNS : "Viridis",
-      colorbar: { title: { text: symbol(field), side: "top" }, thickness: 14, exponentformat: "power" },
+      colorscale: both ? field.coloraxis.colorscale : "Viridis",
+      colorbar: { title: { text: field.coloraxis.colorbar.title.text, side: "top" }, thickness: 14, exponentformat: "power" },
       hovertemplate: `%{x:.4g}, s = %{y:.4g} m<br>%{z:.4g} ${field.unit}<extra></extra>`,
     };
     this.title = title;

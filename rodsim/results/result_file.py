@@ -1,0 +1,166 @@
+"""Write a result file, which is both VTKHDF (for ParaView) and native, from the journal of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import signals_of
+from rigid.quaternions import rotate
+from rigid.system import Floats
+from rodsim.results import digests, native, stored_states, vtkhdf
+from rodsim.results.drawing import Drawing
+from rodsim.results.errors import ResultError
+from rodsim.results.joint_history import JointHistory
+from rodsim.results.journal import CRC
+from rodsim.results.layout import JointLayout
+from rodsim.results.node_loads import node_loads
+from rodsim.results.sources import JournalSource
+from rodsim.results.standing import Standing
+from rodsim.results.storage import Series, blocks_of, open_file
+from rodsim.results.whole_file import named
+
+_SPARE = 2**16  # bytes for the structure of a file, besides its arrays
+_OF_BLOCK = 2**14  # bytes for the structure of a block
+_MOST_VECTORS = 5_000_000  # joints or loads times outputs; of more, forces are not written
+
+Vectors = tuple[Floats, Floats, Floats]  # points, m, forces, N, and moments, N m, (T, 3) each
+
+
+def write_file(path: Path, source: JournalSource) -> None:
+    """Write the file with the outputs of `source` and replace `path` by it when it is complete.
+
+    Raises
+    ------
+    OSError: the disk has no room for the file; nothing is left of it.
+    """
+    working = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with named(path):
+        try:
+            _write(working, source)
+            with open(working, "rb") as file:
+                os.fsync(file.fileno())  # or a power cut could take the file and its journal
+            os.replace(working, path)
+        finally:
+            working.unlink(missing_ok=True)
+
+
+def _check_room(path: Path, size: int) -> None:
+    """Raise OSError if a file of `size` bytes cannot be written.
+
+    The HDF5 library ends the process if a disk fills while it closes its file.
+    """
+    with open(path, "wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        elif shutil.disk_usage(path.parent).free < size:
+            raise OSError(28, "No space left on device", str(path))
+
+
+def _write(path: Path, source: JournalSource) -> None:
+    """Write the file without the protection of `write_file`."""
+    layout, n, own = source.layout, source.n_outputs, native.series(source.layout)
+    drawing = Drawing(layout, surfaces=True)
+    parts = vtkhdf.blocks_of(drawing)
+    vectors = {name: list(each) for name, each in _vectors(source) if n}
+    others = [vtkhdf.vectors_at(name, len(each)) for name, each in vectors.items() if each]
+    blocks = [*parts, *others]
+    series = [*own, *(item for block in blocks for item in block.series)]
+    nbytes = sum(item.nbytes for item in series) + 100 * (len(blocks) + 1)
+    _check_room(path, 2 * len(source.head) + n * nbytes + _OF_BLOCK * len(blocks) + _SPARE)
+    with open_file(path, "w") as file, native.opened(source.head) as image:
+        image.copy(image[native.ROOT], file, native.ROOT)
+        vtkhdf.create(file, blocks, source.stored[native.TIME])
+        digest = {item.path: hashlib.sha256() for item in series}
+        for item in series:
+            file.create_dataset(item.path, item.full_shape(n), item.dtype)
+        file.create_dataset(digests.CHECKSUMS, data=source.stored[CRC])
+        start = None
+        for part in blocks_of(n, nbytes):
+            arrays = {item.path: source.stored[item.name][part] for item in own}
+            points, values = _drawn(source, drawing, part)
+            start = points[0] if start is None else start
+            values[vtkhdf.DISPLACEMENT] = points - start
+            for block in parts:
+                arrays[block.path("Points")] = points[:, block.points]
+                arrays |= {block.path("PointData", k): values[k][:, block.points] for k in block.arrays}
+            for block in others:
+                for k, name in enumerate(("Points", "PointData/force", "PointData/moment")):
+                    arrays[block.path(name)] = np.stack(
+                        [each[k][part] for each in vectors[block.name]], axis=1
+                    )
+            for item in series:
+                _put(file, item, part, arrays[item.path], digest[item.path])
+        for item in series:
+            file[item.path].attrs[digests.SHA] = digest[item.path].hexdigest()
+        digests.seal(file, series)
+
+
+def _put(file: Any, item: Series, part: slice, values: Any, digest: Any) -> None:
+    """Write the rows of some outputs to one dataset, and add them to its checksum."""
+    with np.errstate(over="ignore"):  # a diverged run may overflow single precision
+        rows = np.ascontiguousarray(values, item.dtype).reshape(item.full_shape(part.stop - part.start))
+    if rows.size:
+        file[item.path][item.rows(part)] = rows
+    digest.update(rows.tobytes())
+
+
+def _drawn(source: JournalSource, drawing: Drawing, part: slice) -> tuple[Floats, dict[str, Any]]:
+    """Return the points (k, n, 3) of all parts at k outputs, and their arrays by name."""
+    layout, records = source.layout, source.stored[part]
+    states = stored_states.joined(
+        layout, {name: np.ascontiguousarray(records[name]) for name in stored_states.shapes(layout)}
+    )
+    points, arrays = drawing.arrays(states, records["strains"], records["stresses"])
+    return points, dict(arrays)
+
+
+def _vectors(source: JournalSource) -> Iterator[tuple[str, Iterator[Vectors]]]:
+    """Yield the forces of joints and of loads, for the blocks with these names."""
+    layout = source.layout
+    if len(layout.joints) * source.n_outputs <= _MOST_VECTORS:
+        yield vtkhdf.JOINTS, (v for joint in layout.joints for v in _of_joint(source, joint))
+    if layout.system is not None:
+        loads = len(signals_of(layout.system.others))
+        if 0 < loads * source.n_outputs <= _MOST_VECTORS:
+            yield vtkhdf.LOADS, _of_loads(source)
+
+
+def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
+    """Yield the force and moment on part b of a joint at its point there; nothing if they are not known."""
+    if joint.frames is None or joint.rows[0] == joint.rows[1]:
+        return
+    history = JointHistory(source, joint)
+    try:
+        force, moment = history.force, history.moment
+        point = Standing(source.layout).sides(joint, slice(None)).points[1]
+    except ResultError:
+        return
+    r, quat = (source.read(name, (slice(None), joint.frames[1])) for name in ("r", "quat"))
+    yield r + rotate(quat, point), force, moment
+
+
+def _of_loads(source: JournalSource) -> Iterator[Vectors]:
+    """Yield force and moment of each load whose values are known."""
+    layout, t = source.layout, source.read(native.TIME)
+    assert layout.system is not None
+    others = layout.system.others
+    values = None if layout.functions is None else layout.functions.loads(t)
+    for k, (row, load) in enumerate(zip(signals_of(others), node_loads(layout), strict=True)):
+        if values is None and load.value is None:
+            continue
+        value = np.broadcast_to(load.value(t) if values is None else values[:, k], (len(t), 3))
+        kind = INTERACTIONS[int(others.kind[row])]
+        r, quat = (source.read(name, (slice(None), load.frame)) for name in ("r", "quat"))
+        if kind.name.startswith("following"):
+            value = rotate(quat, value)
+        at = others.numbers[others.first[row] : others.first[row] + 3]
+        none = np.zeros(value.shape)
+        yield r + rotate(quat, at), *((none, value) if kind.torque else (value, none))

@@ -1,0 +1,46 @@
+"""Decide when a run writes its result file before its end."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+
+from rigid.checks import shown
+from rigid.errors import ModelError
+
+
+class Snapshots:
+    """When a run writes its result file before its end."""
+
+    def __init__(self, outputs: int, seconds: float) -> None:
+        """Let a snapshot be due after so many more outputs, or so many seconds."""
+        self._outputs, self._seconds = outputs, seconds
+        self._last, self._since = 0, time.monotonic()
+
+    @classmethod
+    def of(cls, given: int | str | None) -> Snapshots:
+        """Return the snapshots that a user asked for: a number of outputs, "30 s", or None, which means none.
+
+        Raises ModelError for another value.
+        """
+        if given is None:
+            return cls(2**62, math.inf)
+        if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+            return cls(given, math.inf)
+        found = (
+            re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*s\s*|\s*(\d+)\s*", given) if isinstance(given, str) else None
+        )
+        if found and float(found[1] or found[2]) > 0:
+            return cls(int(found[2]), math.inf) if found[2] else cls(2**62, float(found[1]))
+        raise ModelError(
+            f'snapshot = {shown(given)} is neither a number of outputs nor a time; give for example 100 or "30 s"'
+        )
+
+    def is_due(self, n_outputs: int) -> bool:
+        """Return whether a snapshot is due, and if so count from now on."""
+        now = time.monotonic()
+        due = n_outputs - self._last >= self._outputs or now - self._since >= self._seconds
+        if due:
+            self._last, self._since = n_outputs, now
+        return due

@@ -1,0 +1,1 @@
+"""Runs of a model: checked arguments (`plan`), set-up and result (`run`), steps (`march`), several runs at once (`lanes`)."""

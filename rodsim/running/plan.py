@@ -1,0 +1,264 @@
+"""Check the arguments of a run, and find its steps and outputs: `plan_run`.
+
+Nothing is built or written. A run that goes on with a result file keeps the step and the outputs of that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from discretization.time.adaptive import FIRST
+from discretization.time.em_names import KIN, EmIntegrator, em_integrator
+from rigid import checks
+from rigid.errors import ModelError
+from rodsim.building.starting_states import StartLike
+from rodsim.chosen_steps import Adaptive, Asked, asked_steps, check_fit, resumed_steps, steps_of
+from rodsim.parts.entries import Contents
+from rodsim.parts.no_model import no_model
+from rodsim.results.events import Event, checked_events
+from rodsim.results.journal import has_result
+from rodsim.results.lock import check_locks
+from rodsim.results.resuming import stored_outputs
+from rodsim.results.snapshots import Snapshots
+from rodsim.results.whole_file import check_target
+
+Solver = Literal["auto", "general"]
+USUAL_OUTPUTS = 500  # approximate number of outputs unless `output_every` is given
+MOST_OUTPUTS = 2**29 - 1  # limit of a file
+LARGEST_TOLERANCE = 1e-3
+MOST_THREADS = 1024
+
+
+class Arguments(NamedTuple):
+    """Arguments of `simulate` besides the model, as the user gave them."""
+
+    t_end: float
+    dt: float | Adaptive | None
+    integrator: str
+    output: str | Path | None
+    output_every: int | None
+    resume: bool
+    progress: bool | None
+    chart: str | None
+    overwrite: bool
+    tolerance: float
+    start: StartLike | None
+    start_time: float | None
+    events: Sequence[Event] | None
+    solver: Solver
+    threads: int
+    snapshot: int | str | None
+
+
+class Checked(NamedTuple):
+    """What the checks of the arguments yield."""
+
+    scheme: EmIntegrator | None  # None: an integrator of mechanical systems
+    asked: Asked  # requested steps
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Checked arguments of a run, its steps and its outputs.
+
+    Attributes
+    ----------
+    given : Arguments
+        Arguments of `simulate`.
+    scheme : EmIntegrator or None
+        Parameters of an integrator of the `em` family; None for an integrator of mechanical systems.
+    asked : Asked
+        Requested steps.
+    tolerance : float
+        Relative tolerance of the equations of a step; 0 solves to round-off.
+    events : tuple of Event
+        Events that end the run.
+    dt : float
+        Step, or with adaptive steps the time between outputs, s.
+    dt_given : float
+        Step before it was shortened to fit the end, s.
+    n_steps, every : int
+        Number of steps to the end, and between outputs.
+    n_stored : int
+        Number of outputs in the file that is resumed; 0 for a new run.
+    stored : dict
+        Settings of the run that is resumed; empty for a new run.
+    most : int
+        Largest number of outputs.
+    """
+
+    given: Arguments
+    scheme: EmIntegrator | None
+    asked: Asked
+    tolerance: float
+    events: tuple[Event, ...]
+    dt: float
+    dt_given: float
+    n_steps: int
+    every: int
+    n_stored: int
+    stored: dict[str, Any]
+    most: int
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether steps are chosen by an error."""
+        return self.asked.error is not None
+
+    @property
+    def h(self) -> float:
+        """First step, s."""
+        return FIRST * self.dt if self.adaptive else self.dt
+
+    def keeps(self, name: str) -> bool:
+        """Return whether a setting applies: always in a new run, in a resumed run if it began with this setting."""
+        return self.n_stored == 0 or name in self.stored
+
+
+def plan_run(model: object, given: Arguments) -> Plan:
+    """Check the arguments of a run and return its plan.
+
+    Raises
+    ------
+    ModelError
+        If the model or an argument is invalid.
+    OSError
+        If the result file exists, or another process writes it.
+    """
+    scheme, asked, tolerance = check_arguments(model, given)
+    events = checked_events(() if given.events is None else given.events)
+    output = given.output
+    if output is not None:
+        check_output(Path(output), given.resume, given.overwrite)
+    # an earlier end may lie between the outputs of this run
+    n_stored, last, stored = stored_outputs(output) if given.resume and output is not None else (0, -1, {})
+    dt_given = float(asked.between(stored))
+    t_end = float(given.t_end)
+    if n_stored and dt_given in (stored.get("dt"), stored.get("dt_given")):
+        dt, n_steps = resumed_steps(t_end, float(stored["dt"]))
+    else:
+        dt, n_steps = steps_of(t_end, dt_given, given.output_every)
+        check_fit(dt, t_end, n_steps, dt_given, "dt" if asked.error is None else "output_dt")
+    every = 1 if asked.error is not None else _output_every(given.output_every, stored, n_steps)
+    most = n_stored + outputs_after(last, n_steps, every) + 2 * bool(events)
+    if output is not None and most > MOST_OUTPUTS:
+        raise ModelError(
+            f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
+            f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
+        )
+    return Plan(
+        given=given,
+        scheme=scheme,
+        asked=asked,
+        tolerance=tolerance,
+        events=tuple(events),
+        dt=dt,
+        dt_given=dt_given,
+        n_steps=n_steps,
+        every=every,
+        n_stored=n_stored,
+        stored=stored,
+        most=most,
+    )
+
+
+def check_arguments(model: object, given: Arguments) -> Checked:
+    """Check the arguments that do not depend on files; raise ModelError if one is invalid.
+
+    The start and the events are checked against the built model.
+    """
+    if given.dt is not None and not isinstance(given.dt, Adaptive):
+        steps_of(given.t_end, given.dt, given.output_every)
+    _check_options(model, given)
+    checks.word("simulate", "solver", given.solver, get_args(Solver))
+    scheme = check_integrator(given.integrator)
+    checks.count("simulate", "threads", given.threads, at_most=MOST_THREADS)
+    if given.threads > 1 and scheme is None:
+        raise ModelError(
+            f"integrator '{given.integrator}' takes its steps in one thread; leave threads = {given.threads} out, or use one "
+            f"of {', '.join(KIN)}"
+        )
+    asked = asked_steps(given.t_end, given.dt, given.output_every, given.integrator, scheme)
+    return Checked(scheme, asked, _check_tolerance(given, scheme))
+
+
+def check_integrator(integrator: str) -> EmIntegrator | None:
+    """Check the name of an integrator; return its parameters if it is of the `em` family, else None.
+
+    Raises ModelError if there is no integrator of this name.
+    """
+    if not isinstance(integrator, str):
+        raise ModelError(f"integrator = {checks.shown(integrator)}; give a name such as 'em' or 'GGL-EM'")
+    scheme = em_integrator(integrator)
+    if scheme is None:
+        from discretization.time.integrators import parse, unknown
+
+        try:
+            parse(integrator)
+        except ModelError as error:
+            if not error.choices:
+                raise
+            raise unknown(integrator, (*KIN, *error.choices)) from None
+    return scheme
+
+
+def check_output(output: Path, resume: bool = False, overwrite: bool = False) -> None:
+    """Raise unless a run may write `output`: other files, devices and links are never replaced, results only if requested."""
+    if resume and overwrite:
+        raise ModelError(
+            f"'{output}': a run cannot both go on with a file and overwrite it; give one of the two"
+        )
+    check_target(output)
+    check_locks(output)
+    if has_result(output) and not resume and not overwrite:
+        raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
+
+
+def outputs_after(last: int, n_steps: int, every: int) -> int:
+    """Return how many of the outputs 0, every, 2 every ... and n_steps come after step `last`."""
+    return -(-n_steps // every) - last // every if last < n_steps else 0
+
+
+def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int) -> int:
+    """Return the steps between outputs: the given value, that of the resumed run, or one for about USUAL_OUTPUTS outputs."""
+    if given is None:
+        kept = stored.get("output_every")
+        return kept if isinstance(kept, int) else max(1, round(n_steps / USUAL_OUTPUTS))
+    return int(given)
+
+
+def _check_tolerance(given: Arguments, scheme: EmIntegrator | None) -> float:
+    """Return the tolerance as a number; raise ModelError if it is too large or the integrator does not support it."""
+    tolerance = checks.number("simulate", "tolerance", given.tolerance, at_least=0.0)
+    if tolerance > LARGEST_TOLERANCE:
+        raise ModelError(
+            f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {LARGEST_TOLERANCE:g}"
+        )
+    if tolerance > 0.0 and scheme is None:
+        raise ModelError(
+            f"integrator '{given.integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one "
+            f"of {', '.join(KIN)}"
+        )
+    return tolerance
+
+
+def _check_options(model: object, given: Arguments) -> None:
+    """Raise ModelError if the model or an option of `simulate` has a wrong type."""
+    if not isinstance(model, Contents):
+        raise no_model("simulate", model)
+    output = given.output
+    if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
+        raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
+    if output is not None and "\0" in str(output):
+        raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
+    Snapshots.of(given.snapshot)
+    checks.flag("simulate", "resume", given.resume)
+    checks.flag("simulate", "overwrite", given.overwrite)
+    if given.progress is not None:
+        checks.flag("simulate", "progress", given.progress)
+    if given.chart is not None and not isinstance(given.chart, str):
+        raise ModelError(f"simulate: chart = {checks.shown(given.chart)} is no name; give one or None")

@@ -1,0 +1,326 @@
+"""One run, from a model and a plan to a result: `Run`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discretization.own_variables import without_lists
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
+from discretization.system import System
+from discretization.time.adaptive import AdaptiveStepper
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.reversing import reverses
+from discretization.time.stepper import Stepper
+from rigid.compilation.first_compilation import announce
+from rigid.errors import ConvergenceError, ModelError
+from rigid.system import State
+from rigid.user_warnings import warn_user
+from rodsim.building.build import Built, Placement
+from rodsim.building.contact_doubts import warn_of_coarse_steps
+from rodsim.building.initial_velocities import Fitted, fit_velocities
+from rodsim.building.joint_rows import holding_names, loop_in_words
+from rodsim.building.massless_rods import check_mass
+from rodsim.building.plausibility import warn_of_stretched_starts
+from rodsim.building.restart import restarted
+from rodsim.building.starting_states import check_start_time
+from rodsim.building.turn_limits import turned_in_words
+from rodsim.building.watched_loads import WatchedLoads
+from rodsim.chosen_steps import adaptive
+from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.provenance import provenance
+from rodsim.results import older_files
+from rodsim.results.coarse_rotations import describe_coarse_rotation
+from rodsim.results.events import Watch
+from rodsim.results.layout import Functions
+from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
+from rodsim.results.recorder import Recorder
+from rodsim.results.result import Result
+from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.running.march import Progress, march, march_until
+from rodsim.running.plan import Plan
+
+if TYPE_CHECKING:
+    from discretization.time.mechanical_stepper import MechanicalStepper
+    from rodsim.model import Model
+
+
+class Run:
+    """One run: its arrays, its stepper, its state and its outputs.
+
+    Nothing is written before `open`. `go` takes all steps, `result` returns the result, `close` is called in any case.
+
+    Parameters
+    ----------
+    model : Model
+    plan : Plan
+    first : Run, optional
+        A run of the same model with other numbers. What does not depend on them is taken from it.
+    fit : callable
+        Returns the initial state with velocities that fit the joints.
+
+    Attributes
+    ----------
+    built : Built
+        Arrays of the model.
+    stepper : StepperBase
+    state : State
+        State after step `step`.
+    step : int
+        Number of the step that ends in `state`.
+    recorder : Recorder
+        Stores the outputs. It exists once the run is open, as `line` does.
+    line : Progress
+        The progress line.
+    """
+
+    recorder: Recorder
+    line: Progress
+
+    def __init__(
+        self,
+        model: Model,
+        plan: Plan,
+        first: Run | None = None,
+        fit: Callable[[Built], Fitted] = fit_velocities,
+    ) -> None:
+        announce()
+        self.plan, self._model, self._first, self.step = plan, model, first, 0
+        self._writer: Any = None  # MemoryWriter or ResultWriter of an open run
+        self.built: Built = model.build()
+        check_mass(self.built, "simulate")
+        if model.contacts and not plan.adaptive:
+            warn_of_coarse_steps(model, Placement(model), plan.dt)
+        self.state, changes = self._initial_state(fit)
+        self.built.layout.functions = Functions(self.built.load_values, self.built.drive_values)
+        self._loads = WatchedLoads(self.built.load_values)
+        self._make = self._stepper_maker()
+        self.stepper = self._new_stepper()
+        settings = self._start()
+        self._watch = self._checked_events()
+        self._describe(settings, changes)
+
+    def _initial_state(self, fit: Callable[[Built], Fitted]) -> tuple[State, Fitted]:
+        """Return the initial state, and how its velocities were changed to fit the joints; record the origin of a start."""
+        plan, given = self.plan, self.plan.given
+        check_start_time("simulate", given.start, given.start_time)
+        if given.start is not None:
+            self.built, state, origin = restarted(self.built, given.start, given.start_time)
+            self.built.layout.description["start"] = origin
+            return state, Fitted(state, 0.0, {})
+        fitted = fit(self.built)
+        if not plan.n_stored:
+            built = self.built
+            warn_of_stretched_starts(self._model, built.layout, built.system.frames.mass, fitted.state.v)
+        return fitted.state, fitted
+
+    @property
+    def _touching(self) -> bool:
+        """Whether contacts decide between steppers."""
+        return len(self.built.system.contacts.pairs) > 0
+
+    def _stepper_maker(self) -> Callable[..., Stepper | MechanicalStepper]:
+        """Return a function that makes steppers of the integrator for the system of the model, or for a variant of it."""
+        plan, given, built = self.plan, self.plan.given, self.built
+        scheme, loads, initial = plan.scheme, self._loads, self.state
+        if scheme is None:
+            # imported only here: its kernels take half a second to load
+            from discretization.time.mechanical_stepper import MechanicalStepper
+
+            def make(system: System) -> MechanicalStepper:
+                """Return a stepper of an integrator of mechanical systems."""
+                begun = initial if system is built.system else without_lists(system, built.system, initial)
+                values = loads, built.drive_values
+                return MechanicalStepper(
+                    self._model.name, system, begun, plan.dt, given.integrator, given.chart, *values
+                )
+
+            return make
+        if given.chart is not None:
+            raise ModelError(
+                f"integrator '{given.integrator}' has its own chart; leave chart = '{given.chart}' out"
+            )
+        symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
+        spared = list(built.idle)  # axes without inertia, which cannot take a torque
+        if spared and scheme.rho is not None:
+            built.layout.description["without_inertia"] = spared
+        if self._first is not None:
+            return partial(self._first._make, load_values=loads, symmetry=symmetry)
+        joints = [joint.name for joint in built.layout.joints]
+        structured = given.solver == "auto" if plan.n_stored == 0 else "solver" in plan.stored
+        return partial(
+            em_stepper,
+            h=plan.h,
+            order=scheme.order,
+            load_values=loads,
+            tolerance=plan.tolerance,
+            drive_values=built.drive_values,
+            joint_names=holding_names(joints, built.other_names, built.system),
+            spared=spared,
+            loop_of=partial(loop_in_words, self._model),
+            threads=int(given.threads),
+            shortcut=structured and not self._touching,
+            earlier=plan.keeps("history"),
+            symmetry=symmetry,
+            **scheme.steps,
+        )
+
+    def _new_stepper(self) -> Any:
+        """Return the stepper of the run; steps of equal length are still to be chosen with `Adaptive` steps."""
+        plan, built = self.plan, self.built
+        if self._touching:
+            return ContactStepper(built.system, plan.h, self._make)
+        first = self._first
+        if first is not None and differ_in_gravity_alone(built.system, first.built.system):
+            return self._make(built.system, beside=first.stepper)
+        return self._make(built.system)
+
+    def _start(self) -> dict[str, Any]:
+        """Start the stepper; return the settings of the run, which are stored with the result."""
+        plan, built, stored = self.plan, self.built, self.plan.stored
+        settings: dict[str, Any] = {
+            "dt": plan.dt,
+            "integrator": plan.given.integrator,
+            "output_every": plan.every,
+            "t_end": float(plan.given.t_end),
+        }
+        if plan.dt != plan.dt_given or "dt_given" in stored:
+            settings["dt_given"] = plan.dt_given if plan.dt != plan.dt_given else stored["dt_given"]
+        settings |= self.stepper.settings | older_files.settings_of_predictors(stored)
+        if plan.keeps("corners"):  # an older version did not split the steps of this run
+            settings |= built.corners.settings(plan.adaptive)
+        if plan.adaptive and not isinstance(self.stepper, AdaptiveStepper):
+            began = stored if plan.n_stored else {}
+            settings |= plan.asked.settings(built.system, self.state, built.load_values.vary, began)
+            self.stepper = adaptive(self.stepper, built.system, plan.dt, settings, self._loads)
+        else:
+            self.stepper.corners = np.array(settings.get("corners", ()))
+        self.state = self.stepper.start(self.state)
+        built.layout.remembering(self.stepper.sizes.memory)
+        self.stepper.turned_in_words = partial(turned_in_words, built)
+        if plan.given.threads > 1:
+            settings["threads"] = self.stepper.threads
+        if plan.tolerance > 0.0:
+            settings["tolerance"] = plan.tolerance
+        if plan.scheme is not None and plan.scheme.order > 2 and not reverses(built.system):
+            settings["halves"] = False
+        if plan.events:
+            settings["until"] = " or ".join(str(event) for event in plan.events)
+            settings["events"] = [event.described() for event in plan.events]
+        if not isinstance(self.stepper, Stepper) and self.stepper.chart is not None:
+            settings["chart"] = self.stepper.chart
+        if plan.keeps(STORED):  # files of older versions have none
+            built.layout.n_after = number_stored(self.stepper, plan.every, plan.given.integrator)
+        if built.layout.n_after:
+            settings[STORED] = True
+        return settings
+
+    def _checked_events(self) -> Watch | None:
+        """Return what watches the events; raise ModelError if one of them holds at the start."""
+        plan = self.plan
+        if not plan.events:
+            return None
+        watch = Watch(plan.events, self.built.layout)
+        if not (plan.given.resume and plan.n_stored):
+            watch.check_start(self.state)
+        return watch
+
+    def _describe(self, settings: dict[str, Any], changes: Fitted) -> None:
+        """Put what is known before the first step into the layout of the result."""
+        built, plan = self.built, self.plan
+        if plan.given.output is not None:
+            built.layout.lam_start = start_of(
+                built.system, self.state, built.load_values, built.drive_values, plan.dt
+            )
+        description = built.layout.description
+        description["run"] = settings
+        description["provenance"] = provenance(self._model.scene)
+        # distance of the nearest velocities that the joints allow from those given (m/s or rad/s), and the parts concerned
+        description["velocity_projection"] = changes.change
+        description["initial_velocity_change"] = {name: list(x) for name, x in changes.parts.items()}
+
+    def open(self, show: bool | None) -> None:
+        """Open the result file, or memory, and the progress line; store the first output, or read that of a resumed run.
+
+        `show`: whether the line is visible, None: if stderr is a terminal.
+        """
+        plan, layout, output = self.plan, self.built.layout, self.plan.given.output
+        if output is None:
+            self._writer = MemoryWriter(layout)
+        elif plan.given.resume:
+            self._writer, _, self.step, self.state = ResultWriter.resume(
+                output, layout, plan.most, plan.given.snapshot
+            )
+        else:
+            self._writer = ResultWriter.create(output, layout, plan.most, plan.given.snapshot)
+        self._begun = self.step
+        self.line = Progress(plan.n_steps, self.step, plan.dt, plan.every, show, layout.memory)
+        listener = self.line.audit if self.line.shown else None
+        after = None
+        if layout.n_after and (output is not None or plan.adaptive):
+            after = MultipliersAfter(layout, self.stepper_alone, plan.dt)
+        self.recorder = Recorder(self.built.system, plan.dt, self._writer, listener, after)
+        if output is None or not plan.given.resume:
+            self.recorder.add_last(0, self.state)
+
+    def stepper_alone(self) -> Any:
+        """Return a stepper that shares no work arrays with those of other runs."""
+        return self.stepper
+
+    def go(self) -> None:
+        """Take all steps. If one fails, store what was computed; the error has the result so far."""
+        try:
+            if self._watch is None:
+                march(self, self.stepper, self.plan.n_steps, self.line)
+            else:
+                march_until(self, self._watch, self.line)
+        except ConvergenceError as failed:
+            failed.result = self.result_so_far(failed)
+            raise
+        except OSError:
+            with contextlib.suppress(OSError):  # a full disk may fail again
+                self.recorder.flush()
+            raise
+        except BaseException:
+            self.recorder.flush()
+            raise
+        self.recorder.flush()
+
+    def result(self) -> Result:
+        """Return the result of the finished run; warn of loads that were zero whenever they were evaluated."""
+        dt = self.plan.dt
+        self._loads.warn(f"model '{self.built.layout.name}'", self._begun * dt, self.recorder.last * dt)
+        return self._result()
+
+    def result_so_far(self, failed: ConvergenceError) -> Result:
+        """Return the result of a failed run, including the last state that it reached."""
+        if failed.reached is not None and failed.reached.step > self.recorder.last:
+            self.recorder.took(failed.report)
+            self.recorder.add_last(failed.reached.step, failed.reached.state)
+        self.recorder.flush()
+        return self._result()
+
+    def _result(self) -> Result:
+        """Close the writer and return its result; warn of tight bends and of large rotations per step."""
+        self._writer.close()
+        result: Result = self._writer.result()
+        result.layout.functions = self.built.layout.functions
+        for words in ("; ".join(map(str, result.tight_bends)), describe_coarse_rotation(result)):
+            if words:
+                warn_user(f"model '{result.layout.name}': {words}", DoubtfulModelWarning)
+        return result
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def differ_in_gravity_alone(one: System, other: System) -> bool:
+    """Return whether two systems share all tables except gravity (the same array objects)."""
+    return all(x is y for name, x, y in zip(System._fields, one, other, strict=True) if name != "gravity")

@@ -1,0 +1,117 @@
+"""Where VTK cannot draw, matplotlib draws; the process that asks VTK may crash, the one that asks it does not."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from rodsim import render, render_movie
+from rodsim.results import opengl
+from rodsim.results import render as rendering
+from tests.support.results_sample import in_memory, sample_layout, write
+
+SMALL = (160, 100)
+LIBRARIES = (
+    "libEGL.so.1",
+    "libEGL.so",
+    "libOSMesa.so",
+    "libOSMesa.so.8",
+    "libOSMesa.so.6",
+    "libGL.so.1",
+    "libGLX.so.0",
+)
+DRAWN = """
+import sys, warnings
+from rodsim import render, render_movie
+from rodsim.results import opengl
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    render(sys.argv[1], sys.argv[2] + ".png", size=(160, 100))
+    render_movie(sys.argv[1], sys.argv[2] + ".gif", size=(160, 100), fps=4)
+print(repr(opengl.window_class()), [str(own.message) for own in said if "matplotlib" in str(own.message)])
+"""
+
+
+@pytest.fixture
+def hidden(monkeypatch):
+    """VTK seems to be unable to draw."""
+    monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
+    rendering._drawn_plainly.cache_clear()
+    yield
+    rendering._drawn_plainly.cache_clear()
+
+
+@pytest.fixture
+def without_libraries(tmp_path, monkeypatch):
+    """An environment in which no OpenGL library can be loaded, and the folder of answers is empty."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("libraries are hidden as on Linux")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    for name in LIBRARIES:
+        (folder / name).touch()
+    own = {**os.environ, "LD_LIBRARY_PATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return {name: value for name, value in own.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+
+
+def inked(picture):
+    return np.mean(picture.min(axis=2) < 245)
+
+
+def test_stills_and_movies_are_drawn_and_it_is_said_once(hidden, tmp_path):
+    result = in_memory(6)
+    with pytest.warns(UserWarning, match="matplotlib draws .*apt-get install libegl1"):
+        picture = render(result, tmp_path / "a.png", size=SMALL, ground=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0.02 < inked(render(result, size=SMALL, color="speed")) < 0.6
+        n = render_movie(result, tmp_path / "a.gif", fps=8, size=SMALL)
+    assert 0.02 < inked(picture) < 0.6
+    assert len(iio.imread(tmp_path / "a.gif")) == n > 1
+
+
+def test_opengl_that_was_asked_for_is_refused_with_the_cure(hidden):
+    with pytest.raises(RuntimeError, match=r"apt-get install libegl1.*engine='matplotlib'"):
+        render(in_memory(2), size=SMALL, engine="opengl")
+
+
+def test_the_former_name_of_the_engine_is_known():
+    result = in_memory(2)
+    one, other = (render(result, size=SMALL, engine=engine) for engine in ("painter", "matplotlib"))
+    assert np.array_equal(one, other)
+
+
+def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_libraries, tmp_path):
+    write(tmp_path / "a.vtkhdf", sample_layout(), range(6))
+    arguments = [sys.executable, "-c", DRAWN, str(tmp_path / "a.vtkhdf"), str(tmp_path / "a")]
+    done = subprocess.run(arguments, env=without_libraries, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("'' ['render: matplotlib draws")
+    assert done.stdout.count("apt-get") == 1
+    assert inked(iio.imread(tmp_path / "a.png")[..., :3]) > 0.02
+    assert not list((tmp_path / "cache").rglob("vtk-*"))  # a machine may be cured
+
+
+def test_the_answer_of_a_process_is_stored_for_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(opengl.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
+    asked = []
+
+    def answer(*arguments, **more):
+        asked.append(arguments)
+        return subprocess.CompletedProcess(arguments, 0, stdout="vtkEGLRenderWindow\n")
+
+    monkeypatch.setattr(opengl.subprocess, "run", answer)
+    for _ in range(2):
+        opengl.window_class.cache_clear()
+        assert opengl.window_class() == "vtkEGLRenderWindow"
+    assert len(asked) == 1
+    monkeypatch.setenv("LD_LIBRARY_PATH", "elsewhere")
+    opengl.window_class.cache_clear()
+    opengl.window_class()
+    assert len(asked) == 2
+    monkeypatch.undo()
+    opengl.window_class.cache_clear()

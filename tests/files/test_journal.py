@@ -1,0 +1,259 @@
+"""The journal of a run keeps whole outputs whatever happens, and every reader finds it under the name of the result file."""
+
+import os
+import random
+import resource
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from rodsim import Result, audit, recover, simulate
+from rodsim.cli.main import main
+from rodsim.results import ResultWriter
+from tests.support import damage
+from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and locks of POSIX")
+
+
+def journal(path):
+    return path.with_name(path.name + ".journal")
+
+
+def killed(path, n, capacity=1000):
+    """A journal of n sample outputs, as a killed run leaves it; the lock of the dead process is free."""
+    child = os.fork()
+    if child == 0:
+        writer = ResultWriter.create(path, sample_layout(), capacity)
+        for i in range(n):
+            writer.append(*sample_output(sample_layout(), i))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def test_a_reader_sees_every_output_while_the_run_goes_on_and_after_it(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 4) as writer:
+        writer.append(*sample_output(layout, 0))
+        first = Result.load(path)
+        for n in range(2, 5):
+            writer.append(*sample_output(layout, n - 1))
+            assert first.n_outputs == 1
+            assert_holds(first.refresh(), layout, n)
+        assert os.path.exists(journal(path))
+    assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf"]
+    assert_holds(first, layout, 1)  # what was opened stays readable
+    assert_holds(first.refresh(), layout, 4)
+
+
+@pytest.mark.parametrize("torn", [1, 100, 20_000])
+def test_a_torn_record_is_ignored_and_cut_off(torn, tmp_path):
+    path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
+    killed(path, 5)
+    with open(journal(path), "ab") as file:
+        file.write(random.Random(torn).randbytes(torn))
+    assert_holds(Result.load(path), sample_layout(), 5)
+    go_on(path, sample_layout(), range(5, 8), 1000)
+    write(whole, sample_layout(), range(8), 1000)
+    assert path.read_bytes() == whole.read_bytes()
+
+
+def test_a_record_of_zeros_which_a_power_cut_leaves_is_ignored(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    killed(path, 5)
+    size = journal(path).stat().st_size
+    killed(tmp_path / "b.vtkhdf", 6)
+    one = journal(tmp_path / "b.vtkhdf").stat().st_size - size
+    os.truncate(journal(path), size + 2 * one)
+    assert_holds(Result.load(path), sample_layout(), 5)
+
+
+def test_one_changed_bit_of_a_journal_is_found(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    killed(path, 6)
+    data = bytearray(journal(path).read_bytes())
+    size = len(data)
+    for place in (size // 2, size - 40):
+        data[place] ^= 1
+    journal(path).write_bytes(data)
+    with pytest.warns(UserWarning, match=r"'a.vtkhdf.journal' at output \d"):
+        found = Result.load(path)
+    assert found.n_outputs == 5  # the last is like one that was not written to its end
+    for place in (3, 12, 100):
+        broken = bytearray(data)
+        broken[place] ^= 1
+        journal(path).write_bytes(broken)
+        with pytest.raises(ValueError, match=r"a.vtkhdf.journal' is damaged \(.*run the simulation again"):
+            Result.load(path)
+
+
+def test_recover_makes_the_file_that_the_run_would_have_made(tmp_path, capsys):
+    path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
+    killed(path, 5)
+    write(whole, sample_layout(), range(5), 1000)
+    assert recover(path).n_outputs == 5
+    assert path.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
+    with pytest.raises(
+        FileNotFoundError, match=r"no journal 'a.vtkhdf.journal' to recover; it is a result file already"
+    ):
+        recover(path)
+    assert main(["recover", str(tmp_path / "none.vtkhdf")]) == 2
+    assert "there is no such run" in capsys.readouterr().err
+    killed(path, 3)
+    assert main(["recover", str(journal(path))]) == 0
+    assert_holds(Result.load(path), sample_layout(), 3)
+
+
+def test_a_failed_conversion_keeps_the_journal_and_says_how_to_go_on(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    killed(path, 5)
+    size = journal(path).stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
+    try:
+        with pytest.raises(
+            OSError, match=r"all outputs are in 'a.vtkhdf.journal'; free space and run `rodsim recover"
+        ):
+            recover(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == ["a.vtkhdf.journal"]
+    assert recover(path).n_outputs == 5
+
+
+def test_a_new_run_replaces_a_file_with_its_first_output_and_not_before(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    write(path, sample_layout(), range(3))
+    before = path.read_bytes()
+    writer = ResultWriter.create(path, sample_layout(), 9)
+    assert path.read_bytes() == before
+    writer.append(*sample_output(sample_layout(), 0))
+    assert Result.load(path).n_outputs == 1
+    writer.close()
+    assert Result.load(path).n_outputs == 1
+
+
+def test_a_snapshot_is_a_file_that_paraview_opens_while_the_run_goes_on(tmp_path):
+    from tests.support.results_vtkhdf import vtk_steps
+
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    seen = []
+    with ResultWriter.create(path, layout, 9, snapshot=2) as writer:
+        for i in range(7):
+            writer.append(*sample_output(layout, i))
+            seen.append(len(vtk_steps(path)) if path.exists() else 0)
+            assert_holds(Result.load(path), layout, i + 1)
+    assert seen == [0, 2, 2, 4, 4, 6, 6]
+    write(tmp_path / "whole.vtkhdf", layout, range(7), 9)
+    assert path.read_bytes() == (tmp_path / "whole.vtkhdf").read_bytes()
+
+
+COMMANDS = {
+    "info": ["info", "{file}"],
+    "audit": ["audit", "{file}"],
+    "compare": ["compare", "{file}", "{whole}"],
+    "export": ["export", "{file}", "--format", "pvd", "-o", "{folder}/out.pvd"],
+    "plot": ["plot", "{file}", "-o", "{folder}/out.png"],
+    "report": ["report", "{file}", "-o", "{folder}/out.html"],
+}
+
+
+@pytest.fixture(scope="module")
+def of_killed_run(tmp_path_factory):
+    """The journal of a run that was killed, and the file of the whole run."""
+    folder = tmp_path_factory.mktemp("killed")
+    damage.run(folder / "whole.vtkhdf")
+    child = os.fork()
+    if child == 0:
+        ResultWriter.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+        damage.run(folder / "run.vtkhdf")
+    os.waitpid(child, 0)
+    assert journal(folder / "run.vtkhdf").exists()
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_finds_the_journal_under_the_name_of_the_file(name, of_killed_run, tmp_path, capsys):
+    words = {
+        "file": of_killed_run / "run.vtkhdf",
+        "whole": of_killed_run / "whole.vtkhdf",
+        "folder": tmp_path,
+    }
+    assert main([each.format(**words) for each in COMMANDS[name]]) == 0, capsys.readouterr()
+    assert not (of_killed_run / "run.vtkhdf").exists()
+
+
+def test_a_run_that_was_killed_is_audited_started_from_and_gone_on_with_to_the_bit(of_killed_run, tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    journal(path).write_bytes(journal(of_killed_run / "run.vtkhdf").read_bytes())
+    found, whole = Result.load(path), Result.load(of_killed_run / "whole.vtkhdf")
+    assert audit(found).ok
+    for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
+        assert np.array_equal(one, other)
+    begun = simulate(damage.model(), 0.02, damage.H, start=path, progress=False)
+    assert np.array_equal(begun.state(0).r, whole.state(-1).r)
+    with pytest.raises(FileExistsError, match="exists; overwrite it, resume it"):
+        simulate(damage.model(), 0.02, damage.H, output=path, progress=False)
+    damage.run(path, 2 * damage.STEPS, resume=True)
+    damage.run(tmp_path / "again.vtkhdf", 2 * damage.STEPS)
+    assert sorted(os.listdir(tmp_path)) == ["again.vtkhdf", "run.vtkhdf"]
+    for one, other in zip(
+        Result.load(path).states(slice(None)),
+        Result.load(tmp_path / "again.vtkhdf").states(slice(None)),
+        strict=True,
+    ):
+        assert np.array_equal(one, other)
+
+
+def go_on_without_end(path):
+    """Write sample outputs until this process is killed."""
+    layout, most = sample_layout(), 10**9
+    if journal(path).exists():
+        writer, *_ = ResultWriter.resume(path, layout, most)
+    else:
+        writer = ResultWriter.create(path, layout, most)
+    for i in range(writer.n_outputs, most):
+        writer.append(*sample_output(layout, i))
+
+
+@pytest.mark.slow
+def test_forty_kills_lose_nothing(tmp_path):
+    path, dice, least = tmp_path / "a.vtkhdf", random.Random(3), 0
+    for kill in range(40):
+        process = os.fork()
+        if process == 0:
+            go_on_without_end(path)
+        time.sleep(0.02 + 0.06 * dice.random())
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        if not journal(path).exists():
+            continue
+        if kill % 3 == 0:
+            with open(journal(path), "ab") as file:
+                file.write(b"torn")
+        result = Result.load(path)
+        assert result.n_outputs >= least
+        least = result.n_outputs
+    assert least >= 5
+    assert_holds(Result.load(path), sample_layout(), least)
+
+
+def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_killed_run, tmp_path):
+    """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
+    whole = journal(of_killed_run / "run.vtkhdf").read_bytes()
+    path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
+    for k in range(12):
+        journal(path).write_bytes(whole)
+        how = damage.by_bytes(journal(path), random.Random(k))
+        damaged = journal(path).read_bytes()
+        for command in (["info"], ["audit"], ["compare"], ["resume"]):
+            path.unlink(missing_ok=True)
+            journal(path).write_bytes(damaged)
+            code, said = damage.tried(path, sound, tmp_path, command)
+            assert code is not None, (how, command, said)
+            if command == ["audit"] and code == 0:
+                assert Result.load(path).n_outputs <= damage.STEPS, how
