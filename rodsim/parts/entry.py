@@ -203,7 +203,7 @@ def _name_of(thing: Any) -> str:
 class Sort(NamedTuple):
     """Type of a field: its name in scenes, its check, and the description of its values for JSON."""
 
-    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.model_from_scene` converts it if it is no plain value
+    word: str  # `rodsim.scenes.entries.FIELD_TYPES` has its schema, and how it is read and written
     check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
