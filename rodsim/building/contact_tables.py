@@ -33,6 +33,7 @@ from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.kinds import Kind
 from rigid.system import Floats, Ints
 from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
@@ -48,12 +49,7 @@ from rodsim.building.contact_surfaces import (
     slope_of,
 )
 from rodsim.building.placement import Placed, Placement
-from rodsim.parts.contact_entries import (
-    ContactEntry,
-    Pair,
-    Surface,
-    called,
-)
+from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Rod
 from rodsim.parts.part_names import SpeakingOf
@@ -102,7 +98,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
     """
-    plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
+    plane, law, loss = pair.a, law_of(entry, pair), loss_of(entry, pair)
     assert isinstance(plane, PlaneEntry)
     foot = placed.place(plane.on)
     half_space = np.concatenate([placed.local(foot.frame, plane.normal), foot.X])
@@ -113,9 +109,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
-        yield Interaction(PLANE_SPHERE, frames, numbers, _size(slope, arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
+        yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _size(slope, arm), loss)
         return
     if isinstance(pair.b, SolidEntry | MeshEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
@@ -125,13 +119,11 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
     segments = segments_of(rod, placed, entry.radius)
     gaps = (placed.r[segments.frames] - foot.world) @ plane.normal  # (e, 2)
     use = np.ones(len(gaps), bool)
-    around = rod.stress_free.length if rod.closed else np.inf
     for _, own in joined.at(plane, rod):
         if own is not None:
-            at = own.s * rod.stress_free.length
-            held = segments.near(at, around, 0.0)
+            held = segments.near(rod, own.s, 0.0)
             if np.any(held & (gaps.min(axis=1) < segments.radius)):  # the joint is behind the plane or at it
-                use &= ~segments.near(at, around, np.pi * float(segments.radius[held].max()))
+                use &= ~segments.near(rod, own.s, np.pi * float(segments.radius[held].max()))
     if not use.any():
         raise ModelError(
             f"contact '{entry.name}': no element of {rod} is further from its joint at {called(plane)} than pi times its radius; "
@@ -148,11 +140,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
         slope = slope_of(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
-        yield Interaction(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
-        if lossy:
-            yield Interaction(
-                WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE
-            )
+        yield from _interactions(entry, PLANE_ROD, frames, numbers, _size(slope, foot_arm), of_element)
 
 
 def _of_solid(
@@ -162,7 +150,7 @@ def _of_solid(
 
     A half-space touches a mesh as it touches the convex hull of the mesh.
     """
-    plane, solid, lossy = pair.a, pair.b, loses(entry)
+    plane, solid = pair.a, pair.b
     assert isinstance(plane, PlaneEntry)
     assert isinstance(solid, SolidEntry | MeshEntry)
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
@@ -184,9 +172,22 @@ def _of_solid(
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
         frames = [foot.frame, frame]
-        yield Interaction(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
-        if lossy:
-            yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+        size = _size(slope_of(of_feature, own.half or placed.size), arm)
+        yield from _interactions(entry, kind, frames, numbers, size, of_loss)
+
+
+def _interactions(
+    entry: ContactEntry,
+    kind: Kind,
+    frames: list[int],
+    numbers: Floats,
+    size: tuple[float, float],
+    loss: Floats,
+) -> Iterator[Interaction]:
+    """Yield the interaction of a law, and that of its losses if the contact dissipates energy."""
+    yield Interaction(kind, frames, numbers, size)
+    if loses(entry):
+        yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, loss, OWN]), NONE)
 
 
 def _across(axis: Floats, normal: Floats) -> float:
@@ -451,9 +452,8 @@ def _check_sides(
         if mesh.side == SIDES[0]:
             continue
         first = contacts.first[own]
-        last = (
-            first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
-        )  # the centre of the core
+        # the centre of the core
+        last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
         there = points[first:last]
         places = in_frame(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
@@ -484,11 +484,8 @@ def _held(
                 near.append(np.zeros(0, np.int64))
             else:
                 segments = segments_of(own, placed, entry.radius)
-                around = own.stress_free.length if own.closed else np.inf
                 within = np.pi * float(segments.radius.max())
-                near.append(
-                    at + np.flatnonzero(segments.near(anchor.s * own.stress_free.length, around, within))
-                )
+                near.append(at + np.flatnonzero(segments.near(own, anchor.s, within)))
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
