@@ -18,7 +18,7 @@ from rigid.system import Floats
 from rodsim.results import digests, native, stored_states, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
-from rodsim.results.joint_history import JointHistory
+from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.journal import CRC
 from rodsim.results.layout import JointLayout
 from rodsim.results.node_loads import node_loads
@@ -137,7 +137,9 @@ def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
     """Yield the force and moment on part b of a joint at its point there; nothing if they are not known."""
     if joint.frames is None or joint.rows[0] == joint.rows[1]:
         return
-    history = JointHistory(source, joint)
+    history = history_of(source, joint)
+    if isinstance(history, GearHistory):  # its force acts on other joints
+        return
     try:
         force, moment = history.force, history.moment
         point = Standing(source.layout).sides(joint, slice(None)).points[1]
