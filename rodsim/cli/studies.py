@@ -191,7 +191,7 @@ def converge(options: argparse.Namespace) -> int:
         "workers": options.workers,
         "progress": False if options.quiet or options.json else None,
     }
-    scene = read_scene_with(options.scene, options.set) if options.set else options.scene
+    scene: Any = read_scene_with(options.scene, options.set) if options.set else options.scene
     try:
         if several:
             chosen = cheapest_scheme(scene, options.schemes or None, options.measure, **settings)
