@@ -252,14 +252,16 @@ def simulate_many(
             pass
         return numbers
 
-    with _line(progress, len(models)) as done:
+    bar = progress_bar(progress, total=len(models), unit="run")
+    with contextlib.nullcontext() if bar is None else bar:
         pool = ThreadPoolExecutor(min(workers, len(models)), "rodsim-run")
         try:
             for future in as_completed(
                 [pool.submit(run, numbers) for numbers in _groups(len(models), first)]
             ):
-                for number in future.result():
-                    done(number)
+                done = future.result()
+                if bar is not None:
+                    bar.update(len(done))
         except BaseException:  # Ctrl-C: running marches end with their current parts
             turns.stop()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -299,17 +301,6 @@ def _groups(count: int, first: Run | None) -> list[range]:
     whole = count if count % WIDTH >= LEAST else count - count % WIDTH
     groups = [range(k, min(k + WIDTH, whole)) for k in range(0, whole, WIDTH)]
     return groups + [range(number, number + 1) for number in range(whole, count)]
-
-
-@contextlib.contextmanager
-def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that counts finished runs, with a progress line if `show` is True."""
-    bar = progress_bar(show, total=count, unit="run")
-    if bar is None:
-        yield lambda number: None
-        return
-    with bar:
-        yield lambda number: bar.update(1)
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:

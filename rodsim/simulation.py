@@ -138,23 +138,9 @@ def simulate(
     -5.0
     """
     arguments = Arguments(
-        t_end,
-        dt,
-        integrator,
-        output,
-        output_every,
-        resume,
-        progress,
-        chart,
-        overwrite,
-        tolerance,
-        start,
-        start_time,
-        events,
-        solver,
-        threads,
-        snapshot,
-    )
+        t_end, dt, integrator, output, output_every, resume, progress, chart, overwrite, tolerance, start, start_time, events,
+        solver, threads, snapshot
+    )  # fmt: skip
     run = Run(model, plan_run(model, arguments))
     try:
         run.open(progress)

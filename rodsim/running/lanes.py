@@ -19,13 +19,12 @@ from discretization.time.step_ends import steps_before_corner
 from discretization.time.stepper import Stepper
 from discretization.time.turns import StoppedError, busy
 from rigid.errors import ConvergenceError
-from rigid.system import State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
 from rodsim.results.result import Result
-from rodsim.running.march import Progress, march
+from rodsim.running.march import Progress, march, took_parts
 from rodsim.running.plan import Plan
 from rodsim.running.run import Run, differ_in_gravity_alone
 
@@ -55,19 +54,9 @@ class RunInLanes(Run):
 
     def take(self, parts: Parts, share: int) -> None:
         """Store the parts that the run completed in a march with others; each part has `share` steps."""
-        done, step, every = len(parts.reports), self.step, self.plan.every
-        if not done:
-            self.in_vain += 1
-            return
-        self.in_vain, self.step = 0, step + done * share
-        self.state = State(*(array[-1].copy() for array in parts.states))
-        if share == every:
-            self.recorder.add(range(step + share, self.step + 1, share), parts.states, parts.reports)
-        else:
-            self.recorder.took(parts.reports[0])
-            if self.step % every == 0 or self.step == self.plan.n_steps:
-                self.recorder.add_last(self.step, self.state)
-        self.recorder.look()
+        self.in_vain = 0 if parts.reports else self.in_vain + 1
+        if parts.reports:
+            took_parts(self, parts.states, parts.reports, share, self.plan.n_steps)
 
     @property
     def ends(self) -> bool:

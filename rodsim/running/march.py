@@ -6,13 +6,13 @@ many steps as fit into a quarter of a second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from discretization.memory import Memory
-from discretization.time.advance import StepperBase
+from discretization.time.advance import Report, StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from discretization.time.turns import busy
@@ -105,21 +105,32 @@ def march(run: Marching, stepper: StepperBase, end: int, line: Progress) -> None
     line.chunk = max(line.chunk, stepper.first_march)
     while run.step < end:
         began, first = busy(), run.step
-        whole = min(line.chunk, end - first) // every
+        whole, share = min(line.chunk, end - first) // every, every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and first % every == 0:
             states, reports = stepper.record(run.state, first, every, min(whole, recorder.most))
-            run.step += every * len(reports)
-            run.state = _state_at(states, -1)
-            recorder.add(range(first + every, run.step + 1, every), states, reports)
         else:
-            count = min(line.chunk, every - first % every, end - first)
-            run.state, report = stepper.advance(run.state, first, count)
-            recorder.took(report)
-            run.step += count
-            if run.step % every == 0 or run.step == end:
-                recorder.add_last(run.step, run.state)
+            share = min(line.chunk, every - first % every, end - first)
+            state, report = stepper.advance(run.state, first, share)
+            states, reports = many(state), [report]
+        took_parts(run, states, reports, share, end)
         line.moved(run.step, busy() - began, run.step - first)
-        recorder.look()
+
+
+def took_parts(run: Marching, states: State, reports: Sequence[Report], share: int, end: int) -> None:
+    """Advance a run by parts of `share` steps, and store their states (k, ...) that are outputs.
+
+    A part is an interval between outputs, or a share of the steps to the next output. The state after step `end` is an output.
+    """
+    every, first = run.plan.every, run.step
+    run.step += share * len(reports)
+    run.state = _state_at(states, -1)
+    if share == every:
+        run.recorder.add(range(first + every, run.step + 1, every), states, reports)
+    else:
+        run.recorder.took(reports[0])
+        if run.step % every == 0 or run.step == end:
+            run.recorder.add_last(run.step, run.state)
+    run.recorder.look()
 
 
 def march_until(run: Marching, watch: Watch, line: Progress) -> None:

@@ -54,7 +54,7 @@ class Arguments(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What the checks of the arguments yield."""
+    """Results of the checks of the arguments."""
 
     scheme: EmIntegrator | None  # None: an integrator of mechanical systems
     asked: Asked  # requested steps
@@ -151,19 +151,9 @@ def plan_run(model: object, given: Arguments) -> Plan:
             f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
         )
     return Plan(
-        given=given,
-        scheme=scheme,
-        asked=asked,
-        tolerance=tolerance,
-        events=tuple(events),
-        dt=dt,
-        dt_given=dt_given,
-        n_steps=n_steps,
-        every=every,
-        n_stored=n_stored,
-        stored=stored,
-        most=most,
-    )
+        given=given, scheme=scheme, asked=asked, tolerance=tolerance, events=tuple(events), dt=dt, dt_given=dt_given,
+        n_steps=n_steps, every=every, n_stored=n_stored, stored=stored, most=most
+    )  # fmt: skip
 
 
 def check_arguments(model: object, given: Arguments) -> Checked:

@@ -542,7 +542,7 @@ def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
     def broken(options):
         raise error("inside")
 
-    monkeypatch.setattr("rodsim.scenes.model_from_scene.load", broken)
+    monkeypatch.setattr("rodsim.scenes.model_from_scene.loaded_from", broken)
     with pytest.raises(error, match="inside"):
         main(["check", str(CHAIN)])
 
