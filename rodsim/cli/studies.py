@@ -93,8 +93,7 @@ def _add_workers(command: Any) -> None:
 def sweep(options: argparse.Namespace) -> int:
     """Run a study, write its table and pictures, and return the exit code: rodsim sweep."""
     from rodsim.studies.errors import StudyStopped
-    from rodsim.studies.study_schema import read_study
-    from rodsim.studies.sweeping import run_study
+    from rodsim.studies.sweeping import read_study, run_study
 
     study = read_study(options.study, _keep(options.keep), _plots(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -282,115 +282,103 @@ def converge(
     for an error of 0.001: dt = 0.02 s
     expected 4.95e-04; refined against itself: 5.45e-04, kept
     """
-    wanted = Wanted.of(measures, error, levels)
-    base = read_scene_base(scene, settings={"t_end": t_end, "dt": dt, "integrator": integrator})
-    plan = plan_of(base, levels, motion=not wanted.measures)
+    settings = {"t_end": t_end, "dt": dt, "integrator": integrator}
+    refinement = Refinement.of(scene, settings, measures, error, levels)
     with open_workers(scheduler, workers) as opened:
-        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "workers": opened})
+        return refinement.choice({"folder": folder, "progress": progress, "workers": opened})
 
 
-class Wanted(NamedTuple):
-    """Checked arguments of a refinement: measures, error and number of levels."""
+@dataclass
+class Refinement:
+    """A scene that is run with several meshes and steps as studies, and the times of these runs."""
 
-    measures: dict[str, Measure]  # measures by name; empty: the motion
+    base: SceneBase
+    plan: Plan
+    measures: dict[str, Measure]  # empty: the motion
     error: float
-    levels: int
+    rates: list[float] = field(default_factory=list)  # times of the runs per unit of `Run.work`, s
 
     @classmethod
-    def of(cls, measures: Mapping[str, Measure] | Sequence[str] | None, error: float, levels: int) -> Wanted:
-        """Check the arguments of a refinement; raise StudyError or ModelError if one is invalid."""
+    def of(cls, scene: Any, settings: dict[str, Any], measures: Any, error: float, levels: int) -> Refinement:
+        """Check the arguments of `converge` and return the refinement; `settings`: replace those of the run of the scene."""
         error = number("converge", "error", error, positive=True)
         count("converge", "levels", levels)
         if levels < 3:
             raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
-        return cls(named_measures(measures), error, levels)
+        base, named = read_scene_base(scene, settings=settings), named_measures(measures)
+        return cls(base, plan_of(base, levels, motion=not named), named, error)
 
-
-def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
-    """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_with`."""
-    named, error = wanted.measures, wanted.error
-    rows = plan.runs()
-    runs = _run(base, plan, rows, named, how)
-    rates = _rates(rows, runs)
-    values, scales = _values(runs, named)
-    mesh, step = [], []
-    first, factors = plan.first, 2.0 ** np.arange(plan.levels)
-    for name, found in values.items():
-        if first.elements:
-            n_total = sum(first.elements.values()) * factors
-            mesh.append(series(name, n_total, found[: plan.n_mesh], scales[name]))
-        if first.dt is not None:
-            step.append(series(name, first.dt / factors, [found[0], *found[plan.n_mesh :]], scales[name]))
-    result = Convergence(base.file, error, mesh, step, None, runs, first.elements)
-    untrusted = [
-        (what, x) for what, all_found in (("mesh", mesh), ("step", step)) for x in all_found if not x.trusted
-    ]
-    if untrusted:
+    def choice(self, how: dict[str, Any]) -> Convergence:
+        """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_with`."""
+        runs = self.run(self.plan.runs(), how)
+        values, scales = self.values(runs)
+        mesh, step = [], []
+        first, factors = self.plan.first, 2.0 ** np.arange(self.plan.levels)
+        n_mesh = self.plan.n_mesh
+        for name, found in values.items():
+            if first.elements:
+                n_total = sum(first.elements.values()) * factors
+                mesh.append(series(name, n_total, found[:n_mesh], scales[name]))
+            if first.dt is not None:
+                step.append(series(name, first.dt / factors, [found[0], *found[n_mesh:]], scales[name]))
+        result = Convergence(self.base.file, self.error, mesh, step, None, runs, first.elements)
         notes = [
             f"{what}, {x.name}: order {x.order:.2f} on the finest levels: it does not converge yet; begin with a finer "
             f"{'mesh' if what == 'mesh' else 'dt'}, or end the run before the motion becomes chaotic (t_end)"
-            for what, x in untrusted
+            for what, all_found in (("mesh", mesh), ("step", step))
+            for x in all_found
+            if not x.trusted
         ]
-        return replace(result, notes=notes)
+        if notes:
+            return replace(result, notes=notes)
 
-    def run(rows: list[Run]) -> list[dict[str, Floats]]:
-        of_rows = _run(base, plan, rows, named, {**how, "progress": False})
-        rates.extend(_rates(rows, of_rows))
-        found, _ = _values(of_rows, named)
-        return [{name: x[k] for name, x in found.items()} for k in range(len(rows))]
+        def run(rows: list[Run]) -> list[dict[str, Floats]]:
+            found, _ = self.values(self.run(rows, {**how, "progress": False}))
+            return [{name: x[k] for name, x in found.items()} for k in range(len(rows))]
 
-    of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
-    choice, notes = choose(plan, of_meshes, of_steps, scales, error, run)
-    return replace(result, choice=choice, notes=[*result.notes, *notes], rate=min(rates))
+        of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
+        choice, notes = choose(self.plan, of_meshes, of_steps, scales, self.error, run)
+        return replace(result, choice=choice, notes=notes, rate=min(self.rates))
 
+    def run(self, rows: list[Run], how: dict[str, Any]) -> Sweep:
+        """Run a list of meshes and steps as a study; raise StudyError if a run failed."""
+        given, first = self.base, self.plan.first
+        entries: dict[str, list[Any]] = {
+            f"rods.{name}.n_elements": [row.elements[name] for row in rows] for name in first.elements
+        }
+        data, settings = given.data, given.settings
+        if first.dt is not None:
+            entries |= {"run.dt": [row.dt for row in rows], "run.output_every": [row.every for row in rows]}
+            data = {**data, "run": {**(given.whole["run"] or {}), **settings}}
+            # settings that replace the scene's must not replace the varied ones
+            settings = {name: x for name, x in settings.items() if name not in ("dt", "output_every")}
+        parameters = {
+            path: made_parameter(path, schema.ParameterEntry(values=values))
+            for path, values in entries.items()
+        }
+        places = {name: p.places for name, p in parameters.items()}
+        base = replace(scene_base(given.file, data, given.lines, None, places, settings), files=given.files)
+        sampler = None if self.measures else MotionSamples(self.plan.times)
+        design = schema.DesignEntry(type="list")
+        study = Study("converge", base, parameters, design, self.measures, sampler=sampler)
+        found = run_with(study=study, **how)
+        for case, words in found.failed.items():
+            told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
+            raise StudyError(f"converge: the run with {told} failed: {words}")
+        self.rates += [run.seconds / row.work for row, run in zip(rows, found.outcomes, strict=True)]
+        return found
 
-def _rates(rows: list[Run], runs: Sweep) -> list[float]:
-    """Return the time of each run per unit of `Run.work`, s."""
-    return [outcome.seconds / row.work for row, outcome in zip(rows, runs.outcomes, strict=True)]
-
-
-def _run(
-    of_scene: SceneBase, plan: Plan, rows: list[Run], measures: dict[str, Measure], how: dict[str, Any]
-) -> Sweep:
-    """Run a list of meshes and steps as a study; raise StudyError if a run failed."""
-    entries: dict[str, list[Any]] = {
-        f"rods.{name}.n_elements": [row.elements[name] for row in rows] for name in plan.first.elements
-    }
-    moves = plan.first.dt is not None
-    if moves:
-        entries |= {"run.dt": [row.dt for row in rows], "run.output_every": [row.every for row in rows]}
-    parameters = {
-        path: made_parameter(path, schema.ParameterEntry(values=values)) for path, values in entries.items()
-    }
-    # settings that replace the scene's must not replace the varied ones
-    settings = {name: x for name, x in of_scene.settings.items() if name not in ("dt", "output_every")}
-    data = {
-        **of_scene.data,
-        **({"run": {**(of_scene.whole["run"] or {}), **of_scene.settings}} if moves else {}),
-    }
-    places = {name: p.places for name, p in parameters.items()}
-    base = scene_base(of_scene.file, data, of_scene.lines, None, places, settings)
-    base.files = of_scene.files
-    sampler = None if measures else MotionSamples(plan.times)
-    study = Study("converge", base, parameters, schema.DesignEntry(type="list"), measures, sampler=sampler)
-    found = run_with(study=study, **how)
-    for case, words in found.failed.items():
-        told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
-        raise StudyError(f"converge: the run with {told} failed: {words}")
-    return found
-
-
-def _values(runs: Sweep, measures: dict[str, Measure]) -> tuple[dict[str, list[Floats]], dict[str, float]]:
-    """Return the values of each run by measure, (k, 3) points or (1, 1) numbers, and the scales of the errors by measure."""
-    if not measures:
-        every = [np.array(outcome.samples) for outcome in runs.outcomes]
-        return {MOTION: [x[1:].reshape(-1, 3) for x in every]}, {MOTION: float(every[0][0]) or 1.0}
-    names = list(dict.fromkeys(name for outcome in runs.outcomes for name in outcome.measures))
-    values = {name: [np.array([[outcome.measures[name]]]) for outcome in runs.outcomes] for name in names}
-    bad = [name for name, found in values.items() if not np.isfinite(found).all()]
-    if bad:
-        raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
-    return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
+    def values(self, runs: Sweep) -> tuple[dict[str, list[Floats]], dict[str, float]]:
+        """Return the values of each run by measure, (k, 3) points or (1, 1) numbers, and the scales of the errors by measure."""
+        if not self.measures:
+            every = [np.array(outcome.samples) for outcome in runs.outcomes]
+            return {MOTION: [x[1:].reshape(-1, 3) for x in every]}, {MOTION: float(every[0][0]) or 1.0}
+        names = list(dict.fromkeys(name for outcome in runs.outcomes for name in outcome.measures))
+        values = {name: [np.array([[run.measures[name]]]) for run in runs.outcomes] for name in names}
+        bad = [name for name, found in values.items() if not np.isfinite(found).all()]
+        if bad:
+            raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
+        return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
 
 
 def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
@@ -640,7 +628,6 @@ def cheapest_scheme(
     >>> choice.found["em4"].choice.dt
     0.02
     """
-    wanted = Wanted.of(measures, error, levels)
     times = {"t_end": t_end, "dt": dt}
     own = read_scene_base(scene, settings=times).whole.get("run")
     if own is None:
@@ -648,8 +635,9 @@ def cheapest_scheme(
     names = schemes_beside(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
     if not names:
         raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
-    bases = {name: read_scene_base(scene, settings={**times, "integrator": name}) for name in names}
-    plans = {name: plan_of(base, levels, motion=not wanted.measures) for name, base in bases.items()}
+    refinements = {
+        name: Refinement.of(scene, {**times, "integrator": name}, measures, error, levels) for name in names
+    }
     found: dict[str, Convergence] = {}
     refused: dict[str, str] = {}
     with open_workers(scheduler, workers) as opened:
@@ -657,10 +645,10 @@ def cheapest_scheme(
             of_scheme = None if folder is None else Path(folder) / name
             how = {"folder": of_scheme, "progress": progress, "workers": opened}
             try:
-                found[name] = converged(bases[name], plans[name], wanted, how)
+                found[name] = refinements[name].choice(how)
             except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
                 refused[name] = str(words)
     if not found:
         told = "; ".join(f"{name}: {words}" for name, words in refused.items())
         raise StudyError(f"cheapest_scheme: no scheme runs: {told}")
-    return SchemeChoice(bases[names[0]].file, error, found, refused)
+    return SchemeChoice(refinements[names[0]].base.file, error, found, refused)

@@ -204,11 +204,7 @@ def _held(cell: types.CellType) -> Any:
 
 def names_in(code: types.CodeType) -> set[str]:
     """Return the names used in code and in nested functions."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= names_in(constant)
-    return names
+    return {name for inner in _codes(code) for name in inner.co_names}
 
 
 # --- sources of user modules

@@ -287,12 +287,7 @@ def quantity(text: str, layout: Layout) -> Quantity:
     if pair or text.startswith("distance("):
         return Quantity(text, "m", _distance(text, pair, layout))
     head, _, rest = text.partition(".")
-    readers = {"rods": _of_rod, "bodies": _of_body, "joints": _of_joint, "drives": _of_drive}
-    reader = {**readers, "contacts": _of_contact}.get(head)
-    if reader is not None:
-        field, ending = reader(text, rest, layout)
-    else:
-        field, ending = _of_whole(text)
+    field, ending = _READERS[head](text, rest, layout) if head in _READERS else _of_whole(text)
     return Quantity(text, field.unit, _component(text, field, ending))
 
 
@@ -488,14 +483,6 @@ def _largest_on(name: str, word: str) -> Read:
     return read
 
 
-def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
-    """Return the field of a quantity of a contact, and the text behind it."""
-    name, rest = _named(text, rest, "contact", list(layout.description.get("contacts", {})))
-    word, ending = _field_of(text, rest.removeprefix("."), OF_CONTACT)
-    length = 3 if word in ("force", "point") else None
-    return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
-
-
 def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
     """Return a reader of the distance of two surfaces or points; `pair`: match of both names, None if the text has no pair."""
     from rodsim.results.distances import surface_of
@@ -553,6 +540,23 @@ def _of_drive(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
     name, rest = _named(text, rest, "drive", list(layout.drives))
     _, ending = _field_of(text, rest.removeprefix("."), {"work": "J"})
     return _Field("J", None, lambda result: result.drive_work(name)), ending
+
+
+def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a quantity of a contact, and the text behind it."""
+    name, rest = _named(text, rest, "contact", list(layout.description.get("contacts", {})))
+    word, ending = _field_of(text, rest.removeprefix("."), OF_CONTACT)
+    length = 3 if word in ("force", "point") else None
+    return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
+
+
+_READERS = {
+    "rods": _of_rod,
+    "bodies": _of_body,
+    "joints": _of_joint,
+    "drives": _of_drive,
+    "contacts": _of_contact,
+}
 
 
 # --- components

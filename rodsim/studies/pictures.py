@@ -69,10 +69,6 @@ def draw(
     other parameters; a heat map over two parameters with all combinations; else a scatter plot. `log`: columns on a logarithmic
     scale.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    target = checked_path("plot", path)
     if len(columns) not in (2, 3):
         raise StudyError(f"plot: {len(columns)} columns; give two, or three with the one to colour")
     for column in (*columns, *log):
@@ -82,10 +78,7 @@ def draw(
         raise StudyError(
             f"plot: no '{kind}' of {len(columns)} columns; give curves or scatter of two, heat or scatter of three"
         )
-    figure = Figure(figsize=(7.5, 5.2), layout="constrained", dpi=110)
-    formats = FigureCanvasAgg(figure)
-    if target.suffix.lstrip(".").lower() not in formats.get_supported_filetypes():
-        raise StudyError(f"plot: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
+    figure, target = _figure("plot", path, (7.5, 5.2))
     ax = figure.subplots()
     done = table[table[ERROR] == ""]
     if not len(done):
@@ -99,6 +92,18 @@ def draw(
     with whole_file(target) as file:
         figure.savefig(file)
     return target
+
+
+def _figure(owner: str, path: Path | str, size: tuple[float, float]) -> tuple[Figure, Path]:
+    """Return an empty figure of this size (inches) and the file to write; raise StudyError if its format is not supported."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    target = checked_path(owner, path)
+    figure = Figure(figsize=size, layout="constrained", dpi=110)
+    if target.suffix.lstrip(".").lower() not in FigureCanvasAgg(figure).get_supported_filetypes():
+        raise StudyError(f"{owner}: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
+    return figure, target
 
 
 def _check(table: pd.DataFrame, column: str) -> None:
@@ -216,14 +221,7 @@ class Panel(NamedTuple):
 
 def draw_errors(title: str, error: float, panels: list[Panel], path: Path | str) -> Path:
     """Write the picture (.png, .pdf or .svg) and return its path; `error`: requested relative error."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    target = checked_path("converge", path)
-    figure = Figure(figsize=(5.2 * len(panels), 4.4), layout="constrained", dpi=110)
-    canvas = FigureCanvasAgg(figure)
-    if target.suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
-        raise StudyError(f"converge: '{target}': no format '{target.suffix}'; end it in .png, .pdf or .svg")
+    figure, target = _figure("converge", path, (5.2 * len(panels), 4.4))
     all_axes = np.ravel(figure.subplots(1, len(panels), sharey=True))
     for ax, panel in zip(all_axes, panels, strict=True):
         _panel(ax, panel.series, error)

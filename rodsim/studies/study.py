@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rigid import checks
+from rigid.later import Later
 from rodsim.studies.bases import Base, FunctionBase, SceneBase
 from rodsim.studies.cases import Case
 from rodsim.studies.errors import StudyError, near
@@ -19,7 +20,10 @@ from rodsim.studies.keys import key, program, structure
 from rodsim.studies.measures import Measure, check_words, parse
 
 if TYPE_CHECKING:
+    from rodsim.studies import study_schema as schema
     from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry, PlotEntry
+else:
+    schema = Later("rodsim.studies.study_schema")
 
 KEEP = ("none", "all")
 
@@ -149,7 +153,6 @@ def _ends(values: list[Any]) -> list[Any]:
     return ([min(plain), max(plain)] if plain else []) + others[:50]
 
 
-MOST_CASES = 1_000_000  # largest number of cases of a study
 CASE, ERROR = "case", "error"  # names of the columns of numbers and of messages
 SEED = "seed"  # name of the column of seeds
 
@@ -238,8 +241,10 @@ def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str,
             values = {**row, **{p.name: p.drawn(seed or 0) for p in drawn}}
             ordered = {p.name: values[p.name] for p in parameters}
             found.append(ordered if seed is None else {**ordered, SEED: seed})
-            if len(found) > MOST_CASES:
-                raise StudyError(f"the design has more than {MOST_CASES} cases; take fewer values or samples")
+            if len(found) > schema.MOST_CASES:
+                raise StudyError(
+                    f"the design has more than {schema.MOST_CASES} cases; take fewer values or samples"
+                )
     return found
 
 
@@ -268,8 +273,8 @@ def _grid(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> li
     """Return all combinations of the values; the last parameter changes fastest."""
     names = [parameter.name for parameter in parameters]
     steps = [parameter.steps() for parameter in parameters]
-    if np.prod([float(len(values)) for values in steps]) > MOST_CASES:
-        raise StudyError(f"the grid has more than {MOST_CASES} cases; take fewer values")
+    if np.prod([float(len(values)) for values in steps]) > schema.MOST_CASES:
+        raise StudyError(f"the grid has more than {schema.MOST_CASES} cases; take fewer values")
     return [dict(zip(names, values, strict=True)) for values in itertools.product(*steps)]
 
 

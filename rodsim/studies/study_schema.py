@@ -1,23 +1,16 @@
-"""Study files: their schema, as pydantic models, and how one is read into a checked `Study`."""
+"""Schema of study files, as pydantic models."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import PurePath
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat, model_validator
 
-from rodsim.scenes.reading import read
-from rodsim.scenes.scene_checks import checked
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
-from rodsim.studies.bases import read_scene_base
-from rodsim.studies.errors import StudyError
-from rodsim.studies.study import MOST_CASES, SEED, Study, made_parameter
 
-if TYPE_CHECKING:
-    from rodsim.scenes.reading import Source
-
+MOST_CASES = 1_000_000  # largest number of cases of a study
 _PICTURE = re.compile(r"\.(png|pdf|svg)$", re.IGNORECASE)
 Count = Annotated[int, Field(ge=1, le=MOST_CASES)]
 Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
@@ -125,43 +118,3 @@ class StudyEntry(Part):
     t_end: Positive | None = None
     dt: Positive | None = None
     integrator: Name | None = None
-
-
-# --- files
-
-
-def read_study(path: str | Path, keep: Any = None, plots: list[PlotEntry] | None = None) -> Study:
-    """Read and check a study file; the path of its scene is relative to it.
-
-    `keep`, `plots`: replace those of the file. Raises SceneError, with file, line and remedy, if the study or scene is invalid.
-    """
-    source = read(path, "study")
-    entry = checked(source, StudyEntry)
-    parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
-    settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
-    try:
-        places = {name: parameter.places for name, parameter in parameters.items()}
-        base = read_scene_base(Path(path).parent / entry.scene, places, settings)
-        return Study(
-            entry.name,
-            base,
-            parameters,
-            entry.design,
-            dict(entry.measures),
-            entry.keep if keep is None else keep,
-            entry.plots if plots is None else plots,
-            limit=entry.limit,
-        )
-    except StudyError as error:
-        raise source.error(_where(source, str(error)), str(error)) from None
-
-
-def _where(source: Source, text: str) -> tuple[str, ...]:
-    """Return the keys of the entry of the file to which the beginning of a message refers; empty if there is none."""
-    for head, word in (("parameters", "parameter"), ("measures", "measure")):
-        for name, item in (source.data.get(head) or {}).items():
-            if text.startswith((f"{word} '{name}'", f"{word} '{item}'")):
-                return (head, name)
-    head = text.partition(":")[0].partition(" ")[0]
-    head = "plots" if head == "plot" else head
-    return (head,) if head in source.data and head != SEED else ()

@@ -1,4 +1,4 @@
-"""Run a study from Python (`sweep`), or one that is read from a file (`run_study`): the cases that are not done yet."""
+"""Describe a study by arguments (`sweep`) or by a file (`read_study`), and run its cases that are not done yet (`run_study`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from rodsim.studies.cases import Case, Outcome, Recipe
 from rodsim.studies.errors import StudyError, near
 from rodsim.studies.keys import program
 from rodsim.studies.measures import Measure, named_measures
-from rodsim.studies.study import Parameter, Study, made_parameter
+from rodsim.studies.study import SEED, Parameter, Study, made_parameter
 from rodsim.studies.study_results import Folder, Sweep
 from rodsim.studies.workers import Workers, open_workers, run_cases
 
 if TYPE_CHECKING:
+    from rodsim.scenes.yaml_data import Source
     from rodsim.studies import study_schema as schema
     from rodsim.studies.study_schema import ChosenEntry
 
@@ -184,6 +185,49 @@ def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) ->
         where = ".".join(str(part) for part in item["loc"])
         value = "" if item["type"] == "missing" else f" = {item['input']!r:.60}"
         raise StudyError(f"{owner}:{f' {where}{value}' if where else ''}{complaint(item)}") from None
+
+
+# --- files
+
+
+def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry] | None = None) -> Study:
+    """Read and check a study file; the path of its scene is relative to it.
+
+    `keep`, `plots`: replace those of the file. Raises SceneError, with file, line and remedy, if the study or scene is invalid.
+    """
+    from rodsim.scenes.reading import read
+    from rodsim.scenes.scene_checks import checked
+
+    source = read(path, "study")
+    entry = checked(source, schema.StudyEntry)
+    parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
+    settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
+    try:
+        places = {name: parameter.places for name, parameter in parameters.items()}
+        base = read_scene_base(Path(path).parent / entry.scene, places, settings)
+        return Study(
+            entry.name,
+            base,
+            parameters,
+            entry.design,
+            dict(entry.measures),
+            entry.keep if keep is None else keep,
+            entry.plots if plots is None else plots,
+            limit=entry.limit,
+        )
+    except StudyError as error:
+        raise source.error(_where(source, str(error)), str(error)) from None
+
+
+def _where(source: Source, text: str) -> tuple[str, ...]:
+    """Return the keys of the entry of the file to which the beginning of a message refers; empty if there is none."""
+    for head, word in (("parameters", "parameter"), ("measures", "measure")):
+        for name, item in (source.data.get(head) or {}).items():
+            if text.startswith((f"{word} '{name}'", f"{word} '{item}'")):
+                return (head, name)
+    head = text.partition(":")[0].partition(" ")[0]
+    head = "plots" if head == "plot" else head
+    return (head,) if head in source.data and head != SEED else ()
 
 
 # --- cases that are not done yet

@@ -11,7 +11,7 @@ from rodsim.cli.main import main
 from rodsim.scenes import SceneError
 from rodsim.studies import StudyError, cheapest_scheme, converge, convergence
 from rodsim.studies.cases import Outcome
-from rodsim.studies.convergence import MOTION, Convergence, SchemeChoice, Wanted, plan_of, schemes_beside
+from rodsim.studies.convergence import MOTION, Convergence, Refinement, SchemeChoice, plan_of, schemes_beside
 from rodsim.studies.measures import MotionSamples
 from rodsim.studies.refinement import Choice, Plan, Run, choose, distance, series
 from tests.support.studies import base_of
@@ -118,12 +118,15 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
     made = plan()
     runs = Exact(made, "both alike", noise=3 * error)
 
-    def run(base, given, rows, measures, how):
-        found = [np.concatenate([[1.0], x[MOTION].ravel()]) for x in runs(rows)]
-        return SimpleNamespace(outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(found)])
+    class Known(Refinement):
+        def run(self, rows, how):
+            self.rates.append(1.0)
+            found = [np.concatenate([[1.0], x[MOTION].ravel()]) for x in runs(rows)]
+            return SimpleNamespace(
+                outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(found)]
+            )
 
-    monkeypatch.setattr(convergence, "_run", run)
-    found = convergence.converged(SimpleNamespace(file="scene"), made, Wanted({}, error, 4), {})
+    found = Known(SimpleNamespace(file="scene"), made, {}, error).choice({})
     assert not found.ok
     assert "MISSED" in found.text()
     monkeypatch.setattr(convergence, "converge", lambda *_, **__: found)

@@ -21,7 +21,7 @@ from rodsim.studies import StudyError, StudyStopped, Sweep, sweep, workers
 from rodsim.studies.bases import FunctionBase
 from rodsim.studies.cases import Case, Recipe, pack, run_batch, run_packed
 from rodsim.studies.keys import program
-from rodsim.studies.study_schema import read_study
+from rodsim.studies.sweeping import read_study
 from tests.support.deadly_cases import deadly, troubled
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "flying_spaghetti.yaml"
