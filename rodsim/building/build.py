@@ -35,7 +35,7 @@ from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drawn_shapes import with_shapes
 from rodsim.building.drive_values import DriveValues, check_drives
-from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
+from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, most_violated, without_doubt
 from rodsim.building.load_arrays import (
     Line,
     LoadValues,
@@ -70,12 +70,10 @@ class Built(NamedTuple):
     load_values: LoadValues
     held: Held  # which velocities the user gave
     drive_values: DriveValues | None = None  # values of prescribed motions, see `discretization.drives`
-    idle: Mapping[int, Floats] = MappingProxyType(
-        {}
-    )  # frame -> (3, 3) projection on its axes without inertia
-    load_directions: Floats = np.zeros(
-        (0, 3)
-    )  # (loads, 3) unit vectors along which they act at all times; nan: not known
+    # frame -> (3, 3) projection on its axes without inertia
+    idle: Mapping[int, Floats] = MappingProxyType({})
+    # (loads, 3) unit vectors along which they act at all times; nan: not known
+    load_directions: Floats = np.zeros((0, 3))
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
     corners: Corners = NO_CORNERS  # times at which its functions of time jump or bend
 
@@ -234,11 +232,9 @@ def _check_assembled(
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
-    held = multipliers_of(system)
-    worst = int(held.per_row[np.argmax(g)])
-    number = int(held.joint[worst])
+    worst, whose = most_violated(system, g, other_names)
+    number = int(multipliers_of(system).joint[worst])
     if number >= len(model.constraint_names):
-        whose = other_names[held.other[worst - len(system.constraints.kind)]]
         raise ModelError(f"{whose}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it")
     what, name = model.constraint_names[number]
     about = [PartName(what, name)]

@@ -10,13 +10,12 @@ import numpy as np
 import scipy  # submodules are loaded on first access
 
 from rigid.system import Floats
-from rigid.user_warnings import warn_user
 from rodsim.building.contact_surfaces import Joined, law_of, meeting, segments_of, surfaces_on_parts
 from rodsim.building.placement import Placement
 from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called, has_core
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.model_warnings import warn_doubtful
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.5  # depth as a fraction of the radius: deeper contacts are probably a mistake
@@ -38,9 +37,8 @@ class Expected(NamedTuple):
     by_weight: float  # m, depth under the weight, at rest
     by_speed: float  # m, depth at which the relative velocity at t = 0 has come to rest
     lasts: float  # s, half a period of both parts on the stiffness at the greater depth
-    width: float = (
-        np.inf
-    )  # m, contact width along a rod at the greater depth if rods cross; inf: contact points do not matter
+    # m, contact width along a rod at the greater depth if rods cross; inf: contact points do not matter
+    width: float = np.inf
 
     @property
     def depth(self) -> float:
@@ -322,17 +320,14 @@ def warn_of_friction_at_rest(model: Contents) -> None:
     """Warn about a contact with friction before an equilibrium is computed, which ignores friction."""
     for entry in model.contacts.values():
         if entry.friction[0] > 0.0:
-            warn_user(
-                f"model '{model.name}': contact '{entry.name}' has friction, which an equilibrium lets go: what it would hold "
-                "follows from how it came there, not from the loads; for that run `simulate`, with damping, until it is at rest",
-                DoubtfulModelWarning,
+            doubt = (
+                f"contact '{entry.name}' has friction, which an equilibrium lets go: what it would hold follows from how it "
+                "came there, not from the loads; for that run `simulate`, with damping, until it is at rest"
             )
-            return
+            return warn_doubtful(model.name, [doubt])
 
 
 def warn_of_coarse_steps(model: Contents, placed: Placement, dt: float) -> None:
     """Warn before a run, in one warning, about contacts that the step or the contact points do not resolve."""
     estimates = list(expected(model, placed))
-    found = coarse(estimates, dt) + rough(estimates, model, placed)
-    if found:
-        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
+    warn_doubtful(model.name, coarse(estimates, dt) + rough(estimates, model, placed))

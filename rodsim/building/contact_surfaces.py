@@ -18,12 +18,11 @@ from rodsim.parts.contact_entries import (
     ContactEntry,
     Pair,
     Surface,
-    section_at,
     stiffness_of,
 )
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import across
-from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod, part_of
+from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod, part_of, section_at
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntry, SolidEntry, SurfaceEntry
 
 
@@ -35,13 +34,14 @@ class Segments(NamedTuple):
     length: Floats  # (e,) m, stress-free lengths
     radius: Floats  # (e,) m, contact radii
 
-    def near(self, arc: float, around: float, within: float) -> NDArray[np.bool_]:
-        """Return (e,) True for chords within the distance `within` of the arclength `arc`, m.
+    def near(self, rod: Rod, s: float, within: float) -> NDArray[np.bool_]:
+        """Return (e,) True for chords of `rod` within the distance `within`, m, of the fraction s of its length.
 
-        `around`: length of a closed rod, m, along which distances are measured either way; inf for an open rod.
+        Along a closed rod distances are measured either way.
         """
+        arc, around = s * rod.stress_free.length, rod.stress_free.length
         found, reach = np.zeros(len(self.begin), bool), within + SAME_NODE * float(self.length.sum())
-        for place in (arc, arc - around, arc + around) if np.isfinite(around) else (arc,):
+        for place in (arc, arc - around, arc + around) if rod.closed else (arc,):
             found |= (self.begin - reach <= place) & (place <= self.begin + self.length + reach)
         return found
 

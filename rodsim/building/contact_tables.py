@@ -48,12 +48,7 @@ from rodsim.building.contact_surfaces import (
     slope_of,
 )
 from rodsim.building.placement import Placed, Placement
-from rodsim.parts.contact_entries import (
-    ContactEntry,
-    Pair,
-    Surface,
-    called,
-)
+from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Rod
 from rodsim.parts.part_names import SpeakingOf
@@ -123,13 +118,11 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
     segments = segments_of(rod, placed, entry.radius)
     gaps = (placed.r[segments.frames] - foot.world) @ plane.normal  # (e, 2)
     use = np.ones(len(gaps), bool)
-    around = rod.stress_free.length if rod.closed else np.inf
     for _, own in joined.at(plane, rod):
         if own is not None:
-            at = own.s * rod.stress_free.length
-            held = segments.near(at, around, 0.0)
+            held = segments.near(rod, own.s, 0.0)
             if np.any(held & (gaps.min(axis=1) < segments.radius)):  # the joint is behind the plane or at it
-                use &= ~segments.near(at, around, np.pi * float(segments.radius[held].max()))
+                use &= ~segments.near(rod, own.s, np.pi * float(segments.radius[held].max()))
     if not use.any():
         raise ModelError(
             f"contact '{entry.name}': no element of {rod} is further from its joint at {called(plane)} than pi times its radius; "
@@ -457,9 +450,8 @@ def _check_sides(
         if mesh.side == SIDES[0]:
             continue
         first = contacts.first[own]
-        last = (
-            first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
-        )  # the centre of the core
+        # the centre of the core
+        last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
         there = points[first:last]
         places = in_frame(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
@@ -490,11 +482,8 @@ def _held(
                 near.append(np.zeros(0, np.int64))
             else:
                 segments = segments_of(own, placed, entry.radius)
-                around = own.stress_free.length if own.closed else np.inf
                 within = np.pi * float(segments.radius.max())
-                near.append(
-                    at + np.flatnonzero(segments.near(anchor.s * own.stress_free.length, around, within))
-                )
+                near.append(at + np.flatnonzero(segments.near(own, anchor.s, within)))
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 

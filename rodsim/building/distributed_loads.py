@@ -29,10 +29,8 @@ from rodsim.building.meshing import RodMesh
 from rodsim.parts.load_entries import DistributedEntry
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 
-FIRST, MOST_PANELS = (
-    4,
-    512,
-)  # first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
+# first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
+FIRST, MOST_PANELS = 4, 512
 CLOSE = 1e-4  # integrals are equal within this fraction of the largest integral of |q| over an element
 OFF = 0.01  # error of a function's integrals that gives a warning, as a fraction of that integral of |q|
 LOOKS = 20  # calls in which that error is checked, each at one time

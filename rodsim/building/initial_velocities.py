@@ -24,9 +24,8 @@ class Fitted(NamedTuple):
 
     state: State
     change: float  # largest change of a given velocity, m/s or rad/s
-    parts: dict[
-        str, tuple[float, float]
-    ]  # parts whose given velocities were changed: largest changes, m/s and rad/s
+    # parts whose given velocities were changed: largest changes, m/s and rad/s
+    parts: dict[str, tuple[float, float]]
 
 
 def fit_velocities(built: Built, warn: bool = True) -> Fitted:

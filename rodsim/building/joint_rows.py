@@ -29,13 +29,12 @@ from rodsim.parts.entries import Contents
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
-from rodsim.parts.part_names import SpeakingOf
+from rodsim.parts.part_names import SpeakingOf, listed
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
 
 ASSEMBLED = 1e-9  # points of a joint closer than this fraction of the model's size coincide
 DRIVE = "drive"  # the kind of a drive in results
-_TOLD = 12  # largest number of names in a message
 _AXES = np.eye(3)
 
 
@@ -268,6 +267,16 @@ def holding_names(names: Sequence[str], other_names: Sequence[str], system: Syst
     return [*names, *(other_names[k] for k in multipliers_of(system).other[gears:])]
 
 
+def most_violated(system: System, residual: Floats, other_names: Sequence[str]) -> tuple[int, str]:
+    """Return the constraint with the largest residual, and the name of the interaction that it belongs to.
+
+    The number is that in `Multipliers`; the name is "" for joints and drives, whose constraints come first.
+    """
+    held = multipliers_of(system)
+    worst, first = int(held.per_row[int(np.argmax(np.abs(residual)))]), len(system.constraints.kind)
+    return worst, other_names[held.other[worst - first]] if worst >= first else ""
+
+
 def without_doubt(
     model: Contents, system: System, state: State, other_names: Sequence[str] = ()
 ) -> tuple[System, list[list[str]]]:
@@ -281,7 +290,7 @@ def without_doubt(
     names = holding_names([name for _, name in model.constraint_names], other_names, system)
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
-    of_loops = " and of ".join(named(loop) for loop in loops[:3])
+    of_loops = " and of ".join(listed(loop) for loop in loops[:3])
     off = [own for own in (_misfit_of(model, loop) for loop in loops) if own is not None]
     jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
     warn_user(
@@ -315,9 +324,3 @@ def loop_in_words(model: Contents, joint: str) -> str:
         return ""
     off = _misfit_of(model, loop.joints)
     return f"{loop}: {off}, {_FIT}" if off else str(loop)
-
-
-def named(names: list[str]) -> str:
-    """Join the first names to a text, with the number of the others."""
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-    return ", ".join(f"'{name}'" for name in names[:_TOLD]) + more

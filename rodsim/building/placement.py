@@ -46,9 +46,8 @@ class Placement:
         for rod in model.rods.values():
             with SpeakingOf("rod", rod.name):
                 there = meshed.get(rod.name)
-                stops = (
-                    s for entry in entries for s in entry.stops(rod)
-                )  # fractions of the length that need a node
+                # fractions of the length that need a node
+                stops = (s for entry in entries for s in entry.stops(rod))
                 self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)

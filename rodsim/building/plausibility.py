@@ -11,15 +11,13 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.joints import holds_all
 from rigid.system import Floats, State
-from rigid.user_warnings import warn_user
 from rigid.vectors import lengths
 from rodsim.building.contact_doubts import depths
 from rodsim.building.meshing import RodMesh
 from rodsim.building.placement import Placement
 from rodsim.parts.entries import Contents
-from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.model_parts import Anchor, Body, Rod
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.model_parts import Anchor, Body, Rod, section_at
+from rodsim.parts.model_warnings import warn_doubtful
 from rodsim.results.layout import Layout, RodLayout
 
 GAP = 0.1  # largest distance of a body from the point of such a joint, as a fraction of the body's size
@@ -50,21 +48,23 @@ def warn_of_doubts(model: Contents, placed: Placement, layout: Layout, system: S
         strain = element_strains(system, state)
         cure = "is the stress-free shape as long as the rod, in the same unit?"
         found += _some(strains(bent, strain, "at t = 0", cure))
-    if found:
-        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
+    warn_doubtful(model.name, found)
+
+
+def linear_rods(layout: Layout, system: System) -> list[RodLayout]:
+    """Return the rods with a linear law."""
+    linear = system.rods.linear
+    return [rod for rod in layout.rods if linear[rod.elements].all()]
 
 
 def warn_of_strains(layout: Layout, system: System, state: State) -> None:
     """Warn of rods with a linear law whose strains at rest are beyond its range; the warning points at `equilibrium`."""
-    linear = system.rods.linear
-    rods = [rod for rod in layout.rods if linear[rod.elements].all()]
+    rods = linear_rods(layout, system)
     if not rods:
         return
     strain = element_strains(system, state)
     cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
-    found = _some(strains(rods, strain, "at rest", cure))
-    if found:
-        warn_user(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning)
+    warn_doubtful(layout.name, _some(strains(rods, strain, "at rest", cure)))
 
 
 def warn_of_stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> None:
@@ -72,9 +72,7 @@ def warn_of_stretched_starts(model: Contents, layout: Layout, mass: Floats, v: F
 
     mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
-    found = _some(stretched_starts(model, layout, mass, v))
-    if found:
-        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
+    warn_doubtful(model.name, _some(stretched_starts(model, layout, mass, v)))
 
 
 def _some(lines: Iterator[str]) -> list[str]:
@@ -95,31 +93,23 @@ def gaps(model: Contents, placed: Placement) -> Iterator[str]:
     """
     for entry in model.joints.values():
         bodies = [x for x in (entry.a, entry.b) if isinstance(x, Body) and len(x.properties.vertices)]
-        point = _point(entry, placed) if bodies and holds_all(entry.kind) else None
-        if point is None:
+        anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
+        if not bodies or not holds_all(entry.kind) or (entry.at is None and anchor is None):
             continue
+        point = placed.place(anchor).world if entry.at is None and anchor is not None else entry.at
         for held in bodies:
             low, high = held.properties.vertices.min(axis=0), held.properties.vertices.max(axis=0)
             inside = quaternions.rotate(quaternions.conjugate(held.orientation), point - held.position)
             gap = float(np.linalg.norm(inside - np.clip(inside, low, high)))
             size = float((high - low).max())
             if gap > GAP * size:
-                other = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
-                where = f"the point of {other}" if other is not None else "its point"
-                cure = "joint.at" if other is None else "anchor.position"
+                where = f"the point of {anchor}" if anchor is not None else "its point"
+                cure = "joint.at" if anchor is None else "anchor.position"
                 yield (
                     f"{entry.kind} joint '{entry.name}' holds {held} across a gap of {gap:.3g} m from {where}, where the "
                     f"body's size is {size:.3g} m; place it there (in a scene `position: {{at: ...}}`, in Python "
                     f"`position={cure}`), or hold it by a point of its own, `{held.name}.at(...)`"
                 )
-
-
-def _point(entry: JointEntry, placed: Placement) -> Floats | None:
-    """Return the world position (3,), m, of a joint; None if it has neither `at` nor an anchor."""
-    if entry.at is not None:
-        return entry.at
-    anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
-    return None if anchor is None else placed.place(anchor).world
 
 
 # --- rods
@@ -141,8 +131,7 @@ def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[st
                     f"{rod}: its length, {length:.3g} m, is {length / known.min():.2g} times its radius, "
                     f"{known.min():.3g} m; give both in m"
                 )
-        section = rod.section if not callable(rod.section) else rod.section(0.5)
-        E = section.modulus
+        E = section_at(rod, 0.5).modulus
         if E > 0.0 and not SOFTEST <= E <= STIFFEST:
             unit = "GPa or MPa" if E < SOFTEST else "a smaller unit"
             yield f"{rod}: E = {E:.3g} Pa is that of no solid; is it given in {unit}? Give it in Pa"
@@ -151,7 +140,7 @@ def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[st
 def densities(model: Contents) -> Iterator[str]:
     """Yield a message for each rod or body whose density is that of no solid in kg/m^3."""
     for rod in model.rods.values():
-        section = rod.section if not callable(rod.section) else rod.section(0.5)
+        section = section_at(rod, 0.5)
         # area of a section that is made of a material: EA = E A
         area = section.stiffness[0, 0] / section.modulus if section.modulus > 0.0 else np.inf
         yield from _too_light(str(rod), section.mass_per_length / area)
@@ -219,7 +208,7 @@ def stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -
         size = float(np.sqrt(np.mean(stretch**2)))
         if size < STRETCHED or bends < _STRAIGHT or not (straight or rod.initial.curve.by_callable):
             continue
-        section = rod.section if not callable(rod.section) else rod.section(0.5)
+        section = section_at(rod, 0.5)
         EA, EI = section.stiffness[0, 0], max(section.stiffness[4, 4], section.stiffness[5, 5])
         of_nodes = mass[own.frames]
         others = (

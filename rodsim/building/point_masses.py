@@ -45,20 +45,16 @@ def idle_axes(model: Contents, placement: Placement) -> dict[int, Floats]:
 
 def check_rotations(model: Contents, system: System, placement: Placement) -> None:
     """Raise ModelError if something needs a rotation for which a body has no inertia."""
-    thin = {
-        placement.body_frame[name]: body
-        for name, body in model.bodies.items()
-        if body.properties.without_inertia.any()
-    }
-    for body in thin.values():
-        _check_spin(body)
+    thin, bodies = idle_axes(model, placement), list(model.bodies.values())
+    for frame in thin:
+        _check_spin(bodies[frame - 1])
     for kind, name, frame, X, length in _needs(model, system, placement) if thin else ():
         if frame not in thin:
             continue
-        axes = thin[frame].properties.without_inertia
+        axes = thin[frame]
         moved = np.abs(np.cross(axes.T, X)).max() if np.isfinite(X).all() else np.inf
         if moved > NEAR * (placement.size if length else 1.0):
-            body = thin[frame]
+            body = bodies[frame - 1]  # bodies have the first frames after the ground
             raise ModelError(
                 f"{body} has no moment of inertia{_about(axes)}, but {kind} '{name}' asks for its rotation; hold it "
                 "by its centre of mass with spherical or distance joints and springs, or give it an inertia",

@@ -14,7 +14,6 @@ from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
 from discretization.memo import copied
-from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
 from discretization.system import System, fingerprint
@@ -28,6 +27,7 @@ from rigid.system import PERPENDICULAR, Constraints, Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
+from rodsim.building.joint_rows import most_violated
 from rodsim.building.settled_starts import settled_at_start
 from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
 from rodsim.building.static_checks import part_at
@@ -193,11 +193,12 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     if not len(state.lam):
         return
     rates = np.abs(velocity_residual(built.system, state))
-    speed = float(np.linalg.norm(rotation.spin)) * max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    speed = float(np.linalg.norm(rotation.spin)) * max(extent(state.r), 1.0)
     if rates.max() <= _TURNS * speed:
         return
-    held, worst = multipliers_of(built.system).per_row[int(np.argmax(rates))], "a joint"
-    if held < len(built.system.constraints.kind):
+    held, other = most_violated(built.system, rates, built.other_names)
+    worst = "a joint"
+    if not other:
         joint = built.layout.joints[int(built.system.constraints.joint[held])]
         worst = f"drive '{joint.name}'" if joint.kind == "drive" else f"{joint.kind} joint '{joint.name}'"
     raise ModelError(
@@ -266,7 +267,7 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
         return built, state
     layout, initial = built.layout, built.state
     built = built._replace(drive_values=built.drive_values.begun_at(state))
-    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    size = max(extent(state.r), 1.0)
     v, Omega = state.v.copy(), state.Omega.copy()
     names = layout.drives[len(layout.drives) - len(driven_frames(built.system.frames.fixed)) :]
     for name, f in zip(names, driven_frames(built.system.frames.fixed), strict=True):
@@ -299,7 +300,7 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
 
     These are the velocities after the impact. The messages say by how much they jump.
     """
-    size = max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    size = max(extent(state.r), 1.0)
     speed = max(
         float(np.abs(state.v).max()), size * float(np.abs(state.Omega).max()), float(np.abs(jump).max())
     )
@@ -311,28 +312,26 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     ]
 
 
+def _parts_of(layout: Layout) -> dict[str, Any]:
+    """Return what must not change from one run to the next: rods, bodies, joints, torsion springs, drives, number of frames."""
+    return {
+        "rods": [(rod.name, len(rod.frames)) for rod in layout.rods],
+        "bodies": [body.name for body in layout.bodies],
+        "joints": [(joint.name, joint.kind) for joint in layout.joints],
+        "torsion springs": layout.n_torsions,
+        "drives": layout.drives,
+        "frames": layout.n_frames,
+    }
+
+
 def _check_same_parts(old: Layout, new: Layout) -> None:
-    """Raise ModelError if two layouts differ in rods, bodies, joints, torsion springs, drives or number of frames."""
-    for what, before, after in (
-        (
-            "rods",
-            [(rod.name, len(rod.frames)) for rod in old.rods],
-            [(rod.name, len(rod.frames)) for rod in new.rods],
-        ),
-        ("bodies", [body.name for body in old.bodies], [body.name for body in new.bodies]),
-        (
-            "joints",
-            [(joint.name, joint.kind) for joint in old.joints],
-            [(joint.name, joint.kind) for joint in new.joints],
-        ),
-        ("torsion springs", old.n_torsions, new.n_torsions),
-        ("drives", old.drives, new.drives),
-        ("frames", old.n_frames, new.n_frames),
-    ):
-        if before != after:
+    """Raise ModelError if two layouts differ in their parts."""
+    parts = _parts_of(new)
+    for what, before in _parts_of(old).items():
+        if before != parts[what]:
             raise ModelError(
-                f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {after}; a run goes on with "
-                "the same parts, only loads, gravity and parameters may change"
+                f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {parts[what]}; a run goes on "
+                "with the same parts, only loads, gravity and parameters may change"
             )
 
 
@@ -355,14 +354,11 @@ def _check_joints(built: Built, state: State) -> None:
     """Raise ModelError if a constraint is violated at the stored state."""
     constraints = built.system.constraints
     g = np.abs(constraint_residual(built.system, state))
-    size = extent(state.r)
-    if not len(g) or g.max() <= _FITS * max(size, 1.0):
+    if not len(g) or g.max() <= _FITS * max(extent(state.r), 1.0):
         return
-    held = multipliers_of(built.system)
-    worst = int(held.per_row[np.argmax(g)])
+    worst, whose = most_violated(built.system, g, built.other_names)
     layout = built.layout
-    if worst >= len(constraints.kind):
-        whose = built.other_names[held.other[worst - len(constraints.kind)]]
+    if whose:
         raise ModelError(
             f"{whose}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
         )

@@ -123,10 +123,8 @@ def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
 def _index_at(owner: str, start: Result, start_time: float) -> int:
     """Return the number of the output nearest to a time (s); ModelError if the time is outside those of the result."""
     wanted, t = checks.number(owner, "start_time", start_time), start.t
-    low, high = (
-        float(np.nanmin(t)),
-        float(np.nanmax(t)),
-    )  # a damaged time is reported when the run is continued from it
+    # a damaged time is reported when the run is continued from it
+    low, high = float(np.nanmin(t)), float(np.nanmax(t))
     rounding = _TIMES * max(abs(low), abs(high))
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(

@@ -65,9 +65,8 @@ def check_determined(built: Built) -> None:
 def _hanging(system: System) -> tuple[Ints, Ints]:
     """Return the number of the connected component of each frame (n,), and the moving frames not connected to the ground."""
     contacts = system.contacts
-    acting = groups_of(
-        system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT
-    )  # dampers exert no force at rest
+    # dampers exert no force at rest
+    acting = groups_of(system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT)
     driven = np.flatnonzero(system.frames.fixed)
     standing = np.stack([np.zeros_like(driven), driven], axis=1)  # driven frames count as ground
     meeting = contacts.frames[contacts.first[contacts.pairs]]

@@ -16,6 +16,7 @@ import numpy as np
 
 from rigid import quaternions
 from rigid.system import Floats
+from rodsim.parts.part_names import listed
 from rodsim.parts.points import parse_point
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.result import Result
@@ -104,8 +105,7 @@ def listed_parts(result: Result) -> str:
     told = []
     for one, many, names in kinds:
         if names:
-            shown = ", ".join(f"'{name}'" for name in names[:12]) + (" ..." if len(names) > 12 else "")
-            told.append(f"{one if len(names) == 1 else many} {shown}")
+            told.append(f"{one if len(names) == 1 else many} {listed(names)}")
     return " and ".join(told) or "no parts"
 
 

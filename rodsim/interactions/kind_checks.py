@@ -17,16 +17,12 @@ from rodsim.interactions.preparing import ANCHOR
 
 TRIES = 4  # number of random configurations
 RATE = 10.0  # 1/s, reciprocal of the length of a step
-AT_ONCE, CHANGED = (
-    1e9,
-    1e-4,
-)  # 1/s, reciprocal of the length of a very short step; relative change of a state in it that counts
+# 1/s, reciprocal of the length of a very short step; relative change of a state in it that counts
+AT_ONCE, CHANGED = 1e9, 1e-4
 EXACT = 1e-11  # relative round-off of an identity
 SLOPE = 1e-6  # relative error of a finite difference
-_NEAR = (
-    1.0,
-    1e-3,
-)  # sizes of the steps, relative to rotations of half a radian and displacements of a third of the length
+# sizes of the steps, relative to rotations of half a radian and displacements of a third of the length
+_NEAR = 1.0, 1e-3
 
 Ends = tuple[Any, Any, Floats]
 

@@ -49,13 +49,11 @@ class OwnKind:
 
     name: str
     kind: Kind
-    numbers: tuple[
-        tuple[str, int], ...
-    ]  # names of the parameters and their lengths; 0: a single number, not a list
+    # names of the parameters and their lengths; 0: a single number, not a list
+    numbers: tuple[tuple[str, int], ...]
     digest: str  # hash of the contents of its functions
-    turned: tuple[
-        bool, ...
-    ]  # for each frame: True if it acts on its axes, not only on the position of the anchor
+    # for each frame: True if it acts on its axes, not only on the position of the anchor
+    turned: tuple[bool, ...]
 
     @property
     def dissipates(self) -> bool:

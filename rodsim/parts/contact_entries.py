@@ -21,18 +21,18 @@ from rodsim.parts.entry import (
     Asked,
     Entry,
     Sort,
+    checked_by,
     entry,
     stated,
 )
-from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod, section_at
 from rodsim.parts.part_names import surface_named
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # built-in laws, each defined by its numbers
 BY_FRICTION = "friction"  # value of `drilling`: resistance computed from friction and the radius of a rim
-REST_SPEED = (
-    1e-2  # m/s; restitution fades out far below this speed; a smaller value is a kink for Newton's method
-)
+# m/s; restitution fades out far below this speed; a smaller value is a kink for Newton's method
+REST_SPEED = 1e-2
 
 
 Surface = SphereEntry | SolidEntry | PlaneEntry | MeshEntry | Rod
@@ -190,7 +190,7 @@ def _by_name(owner: str, model: Any, value: Any) -> Any:
 
 SURFACES = Sort("surfaces", _surfaces, _names, by_name=_by_name)
 IGNORED = Sort("surface pairs", _ignored, lambda value: [_names(pair) for pair in value], by_name=_by_name)
-FRICTION, COUNT = Sort("friction", _friction), Sort("count", lambda asked, *given: count(asked.owner, *given))
+FRICTION, COUNT = Sort("friction", _friction), Sort("count", checked_by(count))
 
 
 DRILLING = Sort("drilling", _drilling)
@@ -445,7 +445,9 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
             raise ModelError(
                 f"{owner}: {own} have no radius, and points do not meet points; give one of them a radius"
             )
-    if np.ptp(values["anisotropy"]) > 0.0 and (values["friction"][0] == 0.0 or not any(map(_on_rods, pairs))):
+    if np.ptp(values["anisotropy"]) > 0.0 and (
+        values["friction"][0] == 0.0 or not any(isinstance(own.b, Rod) for own in pairs)
+    ):
         raise ModelError(
             f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
         )
@@ -460,15 +462,6 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
                 )
     if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
         raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
-
-
-def _on_rods(pair: Pair) -> bool:
-    return isinstance(pair.b, Rod)
-
-
-def section_at(rod: Rod, s: float) -> Any:
-    """Return the section of a rod at the fraction s of its length."""
-    return rod.section(s) if callable(rod.section) else rod.section
 
 
 def _has_radius(own: Surface) -> bool:

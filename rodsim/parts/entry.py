@@ -203,7 +203,7 @@ def _name_of(thing: Any) -> str:
 class Sort(NamedTuple):
     """Type of a field: its name in scenes, its check, and the description of its values for JSON."""
 
-    word: str  # `rodsim.scenes.schema_entries` has its type, `rodsim.scenes.model_from_scene` converts it if it is no plain value
+    word: str  # `rodsim.scenes.entries.FIELD_TYPES` has its schema, and how it is read and written
     check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
@@ -211,14 +211,14 @@ class Sort(NamedTuple):
     by_name: Callable[[str, Any, Any], Any] = lambda owner, model, value: value  # replaces names by parts
 
 
-def _of(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
+def checked_by(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
     """Adapt a check of `rigid.checks` to the signature of `Sort.check`."""
     return lambda asked, what, value: check(asked.owner, what, value, **more)
 
 
 def choice(*words: str) -> Sort:
     """Return the field type of a choice among these words."""
-    return Sort("choice", _of(checks.word, known=words), choices=words)
+    return Sort("choice", checked_by(checks.word, known=words), choices=words)
 
 
 def _by_name(owner: str, model: Any, value: Any) -> Any:
@@ -229,12 +229,12 @@ def _by_name(owner: str, model: Any, value: Any) -> Any:
 END = Sort("end", _end, by_name=_by_name)  # `a` and `b`
 POINT, PART = Sort("point", anchor, by_name=_by_name), Sort("part", _part, by_name=_by_name)
 ROD, JOINT = Sort("rod", _rod, _name_of, by_name=_by_name), Sort("joint", joint_of, _name_of)
-NUMBER = Sort("number", _of(checks.number))
-POSITIVE = Sort("positive", _of(checks.number, positive=True))
-NOT_NEGATIVE = Sort("not negative", _of(checks.number, at_least=0.0))
-VECTOR, DIRECTION = Sort("vector", _of(vector)), Sort("vector", _of(checks.direction))
-PLACE, SIX = Sort("place", _of(vector)), Sort("six", _of(vector, length=6))
-PAIR, FLAG = Sort("pair", _of(vector, length=2)), Sort("flag", _of(checks.flag))
+NUMBER = Sort("number", checked_by(checks.number))
+POSITIVE = Sort("positive", checked_by(checks.number, positive=True))
+NOT_NEGATIVE = Sort("not negative", checked_by(checks.number, at_least=0.0))
+VECTOR, DIRECTION = Sort("vector", checked_by(vector)), Sort("vector", checked_by(checks.direction))
+PLACE, SIX = Sort("place", checked_by(vector)), Sort("six", checked_by(vector, length=6))
+PAIR, FLAG = Sort("pair", checked_by(vector, length=2)), Sort("flag", checked_by(checks.flag))
 VARYING = Sort("varying", _varying, in_time)  # vector, constant or a function of time
 
 

@@ -13,10 +13,8 @@ from rigid.joints import JOINTS
 from rodsim.parts.entry import Asked, Entry, Sort, entry, joint_of, stated
 from rodsim.parts.joint_entries import COORDINATES, JointEntry, chosen_coordinate
 
-RATIOS = (  # smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
-    1e-50,
-    1e12,
-)
+# smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
+RATIOS = 1e-50, 1e12
 
 
 class Geared(NamedTuple):

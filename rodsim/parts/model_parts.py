@@ -80,9 +80,8 @@ class Body(_Frame):
     properties: MassProperties
     position: Floats
     orientation: Floats
-    velocity: (
-        Floats | None
-    )  # (3,) velocity of the reference point, inertial, m/s; None: zero, or as if fixed to the parts that move it
+    # (3,) velocity of the reference point, inertial, m/s; None: zero, or as if fixed to the parts that move it
+    velocity: Floats | None
     angular_velocity: Floats | None  # (3,) inertial, rad/s; None: as for `velocity`
     stands_for: StandsFor | None = None
 
@@ -169,9 +168,8 @@ class Rod:
     stress_free: RodShape  # the object `initial` itself if the rod starts without stress
     section: Section | Callable[[float], Section]
     n_elements: int
-    velocity: (
-        Floats | Callable[[float], ArrayLike] | None
-    )  # m/s; None: velocity of a rigid body that has `angular_velocity`, rests or follows the joints
+    # m/s; None: velocity of a rigid body that has `angular_velocity`, rests or follows the joints
+    velocity: Floats | Callable[[float], ArrayLike] | None
     angular_velocity: Floats | Callable[[float], ArrayLike] | None
     consistency: float = 0.5  # fraction of the consistent mass matrix in the translational mass
     element: str = DEFAULT  # name of an element of `discretization.space.rod_elements`
@@ -324,6 +322,11 @@ def make_rod(
         element.replace(" ", ""),
         _vectors(owner, "rest_strains", rest_strains, 6),
     )
+
+
+def section_at(rod: Rod, s: float) -> Any:
+    """Return the section of a rod at the fraction s of its length."""
+    return rod.section(s) if callable(rod.section) else rod.section
 
 
 def check_section(owner: str, section: Any) -> None:

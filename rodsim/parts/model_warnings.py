@@ -1,11 +1,14 @@
 """Define the classes of warnings about models.
 
-They are in a module without further imports, since the command line needs them before it imports anything else.
+They are in a module with few imports, since the command line needs them before it imports anything else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rigid.errors import ModelWarning
+from rigid.user_warnings import warn_user
 
 
 class DoubtfulModelWarning(ModelWarning):
@@ -18,3 +21,9 @@ class StepWarning(ModelWarning):
 
 class LinearFactorWarning(ModelWarning):
     """Warn that a load factor of `buckling` is that of linear buckling alone."""
+
+
+def warn_doubtful(model: str, doubts: Sequence[str]) -> None:
+    """Warn of all doubts about a model of this name in one warning; nothing is done without doubts."""
+    if doubts:
+        warn_user(f"model '{model}': {'; '.join(doubts)}", DoubtfulModelWarning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rigid.errors import ModelError, PartName
@@ -10,7 +10,6 @@ from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.points import parse_point
 
 ENDS = ".start", ".end"  # suffixes of the ends of a rod
-MOST_LISTED = 12  # names in a message
 
 
 def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Ground | Driven:
@@ -42,7 +41,10 @@ def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Groun
     point = parse_point(text, parts)
     name, part, place = point.part, parts.get(point.part), point.position or ()
     if part is None:
-        raise _no_part(owner, parts, name)
+        raise ModelError(
+            f"{owner}: there is no body, rod or driven frame '{name}'. {_advice(list(parts))}",
+            choices=list(parts),
+        )
     if isinstance(part, Rod):
         if len(place) != 1:
             raise ModelError(
@@ -81,24 +83,26 @@ def surface_named(owner: str, model: Any, text: str) -> Any:
         )
     if not found:
         known = [name for table in tables.values() for name in table]
-        raise ModelError(f"{owner}: there is no surface '{text}'. {_listed(known)}", choices=known)
+        raise ModelError(f"{owner}: there is no surface '{text}'. {_advice(known)}", choices=known)
     return next(iter(found.values()))
 
 
-def _no_part(owner: str, parts: Mapping[str, Any], name: str) -> ModelError:
-    """Return the error for a name that no part has; it lists the known names."""
-    known = list(parts)
-    return ModelError(
-        f"{owner}: there is no body, rod or driven frame '{name}'. {_listed(known)}",
-        choices=known,
-    )
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return the first names in quotes, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more
 
 
-def _listed(names: list[str]) -> str:
+def _advice(names: Sequence[str]) -> str:
     """Return advice that lists the known names."""
-    more = " ..." if len(names) > MOST_LISTED else ""
-    listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
-    return f"Use one of {listed}{more}." if names else "Add it first."
+    return f"Use one of {listed(names)}." if names else "Add it first."
+
+
+def check_known(owner: str, what: str, name: str, names: Sequence[str]) -> None:
+    """Raise ModelError, which lists the known names, if `name` is not in `names`; `what`: word for one, as "load"."""
+    if name not in names:
+        known = f"the {what}s are {', '.join(names)}" if names else f"the model has no {what}s"
+        raise ModelError(f"{owner}: there is no {what} '{name}'; {known}")
 
 
 class SpeakingOf:

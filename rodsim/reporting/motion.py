@@ -118,9 +118,8 @@ def motion(result: Result, thin: Thinning) -> Motion:
             _sticks(standing, i, state),
         ]
         seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in places)])
-        seen = (
-            seen[np.isfinite(seen).all(axis=1)] if np.isfinite(seen).all(axis=1).any() else np.zeros((1, 3))
-        )
+        finite = np.isfinite(seen).all(axis=1)
+        seen = seen[finite] if finite.any() else np.zeros((1, 3))
         rows.append((state.r[frames], state.quat[frames], *places, seen.min(axis=0), seen.max(axis=0)))
         if layout.rods:
             for name, array, k, _, _ in COMPONENTS:
@@ -141,7 +140,9 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     layout = copy.copy(result.layout)
     looked_at = thin.outputs[evenly(len(thin.outputs), LOOKED_AT)].tolist()
     states = [state for state in map(result.state, looked_at) if np.isfinite(state.r).all()]
-    clouds = [np.concatenate([drawing.points(state), state.r]) for state in states] or [np.zeros((1, 3))]
+    bodies = [body.frame for body in layout.bodies]
+    clouds = [np.concatenate([drawing.points(state), state.r[bodies]]) for state in states]
+    clouds = clouds or [np.zeros((1, 3))]
     size = _scene_size(
         np.array([points.min(axis=0) for points in clouds]),
         np.array([points.max(axis=0) for points in clouds]),

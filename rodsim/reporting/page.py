@@ -29,6 +29,7 @@ from rodsim.reporting.tables import in_words, model_tables
 from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
 from rodsim.results.audit import audit as make_audit
 from rodsim.results.audited import Audit
+from rodsim.results.curves import COLORS, Curve, components, energies, residuals
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.labels import digits_for
@@ -242,15 +243,17 @@ def _figures(parts: _Parts) -> dict[str, Any]:
             )
             for k, (name, values) in enumerate(statics.get("monitors", {}).items())
         }
-        return {**found, "energy": curves.energies(result, use, axis)}
-    t = result.t[use]
+        return {**found, "energy": curves.over_time(result, energies(result), use, axis, "energy (J)")}
+    newton = Curve("mean since the output before", result.newton_iterations, COLORS[5])
     found = {
-        "energy": curves.energies(result, use, axis),
+        "energy": curves.over_time(result, energies(result), use, axis, "energy (J)"),
         "balance": curves.balance(result, use, axis, parts.audit.energy_scale),
-        "linear": curves.momentum(result.linear_momentum[use], t, axis, "P", "kg m/s"),
-        "angular": curves.momentum(result.angular_momentum[use], t, axis, "L", "kg m²/s"),
-        "residuals": curves.residuals(result, use, axis),
-        "newton": curves.newton(result, use, axis),
+        "linear": curves.over_time(result, components(result.linear_momentum, "P"), use, axis, "P (kg m/s)"),
+        "angular": curves.over_time(
+            result, components(result.angular_momentum, "L"), use, axis, "L (kg m²/s)"
+        ),
+        "residuals": curves.over_time(result, residuals(result), use, axis, "residuals (SI units)", log=True),
+        "newton": curves.over_time(result, [newton], use, axis, "Newton iterations a step"),
     }
     found = {key: drawn for key, drawn in found.items() if drawn.data}
     if parts.joints:

@@ -141,11 +141,12 @@ def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     start = state.r[..., laws.part[:, 0], :]
     moment = torque + np.cross(r - start[..., of, None, :], force)
     on_line = start + per_Q[..., None] * np.cross(n, _summed(np.sum(of_part * moment, axis=-2), of, w, 1))
-    each = weights * np.sum(n[..., of, None, :] * r, axis=-1)
-    means = [
-        _summed(np.sum(np.where(laws.side == side, side * each, 0.0), axis=-1), of, w) for side in (1, -1)
-    ]
-    height = laws.heights(state, n, (means[0], means[1]))
+    # weighted mean positions of the frames of both sides; the weights of a partner sum to -1
+    one, other = (
+        _summed(np.sum(np.where(laws.side == side, side * weights, 0.0)[..., None] * r, axis=-2), of, w, 1)
+        for side in (1, -1)
+    )
+    height = laws.heights(state, n, (np.sum(n * one, axis=-1), np.sum(n * other, axis=-1)))
     place = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
     # restitution and damping along the normal
     power = _summed(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
@@ -155,7 +156,9 @@ def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
     normal = laws.sign * size * (1.0 + phi) * touches
     # friction, rolling and drilling
-    moves = v + np.cross(omega, _arms(laws, weights, place, r))
+    # each side carries the contact point by one lever arm, from the mean position of its frames
+    arms = np.where(of_part, (place - one)[..., of, None, :], (place - other)[..., of, None, :])
+    moves = v + np.cross(omega, arms)
     slip = _across(_summed(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
     turn = _summed(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
     T, kept = _held(laws, bristles, state, n, normal, slip)
@@ -181,22 +184,6 @@ def _forces_of_laws(laws: Laws, state: State) -> tuple[Floats, Floats]:
         V[..., group.row] = evaluation.values(own, state.r, state.quat)
         f[..., group.row, : group.kind.arity, :] = -evaluation.gradients(own, state.r, state.quat)
     return V, f
-
-
-def _arms(laws: Laws, weights: Floats, place: Floats, r: Floats) -> Floats:
-    """Return the lever arms (..., m, a, 3) of the frames, m.
-
-    Each side of a patch carries the contact point `place` by one lever arm, from the weighted mean of the positions of its
-    frames.
-    """
-    arms, w = np.zeros_like(r), place.shape[-2]
-    for side in (1, -1):
-        own = np.where(laws.side == side, weights, 0.0)[..., None]
-        total = _summed(own.sum(axis=-2), laws.patch, w, 1)
-        middle = _summed(np.sum(own * r, axis=-2), laws.patch, w, 1)
-        arm = (place - middle / np.where(total == 0.0, 1.0, total))[..., laws.patch, None, :]
-        arms += np.where((laws.side == side)[..., None], arm, 0.0)
-    return arms
 
 
 def _held(

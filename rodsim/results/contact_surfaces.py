@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discretization.contact.table import CAPSULE, SPHERE
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import groups_of
 from discretization.system import System
 from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.losses import WITH_PLANES
-from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.planes import CENTRE, PLANE_ROD
 from rigid.interactions.contact.touching import N
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
@@ -40,10 +39,9 @@ def shapes(layout: Layout, size: float, states: Sequence[State], first_owner: in
     for frame, corner, sides in _planes(layout.system, states):
         for bar in _net(corner, sides, size):
             yield fixed_shape(frame, first_owner, *bar)
-    for _, frame, vertices, faces in _triangles(layout):
-        yield fixed_shape(frame, first_owner, vertices, faces)
-    for frame, centre, radius in _spheres(layout):
-        yield fixed_shape(frame, first_owner + 1, *_ball(centre, radius))
+    for name, frame, vertices, faces in meshes(layout, planes=False):
+        is_mesh = "mesh" in layout.description[SURFACES][name]
+        yield fixed_shape(frame, first_owner + (0 if is_mesh else 1), vertices, faces)
 
 
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
@@ -91,84 +89,42 @@ def _net(corner: Floats, sides: Floats, size: float) -> Iterator[tuple[Floats, I
             yield box(origin, np.array([along, width * across, hand * thick]))
 
 
-def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
+def meshes(layout: Layout, planes: bool = True) -> Iterator[tuple[str, int, Floats, Ints]]:
     """Yield name, frame, vertices (n, 3) in its axes and triangles (f, 3) of the contact surfaces that files contain.
 
-    These are planes, and those meshes, spheres and balls of solids that are not part of a drawn shape.
+    These are planes (unless `planes` is False), and those meshes, spheres and balls of solids that are not part of a drawn shape.
     """
     shown = _bounds(layout)
     for name, told in layout.description.get(SURFACES, {}).items():
-        X = np.array(told["X"])
+        X, frame = np.array(told["X"]), told["frame"]
         if "mesh" in told:
-            yield from (own for own in _triangles(layout) if own[0] == name)
+            mesh = mesh_of(layout, told)
+            if mesh and not _encloses(shown, frame, mesh[0], 0.02 * float(np.ptp(mesh[0], axis=0).max())):
+                yield name, frame, *mesh
             continue
         if "sides" in told:
             corner, a, b = np.array(told["sides"])
-            yield (
-                name,
-                told["frame"],
-                corner + np.array([0.0 * a, a, a + b, b]),
-                np.array([[0, 1, 2], [0, 2, 3]]),
-            )
+            if planes:
+                yield name, frame, corner + np.array([0.0 * a, a, a + b, b]), np.array([[0, 1, 2], [0, 2, 3]])
             continue
         radius, centres = told.get("radius", 0.0), told.get("points", [X])
-        seen = [x for x in np.array(centres) if radius > 0.0 and not _hidden(shown, told["frame"], x, radius)]
+        ends = radius * np.array([-np.ones(3), np.ones(3)])
+        seen = [
+            x
+            for x in np.array(centres)
+            if radius > 0 and not _encloses(shown, frame, x + ends, 0.02 * radius)
+        ]
         if seen:
             balls = [_ball(x, radius) for x in seen]
             n = len(balls[0][0])
             faces = [own[1] + k * n for k, own in enumerate(balls)]
-            yield name, told["frame"], np.concatenate([own[0] for own in balls]), np.concatenate(faces)
+            yield name, frame, np.concatenate([own[0] for own in balls]), np.concatenate(faces)
 
 
-def _triangles(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
-    """Yield name, frame, vertices and triangles of the meshes that the drawn shape of their body does not enclose."""
-    shown = _bounds(layout)
-    for name, told in layout.description.get(SURFACES, {}).items():
-        found = mesh_of(layout, told)
-        if found is None:
-            continue
-        vertices, faces = found
-        low, high = shown.get(told["frame"], (np.full(3, np.inf), np.full(3, -np.inf)))
-        slack = 0.02 * float(np.ptp(vertices, axis=0).max())
-        if not (np.all(low - slack <= vertices.min(axis=0)) and np.all(vertices.max(axis=0) <= high + slack)):
-            yield name, told["frame"], vertices, faces
-
-
-def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:
-    """Return whether the bounds of what is drawn on a frame enclose a sphere that is fixed to it."""
+def _encloses(shown: dict[int, tuple[Floats, Floats]], frame: int, points: Floats, slack: float) -> bool:
+    """Return whether the bounds of what is drawn on a frame enclose points (n, 3) that are fixed to it, within `slack`, m."""
     low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
-    slack = 0.02 * radius
-    return bool(np.all(low - slack <= X - radius) and np.all(X + radius <= high + slack))
-
-
-def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
-    """Yield frame, centre in its axes and radius of spheres, and of both ends of capsules, that no drawn shape encloses."""
-    assert layout.system is not None
-    found = [*_on_planes(layout.system), *_on_surfaces(layout.system)]
-    shown = _bounds(layout)
-    for frame, numbers in dict.fromkeys(found):
-        *X, radius = np.frombuffer(numbers).tolist()
-        if radius > 0.0 and not _hidden(shown, frame, np.array(X), radius):
-            yield frame, np.array(X), radius
-
-
-def _on_planes(system: System) -> Iterator[tuple[int, bytes]]:
-    """Yield frame, and centre with radius as bytes, of the spheres that may touch planes."""
-    others = system.others
-    for own in groups_of(others, np.flatnonzero(others.kind == INTERACTIONS.index(PLANE_SPHERE))):
-        for frames, numbers in zip(own.frames, own.numbers, strict=True):
-            yield int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()
-
-
-def _on_surfaces(system: System) -> Iterator[tuple[int, bytes]]:
-    """Yield frame, and centre with radius as bytes, of spheres and ends of capsules that may touch other surfaces than planes.
-
-    Other kinds of surfaces are omitted because some of their points do not lie on them.
-    """
-    contacts = system.contacts
-    for k in np.flatnonzero(np.isin(contacts.kind, (SPHERE, CAPSULE))):
-        for at in range(contacts.first[k], contacts.first[k + 1]):
-            yield int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()
+    return bool(np.all(low - slack <= points) and np.all(points <= high + slack))
 
 
 def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:

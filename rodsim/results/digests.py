@@ -165,7 +165,7 @@ def _of_group(group: h5py.Group, grown: set[str]) -> str:
     import h5py
 
     digest, whole = hashlib.sha256(), str(group.name).strip("/")
-    apart = {*grown, CHECKSUMS, *older_digests.APART}
+    apart = {*grown, CHECKSUMS, *(older_digests.APART if older_digests.ROWS in group.file else ())}
 
     def add(name: bytes) -> None:
         """Add one object to the checksum; the low-level interface avoids looking up things that rarely exist."""

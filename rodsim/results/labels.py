@@ -6,20 +6,30 @@ A canvas (`rodsim.results.canvases`) draws them from texts and lines. Positions 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from rigid.system import Floats
 from rodsim.results.marks import AXES
 
-if TYPE_CHECKING:
-    from rodsim.results.canvases import Canvas
-
 INK = np.array([70, 74, 82]) / 255
 TEXT = 0.024  # height of letters, relative to the height of the picture
 BAR = 0.22  # length of a bar, relative to the width of the picture
 CORNERS = ("upper right", "middle right", "lower right", "upper left")
+
+
+class Canvas(Protocol):
+    """Picture of `width` times `height` pixels to write on."""
+
+    width: int
+    height: int
+
+    def text(self, name: str, x: float, y: float, text: str, color: Floats = ..., align: str = ...) -> None:
+        """Write a text at its vertical middle; `name`: of the text that it replaces, `align`: "left", "center" or "right"."""
+
+    def lines(self, name: str, ends: Floats, colors: Floats, width: float) -> None:
+        """Draw lines over the picture; ends (n, 2, 2), colors (n, 3) in 0..1, width in pixels."""
 
 
 def letter_size(height: int) -> int:

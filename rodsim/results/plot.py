@@ -13,7 +13,7 @@ import numpy as np
 
 from rigid.checks import shown
 from rigid.system import Floats
-from rodsim.results.columns import ENERGIES
+from rodsim.results.curves import COLORS, SMALLEST, Curve, components, energies, energy_defect, residuals
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName, checked_path
 from rodsim.results.result import Result, ResultLike, opened
@@ -22,10 +22,6 @@ from rodsim.results.whole_file import whole_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-COLORS = ("#1f6f8b", "#e07a3f", "#5b8c5a", "#8e5572", "#c9a227", "#3d405b")
-SMALLEST = 1e-17  # lower end of logarithmic axes: residuals are often zero
 
 
 def plot(
@@ -104,56 +100,44 @@ def plot(
     return figure
 
 
+def _draw(result: Result, ax: Axes, drawn: Sequence[Curve], label: str, log: bool = False) -> None:
+    """Draw curves over time; `log`: on a logarithmic axis, values below SMALLEST are raised to it."""
+    for own in drawn:
+        values = np.maximum(own.values, SMALLEST) if log else own.values
+        style = {"dash": "dashed", "dot": "dotted"}.get(own.dash, own.dash)
+        ax.plot(result.t, values, linestyle=style, color=own.color, linewidth=own.width, label=own.name)
+    if log and ax.lines:
+        ax.set_yscale("log")
+        # fixed lower limit and minimum range, so that round-off noise looks as small as it is
+        largest = max(float(np.nanmax(line.get_ydata(), initial=0.0)) for line in ax.lines)
+        ax.set_ylim(SMALLEST / 3, max(3 * largest, 1e-12) if np.isfinite(largest) else None)
+    _finish(ax, label)
+
+
 def _energy(result: Result, ax: Axes) -> None:
     """Plot the energies, the work of the loads, and the physical and algorithmic dissipation."""
-    E = result.energy
-    for name, color in zip(ENERGIES, (*COLORS[:4], "black"), strict=True):
-        if name == "total" or np.any(E[name] != 0):
-            ax.plot(result.t, E[name], color=color, label=name, linewidth=2 if name == "total" else 1.2)
-    if np.any(result.work != 0):
-        ax.plot(result.t, result.work, color="grey", linestyle="--", label="work")
-    if np.any(result.dissipation != 0):
-        ax.plot(result.t, result.dissipation, color="grey", linestyle=":", label="dissipation")
-    if np.any(result.algorithmic != 0):
-        ax.plot(result.t, result.algorithmic, color="grey", linestyle="-.", label="algorithmic")
-    _finish(ax, "energy (J)")
+    _draw(result, ax, energies(result), "energy (J)")
 
 
 def _balance(result: Result, ax: Axes) -> None:
     """Plot the residual of the energy balance, relative to the largest energy, on a logarithmic axis."""
-    E, W, D = result.energy["total"], result.work, result.dissipation + result.algorithmic
-    defect = np.abs((E - E[0]) - (W - W[0]) + (D - D[0]))
-    scale = max(
-        float(np.max(np.abs(E - E[0]))), float(result.energy["kinetic"].max()), float(np.abs(W).max())
-    )
-    _log(
-        ax, result.t, defect / scale if scale > 0 else defect, COLORS[3], "|E - E0 - W + D| / largest energy"
-    )
-    _finish(ax, "energy balance, relative")
+    E = result.energy
+    scale = max(np.abs(E["total"] - E["total"][0]).max(), E["kinetic"].max(), np.abs(result.work).max())
+    defect = energy_defect(result) / (scale if scale > 0 else 1.0)
+    curve = Curve("|E - E0 - W + D| / largest energy", defect, COLORS[3])
+    _draw(result, ax, [curve], "energy balance, relative", log=True)
 
 
 def _momentum(result: Result, ax: Axes) -> None:
     """Plot the components of linear and angular momentum that are not zero."""
-    for values, name, style in (
-        (result.linear_momentum, "P", "-"),
-        (result.angular_momentum, "L", "--"),
-    ):
-        for i, axis in enumerate("xyz"):
-            if np.any(values[:, i] != 0):
-                ax.plot(result.t, values[:, i], style, color=COLORS[i], linewidth=1.4, label=f"{name}{axis}")
-    _finish(ax, "linear (kg m/s), angular (kg m$^2$/s) momentum")
+    every = components(result.linear_momentum, "P") + components(result.angular_momentum, "L", "dash")
+    drawn = [curve for curve in every if np.any(curve.values != 0)]
+    _draw(result, ax, drawn, "linear (kg m/s), angular (kg m$^2$/s) momentum")
 
 
 def _residuals(result: Result, ax: Axes) -> None:
     """Plot the residuals of constraints, of their rates, and of the norms of quaternions on a logarithmic axis."""
-    for values, label, color in (
-        (result.constraint_residual, "|g|, joints", COLORS[0]),
-        (result.velocity_residual, "|G v|, joints", COLORS[1]),
-        (result.quat_norm_error, "||q| - 1|", COLORS[2]),
-    ):
-        if np.any(values > 0):
-            _log(ax, result.t, values, color, label)
-    _finish(ax, "residuals")
+    _draw(result, ax, residuals(result), "residuals", log=True)
 
 
 def _newton(result: Result, ax: Axes) -> None:
@@ -274,14 +258,6 @@ def _node(name: str, text: str, count: int) -> int:
     if not -count <= node < count:
         raise ResultError(f"plot: '{name}': the rod has nodes 0 to {count - 1}; give one of them")
     return node % count
-
-
-def _log(ax: Axes, t: Floats, values: Floats, color: str, label: str) -> None:
-    """Plot a curve on a logarithmic axis; values below SMALLEST are raised to it."""
-    ax.semilogy(t, np.maximum(values, SMALLEST), color=color, linewidth=1.2, label=label)
-    # fixed lower limit and minimum range, so that round-off noise looks as small as it is
-    largest = max(float(np.nanmax(line.get_ydata(), initial=0.0)) for line in ax.lines)
-    ax.set_ylim(SMALLEST / 3, max(3 * largest, 1e-12) if np.isfinite(largest) else None)
 
 
 def _finish(ax: Axes, ylabel: str, legend: bool = True, time: bool = True) -> None:

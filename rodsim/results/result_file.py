@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -18,15 +19,16 @@ from rigid.system import Floats
 from rodsim.results import digests, native, stored_states, vtkhdf
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
-from rodsim.results.joint_history import JointHistory
-from rodsim.results.journal import CRC
-from rodsim.results.layout import JointLayout
+from rodsim.results.gear_history import GearHistory, history_of
+from rodsim.results.journal import CRC, record_type
+from rodsim.results.layout import JointLayout, Layout
 from rodsim.results.node_loads import node_loads
 from rodsim.results.sources import JournalSource
 from rodsim.results.standing import Standing
 from rodsim.results.storage import Series, blocks_of, open_file
 from rodsim.results.whole_file import named
 
+_CHECKED = 2**27  # bytes of a journal from which on the space on the disk is checked when a run starts
 _SPARE = 2**16  # bytes for the structure of a file, besides its arrays
 _OF_BLOCK = 2**14  # bytes for the structure of a block
 _MOST_VECTORS = 5_000_000  # joints or loads times outputs; of more, forces are not written
@@ -52,6 +54,23 @@ def write_file(path: Path, source: JournalSource) -> None:
             working.unlink(missing_ok=True)
 
 
+def check_space(path: Path, layout: Layout, n: int) -> None:
+    """Raise OSError if the disk has no space for the journal and the file of a run with n outputs; small runs are not checked."""
+    journal = n * record_type(native.series(layout)).itemsize
+    if journal < _CHECKED:
+        return
+    blocks = vtkhdf.blocks_of(Drawing(layout, surfaces=True))
+    need = 2 * journal + n * sum(item.nbytes for block in blocks for item in block.series)
+    free = shutil.disk_usage(path.parent).free
+    if need > free:
+        raise OSError(
+            errno.ENOSPC,
+            f"{n} outputs and their journal take {need / 1e9:.3g} GB, the disk has {free / 1e9:.3g} GB; store fewer outputs "
+            "(output_every) or give a file on another disk",
+            str(path),
+        )
+
+
 def _check_room(path: Path, size: int) -> None:
     """Raise OSError if a file of `size` bytes cannot be written.
 
@@ -61,7 +80,7 @@ def _check_room(path: Path, size: int) -> None:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         elif shutil.disk_usage(path.parent).free < size:
-            raise OSError(28, "No space left on device", str(path))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def _write(path: Path, source: JournalSource) -> None:
@@ -137,7 +156,9 @@ def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
     """Yield the force and moment on part b of a joint at its point there; nothing if they are not known."""
     if joint.frames is None or joint.rows[0] == joint.rows[1]:
         return
-    history = JointHistory(source, joint)
+    history = history_of(source, joint)
+    if isinstance(history, GearHistory):  # its force acts on other joints
+        return
     try:
         force, moment = history.force, history.moment
         point = Standing(source.layout).sides(joint, slice(None)).points[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from rodsim.results.layout import Functions
 from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
+from rodsim.results.result_file import check_space
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.running.march import Progress, march, march_until
 from rodsim.running.plan import Plan
@@ -257,6 +259,8 @@ class Run:
                 output, layout, plan.most, plan.given.snapshot
             )
         else:
+            if not plan.events:  # an event may end the run long before its last output
+                check_space(Path(output), layout, plan.most)
             self._writer = ResultWriter.create(output, layout, plan.most, plan.given.snapshot)
         self._begun = self.step
         self.line = Progress(plan.n_steps, self.step, plan.dt, plan.every, show, layout.memory)

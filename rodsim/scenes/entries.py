@@ -71,7 +71,8 @@ class MeasureScene(Part):
 # --- reading of values: (reader, path, value) -> argument of the entry
 
 
-def _same(reader: PointReader, path: Path, value: Any) -> Any:
+def _unchanged(reader: PointReader, path: Path, value: Any) -> Any:
+    """Return a value that is an argument as it is."""
     return value
 
 
@@ -144,18 +145,22 @@ def _one_or_several(owner: str, key: str, value: Any) -> Any:
 
 
 def _point(owner: str, key: str, value: Any) -> Any:
+    """Return a point or part as an anchor."""
     return point_data(value)
 
 
 def _varying(owner: str, key: str, value: Any) -> Any:
+    """Return the value of a load: numbers, formulas or a function of time."""
     return signal_data(owner, key, value, LOADS) if callable(value) else value
 
 
 def _motion(owner: str, key: str, value: Any) -> Any:
+    """Return a prescribed motion as a function of time."""
     return signal_data(owner, key, value.given if isinstance(value, MotionOfTime) else value, MOTIONS)
 
 
 def _law(owner: str, key: str, value: Any) -> Any:
+    """Return the law of a spring or a damper."""
     return law_data(value)
 
 
@@ -187,7 +192,7 @@ class FieldType(NamedTuple):
     """A type of fields: its schema, how a value is read, and how it is written."""
 
     schema: Any
-    read: Callable[[PointReader, Path, Any], Any] = _same
+    read: Callable[[PointReader, Path, Any], Any] = _unchanged
     write: Callable[[str, str, Any], Any] = _numbers
 
 

@@ -153,11 +153,12 @@ if not TYPE_CHECKING:
 # --- reading
 
 
-class PointReader:
-    """Find parts and points of a model that scene data name.
+class _NotMadeError(Exception):
+    """Raised if a part is placed at a part that is not made yet."""
 
-    A part is made when it is first needed, since it may be placed at the point of a part that stands later in the scene.
-    """
+
+class PointReader:
+    """Find parts and points of a model that scene data name; parts may be placed at parts that stand later in the scene."""
 
     def __init__(self, model: Any, scene: Any, make: Callable[[Path, Any], None]):
         """Store the model and the checked scene; `make`: adds the part at a path of the scene to the model."""
@@ -165,35 +166,33 @@ class PointReader:
         self._paths = {
             item.name: ((head, k), item) for head in PARTS for k, item in enumerate(getattr(scene, head))
         }
-        self._under_way: list[str] = []
 
     def part(self, name: str) -> Any:
-        """Return the part with this name; make it if need be. Raises SceneProblem if parts are placed in a circle."""
-        path, item = self._paths[name]
-        table = getattr(self.model, str(path[0]))
+        """Return the part with this name."""
+        table = getattr(self.model, str(self._paths[name][0][0]))
         if name not in table:
-            if name in self._under_way:
-                circle = [*self._under_way[self._under_way.index(name) :], name]
-                raise SceneProblem(
-                    path,
-                    f"'{name}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
-                )
-            self._under_way.append(name)
-            self._make(path, item)
-            self._under_way.pop()
+            raise _NotMadeError(name)
         return table[name]
 
     def make_all(self) -> None:
-        """Make all parts, in the order of the scene."""
-        for name, (path, _) in self._paths.items():
-            try:
-                self.part(name)
-            except RecursionError:
-                raise SceneProblem(
-                    path,
-                    f"'{name}' is placed at a part that is placed at another, and so on, more than 100 times; list these parts "
-                    "in the order in which they are placed",
-                ) from None
+        """Make all parts, each after those at which it is placed. Raises SceneProblem if parts are placed in a circle."""
+        made: set[str] = set()
+        for first in self._paths:
+            waiting = [first]
+            while waiting:
+                name = waiting[-1]
+                try:
+                    if name not in made:
+                        self._make(*self._paths[name])
+                    made.add(waiting.pop())
+                except _NotMadeError as needed:
+                    waiting.append(str(needed))
+                    if waiting.count(str(needed)) > 1:
+                        circle = waiting[waiting.index(str(needed)) :]
+                        raise SceneProblem(
+                            self._paths[circle[0]][0],
+                            f"'{circle[0]}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
+                        ) from None
         for head in PARTS:  # numbered in the order of the scene, not in the order in which they were made
             table = getattr(self.model, head)
             for item in getattr(self.scene, head):

@@ -40,7 +40,7 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
 
 def complete(source: Source) -> Source:
     """Return a scene with new keys in place of old ones, with included files and with the values of tables from files."""
-    made = _with_includes(source, (source.file,))
+    made = _with_includes(source, (source.file,), [])
     data = _with_tables(made)
     needs_files = INCLUDE in source.data or data is not made.data
     return replace(made, data=data, text=to_yaml(data) if needs_files else source.text)
@@ -49,8 +49,11 @@ def complete(source: Source) -> Source:
 # --- included files
 
 
-def _with_includes(source: Source, chain: tuple[str, ...]) -> Source:
-    """Return a scene merged with the files that it includes; `chain`: files from the first to this one."""
+def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) -> Source:
+    """Return a scene merged with the files that it includes.
+
+    `chain`: files from the first to this one. `included`: all files that have been included, which are added.
+    """
     data, lines = with_new_words(source.data, source.lines, source.file)
     source = Source(source.file, data, lines, source.text)
     if INCLUDE not in data:
@@ -66,14 +69,19 @@ def _with_includes(source: Source, chain: tuple[str, ...]) -> Source:
         folder = os.path.dirname(name)
         file = os.path.join(os.path.dirname(source.file), name)
         same = [own for own in chain if os.path.realpath(own) == os.path.realpath(file)]
-        if same or len(chain) > MOST_INCLUDED:
-            way = " -> ".join([*chain[chain.index(same[0]) :], same[0]] if same else chain[-3:])
+        included.append(file)
+        if len(included) > MOST_INCLUDED:
+            raise source.error(
+                (INCLUDE,), f"include = {name!r}: more than {MOST_INCLUDED} files; include fewer"
+            )
+        if same:
+            way = " -> ".join([*chain[chain.index(same[0]) :], same[0]])
             raise source.error(
                 (INCLUDE,), f"include = {name!r}: files include each other, {way}; leave one of them out"
             )
         if not FilePath(file).exists():
             raise source.error((INCLUDE,), f"include = {name!r}: there is no file {file!r}; correct the name")
-        part = _with_includes(read_yaml(file), (*chain, file))
+        part = _with_includes(read_yaml(file), (*chain, file), included)
         parts.append(Source(part.file, _relocated(part.data, folder), part.lines))
     own = Source(source.file, {key: x for key, x in data.items() if key != INCLUDE}, lines)
     return _merged([*parts, own], source)

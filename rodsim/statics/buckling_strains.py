@@ -14,10 +14,9 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.state_measures import element_strains
 from rigid.system import Floats
-from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
-from rodsim.building.plausibility import strains, surface_strains
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.building.plausibility import linear_rods, strains, surface_strains
+from rodsim.parts.model_warnings import warn_doubtful
 from rodsim.results.layout import RodLayout
 from rodsim.statics.critical_points import BIFURCATION, LIMIT, Critical
 
@@ -31,8 +30,7 @@ def warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Se
 
     lin : linear equations about the equilibrium at factor zero; direction (n, 6): linear displacements for factor one
     """
-    law = built.system.rods.linear
-    rods = [rod for rod in built.layout.rods if law[rod.elements].all()]
+    rods = linear_rods(built.layout, built.system)
     if not rods:
         return
     step = STEP * max(point.factor for point in points)
@@ -51,9 +49,7 @@ def warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Se
                 "in tension, near GA, which solids do not reach; reverse the loads, or let a load that presses grow",
             )
         if found:
-            text = f"model '{built.layout.name}': {'; '.join(found)}"
-            warn_user(text, DoubtfulModelWarning)
-            return
+            return warn_doubtful(built.layout.name, found)
 
 
 def _are_pulled(rods: Sequence[RodLayout], rate: Floats) -> bool:

@@ -34,10 +34,8 @@ from rodsim.small_motions.modal_analysis import model_size
 ITERATIONS = 30  # largest number of Newton iterations
 CONVERGED = 1e-12  # last correction relative to the model's size; last change relative to a factor
 STALLED = 1e-5  # relative to the model's size: smaller corrections that do not halve are round-off
-HOVERING, RISES = (
-    1e-2,
-    6,
-)  # correction relative to that size, and number of consecutive increases below it after which the iteration is ended
+# correction relative to that size, and number of consecutive increases below it after which the iteration is ended
+HOVERING, RISES = 1e-2, 6
 EPS = 2.220446049250313e-16
 ROUNDED = 4.0  # factor of the round-off of an entry's share in eigenvalues
 IDLE = 1e-9  # relative to load times displacement: smaller work counts as zero

@@ -84,6 +84,7 @@ class LocalWorkers:
     """
 
     deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)  # errors of a batch whose worker died
+    losses: tuple[type[Exception], ...] = ()  # errors by which a lost scheduler shows
 
     def __init__(self, count: int) -> None:
         self.places = count  # number of batches that may be under way
@@ -185,6 +186,7 @@ class DaskWorkers:
         from distributed.scheduler import KilledWorker
 
         self.deaths: tuple[type[Exception], ...] = (KilledWorker,)
+        self.losses: tuple[type[Exception], ...] = (OSError,)
         self._scheduler = scheduler
         self._client: Any = None
         self._lost = 0  # schedulers lost since the last batch ended
@@ -192,7 +194,7 @@ class DaskWorkers:
     @property
     def places(self) -> int:
         """Return two batches for each thread of a worker: the next one is there when one is done."""
-        return 2 * max(1, sum(self._client.nthreads().values()))
+        return 2 * max(1, sum(self._running().nthreads().values()))
 
     def start(self, most: int) -> None:
         """Connect to the scheduler, whose workers are started by the user; raise StudyStopped if there are none."""
@@ -226,8 +228,14 @@ class DaskWorkers:
 
     def submit(self, *call: Any) -> Future[Any]:
         """Send a function with its arguments to a worker."""
-        future: Future[Any] = self._client.get_executor(pure=False).submit(*call)
+        future: Future[Any] = self._running().get_executor(pure=False).submit(*call)
         return future
+
+    def _running(self) -> Any:
+        """Return the client; raise OSError if its scheduler is lost."""
+        if self._client.status != "running":
+            raise OSError(f"the client of the study is {self._client.status}")
+        return self._client
 
     def ended(self, future: Future[Any], usable: bool) -> None:
         """Record that the scheduler works; Dask replaces the processes of workers."""
@@ -304,6 +312,7 @@ class _Dispatch:
                 self._later[case.structure].append(case)
         self._suspects: deque[Case] = deque()  # cases whose worker has died, run one at a time
         self._deaths: Counter[int] = Counter()  # number of a case -> deaths of its workers
+        self._died = 0  # deaths of all workers
         self._alone: Future[Any] | None = None  # the suspect that is under way
         self._under_way: dict[Future[Any], list[Case]] = {}
         self._seconds: float | None = None  # mean time of a case, s
@@ -313,7 +322,10 @@ class _Dispatch:
         """Run until no case is left."""
         self._workers.start(len(self._ready) + sum(map(len, self._later.values())))
         while self._ready or self._suspects or self._under_way:
-            self._send()
+            try:
+                self._send()
+            except self._workers.losses:
+                self._send_again()
             done, _ = concurrent.futures.wait(self._under_way, LOOK, FIRST_COMPLETED)
             for future in done:
                 self._receive(future)
@@ -338,7 +350,11 @@ class _Dispatch:
     def _submit(self, cases: list[Case]) -> Future[Any]:
         """Send a batch to a worker and return its future."""
         kept = self._kept & {case.number for case in cases}
-        future = self._workers.submit(run_packed, self._recipe, pack(cases), kept)
+        try:
+            future = self._workers.submit(run_packed, self._recipe, pack(cases), kept)
+        except self._workers.losses:
+            self._ready.extend(cases)
+            raise
         self._under_way[future] = cases
         return future
 
@@ -350,10 +366,8 @@ class _Dispatch:
         try:
             outcomes, usable = future.result()
         except CancelledError:
-            for batch in (cases, *self._under_way.values()):
-                self._ready.extend(batch)
-            self._under_way.clear()
-            self._workers.reconnect()
+            self._ready.extend(cases)
+            self._send_again()
             return
         except self._workers.deaths as error:
             self._workers.ended(future, usable=False)
@@ -371,6 +385,13 @@ class _Dispatch:
         for case, outcome in zip(cases, outcomes, strict=False):
             self._end(case, outcome)
 
+    def _send_again(self) -> None:
+        """Put all cases that are under way back, because the scheduler was lost, and connect to the next one."""
+        for cases in self._under_way.values():
+            self._ready.extend(cases)
+        self._under_way.clear()
+        self._workers.reconnect()
+
     def _end(self, case: Case, outcome: Outcome) -> None:
         """Hand on the outcome of a case, and release the cases that wait for the first of their structure."""
         self._ready.extend(self._later.pop(case.structure, ()))
@@ -378,8 +399,10 @@ class _Dispatch:
 
     def _suspect(self, cases: list[Case], error: Exception, alone: bool) -> None:
         """Make suspects of the cases of a batch whose worker died; record one that was `alone` as lost after `MOST_DEATHS`."""
+        deaths = getattr(error, "allowed_failures", 0) + 1
+        self._died += deaths
         for case in cases:
-            self._deaths[case.number] += getattr(error, "allowed_failures", 0) + 1
+            self._deaths[case.number] += deaths
             n = self._deaths[case.number]
             if alone and n >= MOST_DEATHS:
                 words = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
@@ -402,7 +425,7 @@ class _Dispatch:
         elif now - self._last > self._patience:
             self._patience *= 2.0
             n = sum(map(len, self._under_way.values()))
-            died = f", workers died {self._deaths.total()} times" if self._deaths else ""
+            died = f", {self._died} workers have died" if self._died else ""
             first = ", the first of their kind: they may have to be compiled" if self._later else ""
             without = "" if self._limited else "; a limit of time for a case (`limit`) ends what hangs"
             self._tell(f"no case has ended for {now - self._last:.0f} s: {n} under way{died}{first}{without}")

@@ -308,6 +308,23 @@ def test_a_study_varies_the_number_of_repeated_parts(written):
     assert [outcome.measures for outcome in found.outcomes] == [{"n": 3.0, "x": 1.0}, {"n": 5.0, "x": 2.0}]
 
 
+# --- parts placed at each other
+
+PLACED = f"""bodies:
+- for: {{i: RANGE}}
+  name: b{{i}}
+  {BALL}
+  position: {{at: {{body: "b{{i + 1}}"}}, plus: [1, 0, 0]}}
+- {{name: b400, {BALL}}}
+{RUN}"""
+
+
+def test_many_parts_are_placed_one_at_the_other(written):
+    model = Model.load(written(scene=PLACED.replace("RANGE", "0 to 399")))
+    assert model.bodies["b0"].position[0] == 400.0
+    assert next(iter(model.bodies)) == "b0"
+
+
 # --- --set
 
 

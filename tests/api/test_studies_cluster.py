@@ -110,9 +110,12 @@ def test_killed_workers_of_a_dask_cluster_are_survived_and_its_client_stays_open
 
 
 class Restarted:
-    """Workers whose first scheduler is lost with all that it has, after one batch; or whose every scheduler is lost."""
+    """Workers whose first scheduler is lost with all that it has, after one batch; or whose every scheduler is lost.
 
-    deaths = ()
+    The second scheduler is lost before it accepts anything.
+    """
+
+    deaths, losses = (), (OSError,)
 
     def __init__(self, for_good=False):
         self.for_good, self.runs, self.lost = for_good, [], 0
@@ -123,6 +126,8 @@ class Restarted:
     places = 3
 
     def submit(self, function, recipe, cases, kept):
+        if self.lost == 1:
+            raise OSError("no scheduler")
         future = Future()
         self.runs.append([case.number for case in pickle.loads(cases)])
         if self.for_good or (len(self.runs) > 1 and not self.lost):
@@ -146,7 +151,7 @@ def test_cases_of_a_lost_scheduler_are_run_by_the_next_and_each_counts_once():
     cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(6)]
     restarted, outcomes = Restarted(), []
     workers.run_cases(restarted, recipe, cases, outcomes.append)
-    assert restarted.lost == 1
+    assert restarted.lost == 2
     assert sorted(outcome.number for outcome in outcomes) == list(range(6))
     assert {outcome.measures["y"] for outcome in outcomes} == set(range(6))
     assert restarted.runs[0] == [0]  # the first of a structure alone: the others load what it has compiled

@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -257,3 +258,15 @@ def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_kille
             assert code is not None, (how, command, said)
             if command == ["audit"] and code == 0:
                 assert Result.load(path).n_outputs <= damage.STEPS, how
+
+
+def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_step(tmp_path, monkeypatch):
+    model, path = damage.model(), tmp_path / "run.vtkhdf"
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10**9))
+    with pytest.raises(
+        OSError, match=r"1000001 outputs and their journal take \d\.\d+ GB, the disk has 1 GB; store fewer"
+    ):
+        simulate(model, 1e4, 0.01, output=path, output_every=1)
+    assert os.listdir(tmp_path) == []
+    assert simulate(model, 0.02, 0.01, output=path, output_every=1).n_outputs == 3

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rodsim.results import Result, ResultWriter, vtkhdf
+from rodsim.results import Result, ResultWriter
 from rodsim.results.drawing import Drawing
 from tests.support.results_sample import (
     assert_holds,
@@ -40,17 +40,10 @@ def test_a_resumed_file_is_that_of_a_run_without_a_break(tmp_path, stored, capac
     assert sorted(os.listdir(tmp_path)) == ["parts.vtkhdf", "whole.vtkhdf"]
 
 
-def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkeypatch):
-    """Before: points in double precision, no sides of rectangles, other surfaces of round shapes."""
+def test_older_file_is_resumed_with_its_own_surfaces(tmp_path):
+    """Before: no sides of rectangles, other surfaces of round shapes."""
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    new = vtkhdf.series
-
-    def old(drawing):
-        return [s._replace(dtype=np.float64) if s.path == "VTKHDF/Points" else s for s in new(drawing)]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(vtkhdf, "series", old)
-        write(path, layout, range(2))
+    write(path, layout, range(2))
     with h5py.File(path, "r+") as file:
         without_digests(file)
         del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
@@ -59,13 +52,10 @@ def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkey
     go_on(path, finer, range(2, 6), 6)
     result = Result.load(path)
     assert_holds(result, layout, 6)
-    assert result.layout.rods[
-        0
-    ].sides.any()  # it is written anew, as this version writes: with the sides, and digests
+    assert result.layout.rods[0].sides.any()  # written as this version writes: with the sides, and checksums
     assert result.changed() == []
     drawing = Drawing(layout)
-    with h5py.File(path) as file:
-        points = file["VTKHDF/Points"][:].reshape(-1, drawing.n_points, 3)
+    points = result.drawn("Points", slice(0, 6), (drawing.n_points, 3))
     for i in range(6):
         np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
 

@@ -261,7 +261,10 @@ def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator)
     ("add", "message"),
     [
         (lambda m: m.add_drive("d", "none", Steady(1.0)), r"drive 'd': 'none' is no joint of this model"),
-        (lambda m: m.add_drive("d", "ball", Steady(1.0)), r"spherical joint 'ball' has no coordinate to drive"),
+        (
+            lambda m: m.add_drive("d", "ball", Steady(1.0)),
+            r"spherical joint 'ball' has no coordinate to drive",
+        ),
         (
             lambda m: m.add_drive("d", "hinge", Steady(1.0), of="displacement"),
             r"has no displacement; drive its angle",
