@@ -320,6 +320,12 @@ def recover(path: Path | str) -> Result:
     BlockingIOError: the run has not ended.
     ResultError: the journal cannot be read.
     OSError: the disk has no room for the file; the journal is kept.
+
+    Examples
+    --------
+    >>> from rodsim import recover
+    >>> recover("killed.vtkhdf").n_outputs
+    6
     """
     path = Path(path)
     path = path.with_name(path.name.removesuffix(journal.SUFFIX))

@@ -1,6 +1,8 @@
 """Docstrings of the public interface: complete in the form of numpydoc, and their examples print what they say."""
 
 import doctest
+import os
+import signal
 
 import pytest
 from numpydoc import validate
@@ -8,7 +10,7 @@ from numpydoc import validate
 from rodsim import Box, Material, Model, Result, Section, results, simulate
 from rodsim.many_runs import ManyResults
 from rodsim.prepared import Prepared
-from rodsim.results import SteadyRotation
+from rodsim.results import ResultWriter, SteadyRotation
 from tests.support.public_callables import named, public
 
 # returned by public functions, but in no public module
@@ -37,6 +39,11 @@ def folder(tmp_path_factory):
     floor = model.add_plane("floor", model.ground.at((0, 0, -2)), (0, 0, 1))
     model.add_contact("floor", ball, floor, stiffness=1e4)
     simulate(model, 0.05, 0.01, output=folder / "run.vtkhdf")
+    child = os.fork()
+    if child == 0:  # a run that is killed before it makes its file
+        ResultWriter.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+        simulate(model, 0.05, 0.01, output=folder / "killed.vtkhdf")
+    os.waitpid(child, 0)
     model.save(folder / "pendulum.yaml")
     return folder
 
