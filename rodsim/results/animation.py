@@ -25,10 +25,8 @@ MOST_FRAMES = 2000
 SEEN = 1.8  # diagonal of the box in plotly's units; with this value it fills the picture
 _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
 PNG = "image/png"
-TIMES, SIZE = (
-    6,
-    (960, 600),
-)  # largest number of overlaid times, and width and height (pixels), of the still picture
+TIMES = 6  # largest number of overlaid times of the still picture
+SIZE = (960, 600)  # width and height of the still picture, pixels
 ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
 
 
