@@ -209,10 +209,10 @@ def _others(
     """
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with SpeakingOf(entry.word, entry.name):
+        with SpeakingOf(entry.kind, entry.name):
             made = entry.made(placement)
         each += made
-        names += [f"{entry.word} '{entry.name}'"] * len(made)
+        names += [f"{entry.kind} '{entry.name}'"] * len(made)
     met, of_contacts, of_a = plane_contacts(model, placement)
     each, names = each + met, names + of_contacts
     sprung = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rodsim.cli.exit_codes import NOT_CONVERGED, OK
+from rodsim.cli.scene_options import add_set, read_scene_with
 from rodsim.cli.stopping import stopped
 
 
@@ -46,6 +47,7 @@ def add_parsers(commands: Any) -> None:
         "converge", help="mesh and step of a scene: orders, and the choice for an error"
     )
     parser.add_argument("scene", help="scene file, YAML")
+    add_set(parser)
     parser.add_argument("--error", type=float, default=1e-3, help="wanted, relative; default: 1e-3")
     parser.add_argument(
         "--measure",
@@ -188,12 +190,13 @@ def converge(options: argparse.Namespace) -> int:
         "workers": options.workers,
         "progress": False if options.quiet or options.json else None,
     }
+    scene: Any = read_scene_with(options.scene, options.set) if options.set else options.scene
     try:
         if several:
-            chosen = cheapest_scheme(options.scene, options.schemes or None, options.measure, **settings)
+            chosen = cheapest_scheme(scene, options.schemes or None, options.measure, **settings)
             print(chosen.to_json() if options.json else chosen.text())
             return OK if chosen.ok else NOT_CONVERGED
-        found = refine(options.scene, options.measure, integrator=options.integrator, **settings)
+        found = refine(scene, options.measure, integrator=options.integrator, **settings)
     except KeyboardInterrupt as stop:
         if options.output is None:
             return stopped(stop, kept="nothing is kept without -o")

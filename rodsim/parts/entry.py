@@ -367,6 +367,11 @@ _PARTS = Anchor, Body, Rod, Ground, Driven, Entry
 class InteractionEntry(Entry):
     """Base class of entries without a table for their kind: they make rows of `discretization.interaction_table`."""
 
+    @property
+    def kind(self) -> str:
+        """Name of the kind in messages."""
+        return self.word
+
     @abstractmethod
     def made(self, poses: Poses) -> list[Interaction]:
         """Return the interactions of the entry, made from the poses of the frames at t = 0 when the model is built."""

@@ -132,12 +132,12 @@ class Expression(Signal):
 class Components(VectorSignal):
     """A vector whose components are three functions of time, along the world axes."""
 
+    components: tuple[Signal, ...]
+
     def __init__(self, components: Sequence[Signal]) -> None:
-        # the direction is not constant, which nan says
+        """Store the three functions; the direction is nan, since it is not constant."""
         super().__init__(components[0], np.full(3, np.nan))
         object.__setattr__(self, "components", tuple(components))
-
-    components: tuple[Signal, ...]
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.stack([one(t) for one in self.components], axis=-1)

@@ -37,20 +37,7 @@ def verdict(audit: Audit) -> Safe:
 
 def audit_section(audit: Audit) -> Safe:
     """Return the table of all verdicts, in the words and numbers of `rodsim audit`."""
-    rows = [
-        tag(
-            "tr",
-            join(
-                [
-                    tag("td", v.law),
-                    tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]),
-                    tag("td", v.measured),
-                ]
-            ),
-        )
-        for v in audit.verdicts
-    ]
-    head = tag("thead", tag("tr", join(tag("th", name) for name in ("law", "verdict", "measured"))))
+    rows = [[v.law, tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]), v.measured] for v in audit.verdicts]
     newton = (
         f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; "
         f"{audit.halvings} steps halved."
@@ -58,12 +45,8 @@ def audit_section(audit: Audit) -> Safe:
     measured = (
         f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
     )
-    return join(
-        [
-            tag("div", tag("table", join([head, tag("tbody", join(rows))])), class_="table"),
-            tag("p", measured + newton, class_="note"),
-        ]
-    )
+    found = table(["law", "verdict", "measured"], rows, plural="laws")
+    return join([found, tag("p", measured + newton, class_="note")])
 
 
 def extremes_table(found: list[Extremes]) -> Safe:

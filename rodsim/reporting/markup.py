@@ -109,7 +109,9 @@ def count(n: int, one: str, many: str = "") -> str:
 
 
 def _cell(value: object) -> Safe:
-    """Return a cell of a table; values that are numbers, or begin with a digit, are aligned right."""
+    """Return a cell of a table, unless it is one; values that are numbers, or begin with a digit, are aligned right."""
+    if isinstance(value, Safe) and value.startswith("<td"):
+        return value
     if isinstance(value, bool) or value is None:
         return tag("td", "–" if value is None else ("yes" if value else "no"))
     if isinstance(value, float | np.floating):

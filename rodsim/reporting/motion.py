@@ -69,6 +69,7 @@ LINES = {
     "springs": {"color": "#7a9a3c", "width": 5, "dash": "dot"},
     "bodies without a surface": {"color": "#6b7686", "width": 6},
 }
+JOINT = {"size": 3.5, "color": "rgba(90, 98, 112, 0.9)", "line": {"color": "#fff", "width": 1}}
 
 
 class Motion(NamedTuple):
@@ -199,18 +200,25 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
         "b": packed(shape.b, "i4"),
         "x": packed(shape.x),
         "meshes": _meshes(layout, shape, view + 0.9 * up),
-        "lines": {
-            name: {"ends": packed(ends), "trace": _lines(name)} for name, ends in lines.items() if ends.size
-        },
+        "lines": [
+            {
+                "ends": packed(ends),
+                "trace": {"type": "scatter3d", "mode": "lines", "name": name, "line": LINES[name], "hoverinfo": "name"},
+            }
+            for name, ends in lines.items() if ends.size
+        ],
         "joints": packed(found.joints),
-        "joint_trace": _joint_trace(found.joint_names),
+        "joint_trace": {
+            "type": "scatter3d", "mode": "markers", "name": "joints", "marker": JOINT, "hoverinfo": "text",
+            "text": [escape(name, False) for name in found.joint_names],
+        },
         "fields": _fields(found.fields),
         "low": packed(found.low),
         "high": packed(found.high),
         "size": found.size or 1.0,
         "follow": found.follows,
         "layout": _layout(found, view, up, len(layout.rods) + len(layout.bodies)),
-    }
+    }  # fmt: skip
 
 
 def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]:
@@ -221,23 +229,25 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
     bodies, _ = palette([body.name for body in layout.bodies], BODIES)
     names = [rod.name for rod in layout.rods] + [body.name for body in layout.bodies]
     stems = [family(name) for name in names]
-    groups: dict[tuple[str, str], list[int]] = {}
-    for owner, (stem, color) in enumerate(zip(stems, np.concatenate([rods, bodies]), strict=True)):
-        groups.setdefault((stem, _css(color)), []).append(owner)
+    kinds = ["rod"] * len(layout.rods) + ["body"] * len(layout.bodies)
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for owner, (kind, stem, color) in enumerate(
+        zip(kinds, stems, np.concatenate([rods, bodies]), strict=True)
+    ):
+        groups.setdefault((kind, stem, _css(color)), []).append(owner)
     for k, (name, color) in enumerate(zip(MARKS, [*marks.COLORS, *contact_surfaces.COLORS], strict=True)):
-        groups[name, _css(color)] = [len(names) + k]
+        groups["mark", name, _css(color)] = [len(names) + k]
     found, shown = [], set()
-    for (stem, color), owners in groups.items():
+    for (kind, stem, color), owners in groups.items():
         own = np.flatnonzero(np.isin(shape.owner, owners))
         if not len(own):
             continue
         of_own = np.full(len(shape.owner), -1)
         of_own[own] = np.arange(len(own))
         faces = of_own[shape.faces[np.isin(shape.owner[shape.faces[:, 0]], owners)]].T
-        count = stems.count(stem)
-        name = escape(
-            f"{stem} ({count})" if count > 1 else stem if owners[0] >= len(names) else names[owners[0]], False
-        )
+        several = kind != "mark" and stems.count(stem) > 1
+        name = f"{stem} ({stems.count(stem)})" if several else stem if kind == "mark" else names[owners[0]]
+        name = escape(name, False)
         trace = go.Mesh3d(
             name=name, color=color, flatshading=False, showlegend=stem not in shown, legendgroup=escape(stem, False),
             lighting=LIGHTING, lightposition=_xyz(1e4 * light),
@@ -249,33 +259,13 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
             {
                 "trace": trace.to_plotly_json(),
                 "faces": [packed(corners, "i4") for corners in faces],
-                "rods": owners[0] < len(layout.rods),
+                "rods": kind == "rod",
                 "station": packed(shape.station[own], "i4"),
                 "offset": packed(shape.offset[own]),
                 "upright": packed(upright) if np.any(upright) else None,
             }
         )
     return found
-
-
-def _lines(name: str) -> dict[str, Any]:
-    """Return the plotly trace of lines between pairs of points."""
-    import plotly.graph_objects as go
-
-    return dict(go.Scatter3d(mode="lines", name=name, line=LINES[name], hoverinfo="name").to_plotly_json())
-
-
-def _joint_trace(names: list[str]) -> dict[str, Any]:
-    """Return the plotly trace of the joints between parts."""
-    import plotly.graph_objects as go
-
-    marker = {"size": 3.5, "color": "rgba(90, 98, 112, 0.9)", "line": {"color": "#fff", "width": 1}}
-    text = [escape(name, False) for name in names]
-    return dict(
-        go.Scatter3d(
-            mode="markers", name="joints", marker=marker, text=text, hoverinfo="text"
-        ).to_plotly_json()
-    )
 
 
 def _layout(found: Motion, view: Floats, up: Floats, parts: int) -> dict[str, Any]:

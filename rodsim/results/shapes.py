@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy  # loads its submodules when they are first used
 
 from rigid.quaternions import normalize, rotate, to_matrix
 from rigid.system import Floats, Ints, State
@@ -221,7 +221,7 @@ def body_surface(body: BodyLayout, pixel: float = 0.0, room: int = 0) -> tuple[F
     if pixel > 0.0 and longest > 8 * pixel:
         times = min(int(np.ceil(np.log2(longest / (8 * pixel)))), int(np.log(room / len(faces)) / np.log(4)))
         vertices, faces = _rounder(vertices, faces, times)
-    nearest = cKDTree(body.vertices).query(vertices)[1]
+    nearest = scipy.spatial.cKDTree(body.vertices).query(vertices)[1]
     return _thick_enough(vertices, THIN / 2 * pixel), faces, nearest
 
 

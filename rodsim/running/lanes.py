@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,7 @@ class Batch:
         try:
             for number, model in self._models.items():
                 with named(number, self.failures):
-                    own = replace(plan, given=plan.given._replace(output=self._files[number]))
+                    own = plan._replace(given=plan.given._replace(output=self._files[number]))
                     runs[number] = RunInLanes(model, own, self._first, self._fitted)
                     runs[number].open(show=False)
             going = {number: run for number, run in runs.items() if number not in self.failures}

@@ -6,7 +6,6 @@ Nothing is built or written. A run that goes on with a result file keeps the ste
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -61,8 +60,7 @@ class Checked(NamedTuple):
     tolerance: float
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """Checked arguments of a run, its steps and its outputs.
 
     Attributes

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike
 
 from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
-from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import steady_motion
 from rigid import checks
-from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built, built_from
 from rodsim.building.initial_velocities import fit_velocities
@@ -20,7 +18,10 @@ from rodsim.building.restart import state_about
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
+from rodsim.parts.part_names import check_known
 from rodsim.results.layout import Layout
+
+_ORIGIN = np.zeros(3)
 
 
 @accept_old_arguments
@@ -118,24 +119,35 @@ def linear_about(
         built, state = given.built, given.state
         if axis is None and given.spin is not None and given.about is not None and given.spin.any():
             axis, point = given.spin, given.about
-    motion = steady_motion(built.system, state, axis, point, frame_names(built.layout))
-    values = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
-    known = list(built.layout.description["loads"])
+    return built, under(built, state, given_loads(owner, built, load_time, loads), axis, point)
+
+
+def given_loads(
+    owner: str, built: Built, load_time: float, loads: Mapping[str, ArrayLike] | None = None
+) -> Floats:
+    """Return the checked values (l, 3) of all loads at a time, s, with those of `loads` in place of the model's, N or N m."""
+    values: Floats = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
+    names = list(built.layout.description["loads"])
     for name, value in (loads or {}).items():
-        if name not in known:
-            raise ModelError(
-                f"{owner}: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
-            )
-        values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    return built, under(built, state, values, motion)
+        check_known(owner, "load", name, names)
+        values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    return values
 
 
-def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> Linearised:
-    """Return the linear equations about a state in a steady motion, under loads (l, 3)."""
+def under(
+    built: Built, state: State, values: Floats, spin: Floats | None = None, about: Floats = _ORIGIN
+) -> Linearised:
+    """Return the linear equations about a state under loads (l, 3), in axes that rotate with `spin` about the point `about`."""
     names = frame_names(built.layout)
+    motion = steady_motion(built.system, state, spin, about, names)
     return _with_names(
         equations.linearise(built.system, state, values, motion, names, built.idle), built.layout
     )
+
+
+def largest(by_frame: Floats, size: float) -> float:
+    """Return the largest displacement (m), or rotation times the size of the model (m), of the rows (n, 6)."""
+    return max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
 
 
 def frame_names(layout: Layout) -> Callable[[int], str]:

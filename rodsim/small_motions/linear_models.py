@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy  # submodules are loaded lazily
@@ -30,7 +30,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.building.build import built_from
 from rodsim.building.massless_rods import check_mass
-from rodsim.building.placement import Placed, Placement
+from rodsim.building.placement import Placement
 from rodsim.building.starting_states import StartLike
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
@@ -329,10 +329,7 @@ def _columns(
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
-        at, direction = _placed(
-            placement, lin, f"input {j}", point_named(f"input {j}", model, push.on), push.direction
-        )
-        _put(lin, at, direction, push.moment, B[:, j])
+        _put(model, placement, lin, f"input {j}", push, push.moment, B[:, j])
     rates, carried = np.zeros(len(outputs), bool), {}
     for j, probe in enumerate(outputs):
         if isinstance(probe, Reaction):
@@ -340,33 +337,34 @@ def _columns(
             continue
         rates[j] = probe.what in (WHAT[1], WHAT[3])
         checks.word(f"output {j}", "what", probe.what, WHAT)
-        at, direction = _placed(
-            placement, lin, f"output {j}", point_named(f"output {j}", model, probe.on), probe.direction
-        )
-        _put(lin, at, direction, probe.what in WHAT[2:], C[:, j])
+        _put(model, placement, lin, f"output {j}", probe, probe.what in WHAT[2:], C[:, j])
     return B, C, rates, carried
 
 
-def _placed(
-    placement: Placement, lin: Linearised, owner: str, anchor: Any, direction: ArrayLike
-) -> tuple[Placed, Floats]:
-    """Return the placed point and the unit direction of an input or output; raise ModelError if the point does not move."""
+def _put(
+    model: Model,
+    placement: Placement,
+    lin: Linearised,
+    owner: str,
+    at: Push | Probe,
+    turns: bool,
+    column: Floats,
+) -> None:
+    """Add a unit force along the direction of an input or output, or a moment about it (`turns`), to a column of B.
+
+    The column is work-conjugate to displacements and rotations (dr, turn); it also gives the output of the point. Raises
+    ModelError if the point does not move.
+    """
+    anchor = point_named(owner, model, at.on)
     if not isinstance(anchor, Anchor):
         raise ModelError(f"{owner}: {checks.shown(anchor)} is not a point; use body.at(...) or rod.at(s)")
-    at = placement.place(anchor)
-    if lin.place[at.frame] < 0:
+    placed = placement.place(anchor)
+    if lin.place[placed.frame] < 0:
         raise ModelError(f"{owner}: {anchor} does not move; give a point of a body or a rod")
-    return at, checks.direction(owner, "direction", direction)
-
-
-def _put(lin: Linearised, at: Placed, direction: Floats, turns: bool, column: Floats) -> None:
-    """Add a unit force along a direction, or a moment about it (`turns`), at a point to a column of B.
-
-    The column is work-conjugate to displacements and rotations (dr, turn); it also gives the output of the point.
-    """
-    own = column[lin.rows(at.frame)]
+    direction = checks.direction(owner, "direction", at.direction)
+    own = column[lin.rows(placed.frame)]
     if turns:
         own[3:] = direction
         return
     own[:3] = direction
-    own[3:] = np.cross(quaternions.rotate(lin.state.quat[at.frame], at.X), direction)
+    own[3:] = np.cross(quaternions.rotate(lin.state.quat[placed.frame], placed.X), direction)

@@ -29,6 +29,7 @@ from rigid.interactions.constraints import first_rows, groups_of
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.parts.joint_entries import JointEntry
+from rodsim.parts.part_names import check_known
 
 JOINT = "joint"
 
@@ -71,10 +72,7 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     """
     name = reaction.joint.name if isinstance(reaction.joint, JointEntry) else reaction.joint
     names = [own for _, own in model.constraint_names]
-    if name not in model.joints:
-        raise ModelError(
-            f"{owner}: there is no joint '{name}'; the joints are {', '.join(model.joints) or 'none'}"
-        )
+    check_known(owner, "joint", name, list(model.joints))
     direction = checks.direction(owner, "direction", reaction.direction)
     system, state = lin.system, lin.state
     found = redundancy(system, state)

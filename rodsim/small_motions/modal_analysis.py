@@ -15,7 +15,7 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
 from rigid import checks
 from rigid.errors import ModelError
-from rigid.system import Floats, State
+from rigid.system import Floats
 from rodsim.building.build import Built, built_from
 from rodsim.building.starting_states import StartLike
 from rodsim.building.static_checks import part_at
@@ -93,7 +93,7 @@ class Modes:
         the first is returned.
         """
         move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
-        size = model_size(self.linear.state)
+        size = extent(self.linear.state.r)
         moves = np.maximum(move, 0.1 * size * turn)
         return frame_names(self.built.layout)(int(np.argmax(moves >= (1.0 - ALIKE) * moves.max())))
 
@@ -227,11 +227,6 @@ def modes(
     return Modes(values, lin.of_frames(phi), kinds, lin, built)
 
 
-def model_size(state: State) -> float:
-    """Return the size of the model, m."""
-    return extent(state.r)
-
-
 def _kind(value: complex, zero: bool, noise: float) -> str:
     """Return the kind of a mode; noise: round-off of |value|^2, 1/s^2."""
     if zero:
@@ -244,7 +239,7 @@ def _kind(value: complex, zero: bool, noise: float) -> str:
 
 def rounding(lin: Linearised, shapes: NDArray) -> Floats:
     """Return the round-off (k,) of the work of forces in shapes (k, size): round-off of positions times K."""
-    size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
+    size = max(extent(lin.state.r), float(np.abs(lin.state.r).max()))
     each = eigen.stiffness_squares(lin) @ np.ones(lin.size)
     return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
 
@@ -271,7 +266,7 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
         held = scipy.sparse.csr_matrix(held[np.diff(held.indptr) > 0])
         own[0, light] = Saddle(scipy.sparse.csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
         shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
-    size = model_size(lin.state)
+    size = extent(lin.state.r)
     far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))
     if far.max() <= AWAY * size:
         return
@@ -298,7 +293,7 @@ def _pushed(lin: Linearised, built: Built, worst: int) -> str:
     mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
     left = lin.force.reshape(-1, 6)[mine]
     force, moment = (np.linalg.norm(left[:, own].sum(axis=0)) for own in (slice(0, 3), slice(3, 6)))
-    what = f"{force:.3g} N" if force * model_size(lin.state) >= moment else f"{moment:.3g} N m"
+    what = f"{force:.3g} N" if force * extent(lin.state.r) >= moment else f"{moment:.3g} N m"
     names = list(built.layout.description["loads"])
     acting = [f"load '{name}'" for name, value in zip(names, lin.loads, strict=False) if np.any(value)]
     acting = ["gravity"] * bool(np.any(lin.system.gravity)) + acting

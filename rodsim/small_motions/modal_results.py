@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from discretization.extent import extent
 from discretization.linearisation.moving import moved
 from rigid import checks
 from rigid.system import State
@@ -17,7 +18,7 @@ from rodsim.results.result import Result
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.running.plan import check_output
-from rodsim.small_motions.modal_analysis import Modes, model_size
+from rodsim.small_motions.modal_analysis import Modes
 
 
 def mode_shapes(
@@ -94,7 +95,7 @@ def mode_shapes(
 def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     """Return the state displaced by mode k at a phase in [0, 1): by the real part of the shape times exp(2 pi i phase)."""
     state, shape = modes.linear.state, modes.shapes[k]
-    size = model_size(state)
+    size = extent(state.r)
     largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
     x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
     there = moved(modes.built.system, state, x)

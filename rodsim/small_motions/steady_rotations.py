@@ -22,11 +22,11 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike
 
+from discretization.extent import extent
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
-from discretization.linearisation.steady import steady_motion
 from discretization.long_rest import evolving, moving_state, resting_state
 from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
@@ -39,8 +39,7 @@ from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.results.steady_rotation import SteadyRotation
-from rodsim.small_motions.linear_equations import frame_names, under
-from rodsim.small_motions.modal_analysis import model_size
+from rodsim.small_motions.linear_equations import largest, under
 
 ITERATIONS = 25  # largest number of Newton iterations
 WORSE = 5  # consecutive corrections no smaller than the smallest, after which the step is halved
@@ -71,9 +70,7 @@ class Turning(NamedTuple):
         """Return the linear equations about a state, at the fraction `part` of the way."""
         system, share = self.built.system, part if self.grows else 1.0
         built = self.built._replace(system=system._replace(gravity=share * system.gravity))
-        names = frame_names(built.layout)
-        motion = steady_motion(built.system, state, np.sqrt(part) * self.spin, self.about, names)
-        return under(built, state, share * self.loads, motion)
+        return under(built, state, share * self.loads, np.sqrt(part) * self.spin, self.about)
 
 
 @accept_old_arguments
@@ -190,7 +187,7 @@ def _turned(
 
 def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool], patience: int) -> State:
     """Return the shape at the fraction `part` of the way, by Newton's method from a state."""
-    size, change, smallest, worse = model_size(state), np.inf, np.inf, 0
+    size, change, smallest, worse = extent(state.r), np.inf, np.inf, 0
     for _ in range(ITERATIONS):
         before, (state, change) = change, _newton(turning, state, part, held)
         if change <= CONVERGED * size or STALLED * size > change > 0.5 * before:
@@ -228,8 +225,8 @@ def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]
             f"model '{built.layout.name}': nothing holds it in axes that turn with {turning.spin} rad/s; join it to the ground"
         ) from None
     by_frame = lin.of_frames(x)
-    size = model_size(state)
-    change = max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
+    size = extent(state.r)
+    change = largest(by_frame, size)
     by_frame *= min(1.0, LARGEST * size / change) if change > 0.0 else 1.0
     return moved(built.system, state, by_frame), change
 
@@ -257,7 +254,7 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
     This is so if joints that hold here also hold at another position on that way, and the forces there are those here,
     rotated.
     """
-    axis, size, system = _axis(turning), model_size(state), turning.built.system
+    axis, size, system = _axis(turning), extent(state.r), turning.built.system
     if not np.any(axis) or not np.any(system.frames.fixed == 0):
         return False, False
     g, found = constraint_residual(system, state), []

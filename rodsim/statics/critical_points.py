@@ -29,11 +29,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # submodules are loaded lazily
 
+from discretization.extent import extent
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.moving import moved
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
-from rodsim.small_motions.modal_analysis import model_size, rounding
+from rodsim.small_motions.linear_equations import largest
+from rodsim.small_motions.modal_analysis import rounding
 from rodsim.statics.growing_loads import (
     CONVERGED,
     HOVERING,
@@ -42,7 +44,6 @@ from rodsim.statics.growing_loads import (
     STALLED,
     Held,
     Loaded,
-    largest,
     work_scale,
 )
 
@@ -97,8 +98,8 @@ def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Flo
     # one step of inverse iteration, which removes the round-off of stiff motions
     first = loaded.held(state, 0.0, unit, M)
     alike = DOUBLE * float(np.abs(first.squares).max())
-    phi, factor = _along(unit[0], first, M, alike)[0], float(factors[which])
-    size = model_size(state)
+    phi, factor = _along(unit[0], first, alike)[0], float(factors[which])
+    size = extent(state.r)
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
     if moves > BEYOND * size:  # for instance a rod that is pulled to a multiple of its length
         raise NoCriticalPoint(
@@ -112,11 +113,11 @@ def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Flo
         for held, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
             with suppress(*FAILURES):
                 here = first if held is first.shapes else loaded.held(state, 0.0, held, M)
-                found = _bifurcation(loaded, here, factor, phi, M, parts)
+                found = _bifurcation(here, factor, phi, parts)
                 if found is not None:
                     return found
     try:
-        return _limit(loaded, state, factor, phi, M)
+        return _limit(loaded.held(state, 0.0, phi[None], M), factor)
     except ConvergenceError as error:
         raise NoCriticalPoint(error.message) from error
     except (ModelError, np.linalg.LinAlgError) as error:
@@ -135,32 +136,30 @@ def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     return found
 
 
-def _along(phi: Floats, held: Held, M: scipy.sparse.csr_matrix, alike: float) -> tuple[Floats, float]:
+def _along(phi: Floats, held: Held, alike: float) -> tuple[Floats, float]:
     """Return the part of phi in the held eigenvectors, and its eigenvalue.
 
     Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `alike`: tolerance.
     """
-    overlap = held.shapes @ (M @ phi)
+    overlap = held.shapes @ (held.M @ phi)
     best = int(np.argmax(np.abs(overlap)))
     use = np.abs(held.squares - held.squares[best]) <= alike + held.noise
     share = np.where(use, overlap, 0.0) / np.linalg.norm(overlap[use])
     return share @ held.shapes, float(share**2 @ held.squares)
 
 
-def _bifurcation(
-    loaded: Loaded, here: Held, factor: float, phi: Floats, M: scipy.sparse.csr_matrix, parts: int
-) -> Critical | None:
+def _bifurcation(here: Held, factor: float, phi: Floats, parts: int) -> Critical | None:
     """Return the bifurcation next to a factor by secants, from factor zero with shapes held; None if the path moves along one.
 
     `parts`: number of initial steps to the factor; they end when the eigenvalue changes its sign.
     """
     first = float(np.abs(here.squares).max())
-    phi, square = _along(phi, here, M, DOUBLE * first)
+    phi, square = _along(phi, here, DOUBLE * first)
     start, before, last = factor, 0.0, np.inf
     for part in range(1, parts + 1):
         before, square_before, factor = here.factor, square, start * part / parts
-        here = _reached(loaded, here, before, factor, M)
-        phi, square = _along(phi, here, M, DOUBLE * first)
+        here = _reached(here, before, factor)
+        phi, square = _along(phi, here, DOUBLE * first)
         if square <= 0.0:
             break
     for _ in range(ITERATIONS):
@@ -170,25 +169,25 @@ def _bifurcation(
         if abs(step) <= CONVERGED * factor or rounded or small:
             if abs(square) > ZERO * first:
                 break
-            loose = np.any(np.abs(here.left) > _loose(loaded, here, factor))
+            loose = np.any(np.abs(here.left) > _loose(here, factor))
             return None if loose else Critical(BIFURCATION, factor, here.state, phi)
         before, square_before, last = factor, square, abs(step)
         factor = max(factor + step, 0.1 * factor)
         if not LEAST * start < factor < FAR * start:
             break
-        here = _reached(loaded, here, before, factor, M)
-        phi, square = _along(phi, here, M, DOUBLE * first)
+        here = _reached(here, before, factor)
+        phi, square = _along(phi, here, DOUBLE * first)
     raise _no_end(factor, last / factor)
 
 
-def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.sparse.csr_matrix) -> Held:
+def _reached(here: Held, start: float, factor: float) -> Held:
     """Return the equilibrium at `factor`, from that at `start`, in as many steps as are needed."""
     done, part, left = 0.0, 1.0, np.inf
-    hovering = HOVERING * model_size(here.state)
+    hovering = HOVERING * extent(here.state.r)
     while done < 1.0:
         try:
             then = start + (factor - start) * min(done + part, 1.0)
-            here = loaded.settled(here.state, then, here.shapes, M)
+            here = here.loaded.settled(here.state, then, here.shapes, here.M)
         except ConvergenceError as error:
             part *= 0.5
             # if corrections do not shrink with the step, a shorter step does not help
@@ -201,9 +200,10 @@ def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.s
     return here
 
 
-def _loose(loaded: Loaded, here: Held, factor: float) -> Floats:
+def _loose(here: Held, factor: float) -> Floats:
     """Return the forces (k,) above which what holds a shape is more than round-off."""
-    return IDLE * work_scale(here.shapes, loaded.applied(here.lin, factor)) + rounding(here.lin, here.shapes)
+    applied = here.loaded.applied(here.lin, factor)
+    return IDLE * work_scale(here.shapes, applied) + rounding(here.lin, here.shapes)
 
 
 def _no_end(factor: float, residual: float) -> ConvergenceError:
@@ -212,59 +212,70 @@ def _no_end(factor: float, residual: float) -> ConvergenceError:
     return ConvergenceError(t=factor, h=0.0, iterations=ITERATIONS, residual=residual, message=message)
 
 
-def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix) -> Critical:
-    """Return the limit point on the path from factor zero, at which the eigenvalue of phi goes to zero."""
+def _limit(start: Held, factor: float) -> Critical:
+    """Return the limit point on the path from factor zero, at which the eigenvalue of the held shape goes to zero."""
     tried = np.inf
-    for here in _towards_limit(loaded, state, factor, phi, M):
+    for here in _towards_limit(start, factor):
         if abs(here.squares[0]) > 0.5 * tried:
             continue
-        found, tried = _polished(loaded, here, M), abs(here.squares[0])
+        found, tried = _polished(here), abs(here.squares[0])
         if found is not None:
             return found
     raise _no_end(here.factor, 1.0)
 
 
-def _polished(loaded: Loaded, here: Held, M: scipy.sparse.csr_matrix) -> Critical | None:
+def _polished(here: Held) -> Critical | None:
     """Return the limit point by Newton's method on (2), from a nearby point; None if the iteration leads away."""
-    state, f, size, change = here.state, here.factor, model_size(here.state), np.inf
+    state, f, size, change = here.state, here.factor, extent(here.state.r), np.inf
     for _ in range(ITERATIONS):
-        phi, square, rate = here.shapes[0], float(here.squares[0]), loaded.rate(here.lin)
+        phi, square, rate = here.shapes[0], float(here.squares[0]), here.rate
         x_f = here.saddle.solve(rate)
-        changes = _change(loaded, here, x_f, 1.0), _change(loaded, here, phi, 0.0)
-        try:
-            df, a = np.linalg.solve(np.array([[phi @ rate, -square], changes]), [-here.left[0], -square])
-        except np.linalg.LinAlgError:
+        correction = _correction(here, rate, x_f, [_change(here, x_f, 1.0), _change(here, phi, 0.0)], -square)
+        if correction is None:
             return None
-        by_frame = here.lin.of_frames(here.x + df * x_f + a * phi)
+        by_frame, df = correction
         before, change = change, largest(by_frame, size)
         if not change <= FARTHEST * size or not abs(df) <= FARTHEST * here.factor or f + df <= 0.0:
             return None
-        state, f = moved(loaded.built.system, state, by_frame), f + float(df)
-        here = loaded.held(state, f, phi[None], M)
+        state, f = moved(here.loaded.built.system, state, by_frame), f + df
+        here = here.loaded.held(state, f, phi[None], here.M)
         settled = change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size
         if settled and abs(df) <= 1e-9 * f:  # an error of the state enters the factor squared
             return Critical(LIMIT, f, state, here.shapes[0])
     return None
 
 
-def _towards_limit(
-    loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix
-) -> Iterator[Held]:
+def _correction(
+    here: Held, rate: Floats, x_f: Floats, row: list[float], right: float
+) -> tuple[Floats, float] | None:
+    """Solve the first equation of (2) and the equation row . (df, a) = right; None if they are singular.
+
+    Return the corrections of all frames (n, 6) and of the factor; `rate`: growing loads, `x_f`: response to them.
+    """
+    phi = here.shapes[0]
+    try:
+        df, a = np.linalg.solve(np.array([[phi @ rate, -here.squares[0]], row]), [-here.left[0], right])
+    except np.linalg.LinAlgError:
+        return None
+    return here.lin.of_frames(here.x + df * x_f + a * phi), float(df)
+
+
+def _towards_limit(here: Held, factor: float) -> Iterator[Held]:
     """Yield points of the path closer and closer to where the eigenvalue of phi changes its sign, by arc-length.
 
     In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), which is regular where s is zero. Lengths are measured
     by x over the model's size, and f over the linear factor.
     """
-    here = loaded.held(state, 0.0, phi[None], M)
-    weight = M.diagonal().sum() * model_size(state) ** 2
-    tangent, first, ds = _tangent(loaded, here, M, weight, factor, None), float(here.squares[0]), 0.05
+    M = here.M
+    weight = M.diagonal().sum() * extent(here.state.r) ** 2
+    tangent, first, ds = _tangent(here, weight, factor, None), float(here.squares[0]), 0.05
     between, most = False, 0.0
     for _ in range(STEPS):
-        there = _stepped(loaded, here, M, weight, factor, tangent, ds)
+        there = _stepped(here, weight, factor, tangent, ds)
         if there is None:
             ds *= 0.5
             continue
-        after = _tangent(loaded, there, M, weight, factor, tangent)
+        after = _tangent(there, weight, factor, tangent)
         if tangent[0] @ (M @ after[0]) / weight + tangent[1] * after[1] / factor**2 < STRAIGHT and ds > 1e-6:
             ds *= 0.5
             continue
@@ -286,16 +297,9 @@ def _towards_limit(
 Tangent = tuple[Floats, float]  # components for x (size,) and for the factor
 
 
-def _tangent(
-    loaded: Loaded,
-    here: Held,
-    M: scipy.sparse.csr_matrix,
-    weight: float,
-    factor: float,
-    before: Tangent | None,
-) -> Tangent:
+def _tangent(here: Held, weight: float, factor: float, before: Tangent | None) -> Tangent:
     """Return the unit tangent of the path, continuing `before`; if that is None, towards larger factors."""
-    phi, rate = here.shapes[0], loaded.rate(here.lin)
+    phi, rate, M = here.shapes[0], here.rate, here.M
     df, a = float(here.squares[0]), float(phi @ rate)
     x = df * here.saddle.solve(rate) + a * phi
     length = np.sqrt(x @ (M @ x) / weight + df**2 / factor**2)
@@ -304,49 +308,42 @@ def _tangent(
     return x / length, float(df / length)
 
 
-def _stepped(
-    loaded: Loaded,
-    here: Held,
-    M: scipy.sparse.csr_matrix,
-    weight: float,
-    factor: float,
-    tangent: Tangent,
-    ds: float,
-) -> Held | None:
+def _stepped(here: Held, weight: float, factor: float, tangent: Tangent, ds: float) -> Held | None:
     """Return the equilibrium after a step of length ds, in the plane perpendicular to the tangent.
 
     None if Newton's method does not converge.
     """
-    system, size, change = loaded.built.system, model_size(here.state), np.inf
+    system, size, change = here.loaded.built.system, extent(here.state.r), np.inf
     state = moved(system, here.state, here.lin.of_frames(ds * tangent[0]))
-    f, across = here.factor + ds * tangent[1], M @ tangent[0] / weight
+    f, across = here.factor + ds * tangent[1], here.M @ tangent[0] / weight
     for _ in range(ITERATIONS):
-        here = loaded.held(state, f, here.shapes, M)
-        phi, rate = here.shapes[0], loaded.rate(here.lin)
+        here = here.at(state, f)
+        rate = here.rate
         x_f = here.saddle.solve(rate)
-        matrix = [[phi @ rate, -here.squares[0]], [across @ x_f + tangent[1] / factor**2, across @ phi]]
-        try:
-            df, a = np.linalg.solve(np.array(matrix), [-here.left[0], -across @ here.x])
-        except np.linalg.LinAlgError:
+        row = [across @ x_f + tangent[1] / factor**2, across @ here.shapes[0]]
+        correction = _correction(here, rate, x_f, row, -across @ here.x)
+        if correction is None:
             return None
-        by_frame = here.lin.of_frames(here.x + df * x_f + a * phi)
+        by_frame, df = correction
         before, change = change, max(largest(by_frame, size), size * abs(df) / factor)
         if not change <= size:
             return None
-        state, f = moved(system, state, by_frame), f + float(df)
+        state, f = moved(system, state, by_frame), f + df
         if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
-            return loaded.held(state, f, here.shapes, M)
+            return here.at(state, f)
     return None
 
 
-def _change(loaded: Loaded, here: Held, x: Floats, df: float) -> float:
+def _change(here: Held, x: Floats, df: float) -> float:
     """Return the change of the eigenvalue of the single held shape along x, with the factor changing by df.
 
     It is phi K' phi + 2 y G' phi, y of (1).
     """
-    phi, by_frame, system = here.shapes[0], here.lin.of_frames(x), loaded.built.system
-    size = model_size(here.state)
+    phi, by_frame, system = here.shapes[0], here.lin.of_frames(x), here.loaded.built.system
+    size = extent(here.state.r)
     eps = STEP / max(largest(by_frame, size) / size, abs(df / here.factor), 1e-300)
-    ends = [loaded.linear(moved(system, here.state, e * by_frame), here.factor + e * df) for e in (eps, -eps)]
+    ends = [
+        here.loaded.linear(moved(system, here.state, e * by_frame), here.factor + e * df) for e in (eps, -eps)
+    ]
     K, G = ends[0].K - ends[1].K, ends[0].G - ends[1].G
     return float(phi @ (K @ phi) + 2.0 * here.pull[0] @ (G @ phi)) / (2.0 * eps)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.contact.table import refuse
+from discretization.memo import copied
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import FOLDED, SOLVED
 from discretization.statics.loading import Loading
@@ -30,17 +31,17 @@ from rodsim.building.turn_limits import turned_in_words
 from rodsim.equilibrium_methods import ArcLength, MethodName, Newton, method_of
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
+from rodsim.parts.changes import GRAVITY
 from rodsim.parts.model_parts import Anchor, Ground, part_of
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
 from rodsim.running.plan import check_output
 from rodsim.small_motions.free_motions import free_motions
-from rodsim.statics.equilibrium_results import Equilibrium, Record
+from rodsim.statics.equilibrium_results import Equilibrium, ProgressLine, Record
 from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable
-from rodsim.statics.load_factors import GRAVITY, copied, loading_of, stations
+from rodsim.statics.load_factors import loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 from rodsim.statics.pressed_pairs import pressed_in_words
-from rodsim.statics.progress_line import ProgressLine
 
 UNSTABLE = ("keep", "stop", "leave")
 MOST_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
@@ -186,7 +187,6 @@ def equilibrium(
     if start is not None:
         built, state, origin = restarted(built, start, start_time, at_rest=True, owner="equilibrium")
         built.layout.description["start"] = origin
-    if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
     if followed and start is None:
@@ -322,11 +322,9 @@ def _creep(
 
 def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Path | None) -> NoReturn:
     """Raise a ConvergenceError that says at which unstable equilibrium the path was ended."""
-    plural = "s" if stop.ways.pivots > 1 else ""
     message = (
-        f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: its stiffness has "
-        f"{stop.ways.pivots} negative pivot{plural}, along one way down {stop.ways.words}; unstable='leave' goes on to a stable "
-        "one, unstable='keep' keeps it"
+        f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: {stop.ways}; "
+        "unstable='leave' goes on to a stable one, unstable='keep' keeps it"
     )
     error = ConvergenceError(t=stop.factor, h=0.0, iterations=0, residual=0.0, message=message)
     _add_result(error, record, output)

@@ -1,17 +1,23 @@
-"""Judge an equilibrium: motions that lower its energy, and how accurately its forces are known."""
+"""Judge an equilibrium: small motions about it, those that lower its energy, and how accurately its forces are known."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # submodules are loaded lazily
 
-from discretization.linearisation import applied, eigen
+from discretization.linearisation import applied, eigen, inertia
+from discretization.linearisation.equations import SKEW, Linearised, filled, idle_rows
+from discretization.linearisation.matrices import sparse
+from discretization.long_rest import resting_state
+from discretization.redundancy import count_repeated
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton_at_rest import CLEAR, largest_load, unbalanced
 from discretization.statics.rest import Rest
 from discretization.statics.stability import negative_count
+from discretization.statics.tangent import tangent
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
@@ -19,7 +25,6 @@ from rodsim.building.build import Built
 from rodsim.small_motions.free_motions import MOST, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.statics.equilibrium_results import Record
-from rodsim.statics.motions_at_rest import about_equilibrium
 
 MOST_LEFT = 3  # number of times an unstable equilibrium is left, as the next one may be unstable as well
 PUSH = 1e-2  # displacement of the initial push, relative to the model's size, or rad
@@ -31,6 +36,48 @@ class WaysDown(NamedTuple):
     pivots: int  # number of negative pivots of the stiffness, on the motions that the joints allow
     words: str  # description of one such motion
     shape: Floats  # (n, 6) displacements and rotations of the frames in this motion
+
+    def __str__(self) -> str:
+        plural = "s" if self.pivots > 1 else ""
+        return f"its stiffness has {self.pivots} negative pivot{plural}, along one way down {self.words}"
+
+
+def about_equilibrium(built: Built, rest: Rest) -> Linearised:
+    """Return the linear equations about the equilibrium for which the tangent of `rest` is assembled, without dampers.
+
+    Frames without mass get a measure of their motions as mass matrix. The result is unsymmetric if forces have no potential;
+    its `unsymmetric` then says only "forces". For axes without inertia, which G constrains, K contains the substitute
+    stiffness of statics.
+    """
+    found, whole = tangent(rest), rest.of_model
+    system = whole._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
+    state = resting_state(built.system, system, rest.state)
+    place = np.full(len(state.r), -1)
+    place[rest.frames] = np.arange(len(rest.frames))
+    mass, K, G = inertia.mass(system, state), found.K, found.G
+    small = isinstance(K, np.ndarray)
+    if rest.idle:
+        held = idle_rows(state, place, rest.idle)
+        G = np.vstack([G, held.toarray()]) if small else scipy.sparse.vstack([G, held], format="csr")
+    left = rest.residual[rest.unknowns].ravel()
+    skew, stiff = abs(K - K.T).max(), abs(K).max()
+    return Linearised(
+        M=filled(mass.full(place) if small else sparse(mass.matrix(place))),
+        C=None,
+        gyroscopic=None,
+        K=0.5 * (K + K.T),
+        G=G,
+        lam=rest.state.lam,
+        force=left,
+        frames=rest.frames,
+        place=place,
+        unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(left).max() else (),
+        system=system,
+        state=state,
+        motion=inertia.resting(len(state.r)),
+        loads=rest.values,
+        repeated=count_repeated(system, state),
+    )
 
 
 def ways_down(built: Built, rest: Rest) -> WaysDown | None:
@@ -76,10 +123,8 @@ def leave(built: Built, rest: Rest, record: Record) -> None:
         ways = ways_down(built, rest)
         if ways is None:
             return
-        kept, size = (
-            rest.keep(),
-            rest.length * np.abs(ways.shape[:, 3:]).max() + np.abs(ways.shape[:, :3]).max(),
-        )
+        kept, moves = rest.keep(), np.abs(ways.shape)
+        size = rest.length * moves[:, 3:].max() + moves[:, :3].max()
         x = np.zeros(rest.size)
         x[rest.unknowns] = PUSH * rest.length / size * ways.shape[rest.frames]
         pushed = rest.advance(x)
@@ -114,11 +159,10 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
         first = _first_unstable(built, rest, record)
         record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
         if warn:
-            plural = "s" if ways.pivots > 1 else ""
             warn_user(
-                f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
-                f"{ways.pivots} negative pivot{plural}, along one way down {ways.words}; unstable='leave' goes on "
-                "from there to a stable one, method=ArcLength(branch=1) leaves the path where it became unstable",
+                f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: {ways}; "
+                "unstable='leave' goes on from there to a stable one, method=ArcLength(branch=1) leaves the path where it "
+                "became unstable",
                 UnstableEquilibriumWarning,
             )
     rest.assemble(False)

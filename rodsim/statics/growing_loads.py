@@ -13,23 +13,22 @@ eigenvalues of K against M next to zero and their shapes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # submodules are loaded lazily
 
+from discretization.extent import extent
 from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
-from discretization.linearisation.steady import steady_motion
 from discretization.state_measures import constraint_residual
 from discretization.system import System
 from rigid.errors import ConvergenceError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.small_motions.bordered import Bordered
-from rodsim.small_motions.linear_equations import frame_names, under
-from rodsim.small_motions.modal_analysis import model_size
+from rodsim.small_motions.linear_equations import largest, under
 
 ITERATIONS = 30  # largest number of Newton iterations
 CONVERGED = 1e-12  # last correction relative to the model's size; last change relative to a factor
@@ -44,6 +43,8 @@ IDLE = 1e-9  # relative to load times displacement: smaller work counts as zero
 class Held(NamedTuple):
     """An equilibrium except for the amplitudes of k shapes, and the forces that hold these amplitudes."""
 
+    loaded: Loaded
+    M: Any  # mass matrix (size, size), in whose product the amplitudes are held; None without shapes
     state: State
     factor: float
     lin: Linearised
@@ -54,6 +55,15 @@ class Held(NamedTuple):
     noise: float  # round-off of the eigenvalues, 1/s^2
     pull: Floats  # (k, m) Y of (2), multipliers of the shapes
     saddle: Bordered  # factorised matrix of (1)
+
+    @property
+    def rate(self) -> Floats:
+        """Derivative (size,) of the forces and moments of loads and weight with respect to the factor."""
+        return self.loaded.rate(self.lin)
+
+    def at(self, state: State, factor: float) -> Held:
+        """Solve (1) and (2) with the same shapes at another state and factor."""
+        return self.loaded.held(state, factor, self.shapes, self.M)
 
 
 class Loaded(NamedTuple):
@@ -75,8 +85,7 @@ class Loaded(NamedTuple):
     def linear(self, state: State, factor: float) -> Linearised:
         """Return the linear equations about a state under the loads of this factor."""
         built = self.built._replace(system=self.system(factor))
-        motion = steady_motion(built.system, state, None, np.zeros(3), frame_names(built.layout))
-        return under(built, state, self.values(factor), motion)
+        return under(built, state, self.values(factor))
 
     def applied(self, lin: Linearised, factor: float) -> Floats:
         """Return the forces and moments (size,) of loads and weight at this factor on the frames of `lin`, in its state."""
@@ -107,7 +116,7 @@ class Loaded(NamedTuple):
 
         `shapes` (k, size): shapes whose amplitudes are held in the product of M, None for none.
         """
-        size, change, rises = model_size(state), np.inf, 0
+        size, change, rises = extent(state.r), np.inf, 0
         for _ in range(ITERATIONS):
             here = self.held(state, factor, shapes, M)
             by_frame, shapes = here.lin.of_frames(here.x), here.shapes
@@ -157,12 +166,7 @@ class Loaded(NamedTuple):
         noise = (
             ROUNDED * EPS * np.sqrt(np.sum(phi.T**2 * (lin.K.power(2) @ phi.T**2), axis=0)).max(initial=0.0)
         )
-        return Held(state, factor, lin, x, left, phi, squares, float(noise), pull, saddle)
-
-
-def largest(by_frame: Floats, size: float) -> float:
-    """Return the largest displacement (m), or rotation times the size of the model (m), of the rows (n, 6)."""
-    return max(float(np.abs(by_frame[:, :3]).max()), size * float(np.abs(by_frame[:, 3:]).max()))
+        return Held(self, M, state, factor, lin, x, left, phi, squares, float(noise), pull, saddle)
 
 
 def work_scale(shapes: Floats, load: Floats) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
+from discretization.extent import extent
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.linear.one_thread import one_thread
 from discretization.linearisation import eigen, prestress
@@ -34,15 +35,15 @@ from rodsim.building.build import Built, built_from
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
+from rodsim.parts.changes import GRAVITY
 from rodsim.parts.model_warnings import LinearFactorWarning
+from rodsim.parts.part_names import check_known
 from rodsim.small_motions.free_motions import MOST, loose, worded
-from rodsim.small_motions.linear_equations import frame_names
-from rodsim.small_motions.modal_analysis import model_size
+from rodsim.small_motions.linear_equations import frame_names, given_loads, largest
 from rodsim.statics.buckling_strains import warn_of_strains
 from rodsim.statics.critical_points import Critical, NoCriticalPoint, critical_point
-from rodsim.statics.growing_loads import Loaded, largest
+from rodsim.statics.growing_loads import Loaded
 
-GRAVITY = "gravity"
 LINEAR = "linear"
 SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference, and cosine in the product of M: one point
 SMALL = 100  # degrees of freedom up to which linear factors are computed with full matrices
@@ -211,11 +212,10 @@ def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
 def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
     """Return the model with constant and growing loads; raise ModelError if no load grows."""
     names = list(built.layout.description["loads"])
-    values = built.load_values(np.array([checks.number("buckling", "load_time", load_time)]))[0]
+    values = given_loads("buckling", built, load_time)
     stays = [constant] if isinstance(constant, str) else list(constant)
     for name in stays:
-        if name not in [*names, GRAVITY]:
-            raise ModelError(f"buckling: there is no load '{name}'; there are {', '.join([*names, GRAVITY])}")
+        check_known("buckling", "load", name, [*names, GRAVITY])
     kept = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
     kept[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
@@ -234,7 +234,7 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
 
 def _refuse(built: Built, lin: Linearised) -> None:
     """Raise ModelError if there is no equilibrium from which growing loads could make the model buckle; name part and cure."""
-    names, size = frame_names(built.layout), model_size(lin.state)
+    names, size = frame_names(built.layout), extent(lin.state.r)
     try:
         free = loose(lin, size, names)
         many = min(max(_negative_pivots(lin), 0) + MOST, lin.free)
@@ -283,7 +283,7 @@ def _linear(
 
     saddle: factorised K(0) with constraints; direction (n, 6): displacements of the frames for factor one.
     """
-    size = model_size(lin.state)
+    size = extent(lin.state.r)
     farthest = largest(direction, size)
     change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name

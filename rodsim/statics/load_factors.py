@@ -8,24 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.memo import copied
 from discretization.statics.loading import Loading, Motion, moved_points, placing
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Constraints, Floats
 from rodsim.building.build import Built
 from rodsim.model import Model
+from rodsim.parts.changes import GRAVITY
+from rodsim.parts.part_names import check_known
+from rodsim.small_motions.linear_equations import given_loads
 
-GRAVITY = "gravity"
 _THERE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 OfFactor = Callable[[float], Floats]
-
-
-def copied(constraints: Constraints) -> Constraints:
-    """Return constraints with copied arrays."""
-    columns: Any = [column.copy() for column in constraints]
-    return Constraints(*columns)
 
 
 def loading_of(
@@ -42,10 +39,7 @@ def loading_of(
     `unmoved`: constraints as the model has them, if the ground sides of joints in `built` were moved before.
     """
     names = list(model.loads)
-    values = built.load_values(np.array([checks.number("equilibrium", "load_time", load_time)]))[0]
-    for name, value in (loads or {}).items():
-        _known("load", name, names)
-        values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
+    values = given_loads("equilibrium", built, load_time, loads)
     gravity: Floats = np.zeros(3)
     fixed = np.zeros_like(values)
     if isinstance(constant, str):
@@ -54,7 +48,7 @@ def loading_of(
         if name == GRAVITY:
             gravity = built.system.gravity.copy()
         else:
-            _known("load", name, [*names, GRAVITY])
+            check_known("equilibrium", "load", name, [*names, GRAVITY])
             fixed[names.index(name)] = values[names.index(name)]
     before = built.system.constraints if unmoved is None else unmoved
     moved = [_motion(model, built, name, given, before) for name, given in (motions or {}).items()]
@@ -71,19 +65,10 @@ def stations(factors: ArrayLike) -> Floats:
     return found
 
 
-def _known(what: str, name: str, names: Sequence[str]) -> None:
-    """Raise ModelError if `name` is not in `names`."""
-    if name not in names:
-        raise ModelError(
-            f"equilibrium: there is no {what} '{name}'; "
-            + (f"the {what}s are {', '.join(names)}" if names else f"the model has no {what}s")
-        )
-
-
 def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints) -> Motion:
     """Return the checked motion of the ground side of a joint by load factor."""
     joints = list(model.joints)
-    _known("joint", name, joints)
+    check_known("equilibrium", "joint", name, joints)
     number = joints.index(name)
     owner = f"motion of joint '{name}'"
     checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")

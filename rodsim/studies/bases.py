@@ -336,19 +336,19 @@ def scene_base(
 
 
 def read_scene_base(
-    scene: str | Path | Mapping[str, Any],
+    scene: str | Path | Mapping[str, Any] | Source,
     places: Mapping[str, Mapping[str, float | None]] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> SceneBase:
-    """Return the study target of a scene file or of the data of a scene; `places`, `settings`: as in `scene_base`."""
+    """Return the study target of a scene: its file, its data, or the file that has been read. Others: as in `scene_base`."""
     if isinstance(scene, Mapping):
         from rodsim.scenes.plain import scene_of
 
         return scene_base("<scene>", scene_of(scene), {}, None, places, settings)
     from rodsim.scenes.reading import read
 
-    source = read(scene)
-    return scene_base(source.file, source.data, source.lines, Path(scene).parent, places, settings)
+    source = read(scene) if isinstance(scene, str | Path) else scene
+    return scene_base(source.file, source.data, source.lines, Path(source.file).parent, places, settings)
 
 
 def _with_meshes(data: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -539,7 +539,7 @@ def test_what_is_no_file_is_refused_at_once(command, what, tmp_path, capsys, mon
     "error", [ValueError, KeyError, RuntimeError, TypeError, IndexError, ZeroDivisionError]
 )
 def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
-    def broken(options):
+    def broken(*options):
         raise error("inside")
 
     monkeypatch.setattr("rodsim.scenes.model_from_scene.loaded_from", broken)

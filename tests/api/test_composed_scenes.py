@@ -350,7 +350,7 @@ def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys
         ("parameters.L=[1", "not valid YAML"),
     ],
 )
-@pytest.mark.parametrize("command", ["check", "run", "equilibrium", "modes", "info"])
+@pytest.mark.parametrize("command", ["check", "run", "equilibrium", "modes", "info", "converge"])
 def test_wrong_values_from_the_command_line(command, given, words, written, capsys):
     assert main([command, str(written(scene=CHAIN)), "--set", given]) == 2
     assert words in capsys.readouterr().err

@@ -10,7 +10,8 @@ from scipy.special import beta
 
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.building.build import Placement
-from rodsim.building.contact_doubts import DoubtfulModelWarning, coarse, expected, rough
+from rodsim.building.contact_doubts import coarse, expected, rough
+from rodsim.warnings import DoubtfulModelWarning
 from tests.support.contacts import ground
 from tests.support.touching_models import ball_on_floor
 

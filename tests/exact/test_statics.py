@@ -25,7 +25,7 @@ from rodsim import (
     simulate,
 )
 from rodsim.small_motions.free_motions import at_rest
-from rodsim.statics.motions_at_rest import about_equilibrium
+from rodsim.statics.equilibrium_stability import about_equilibrium
 from tests.support.statics_models import cantilever, section, square
 
 

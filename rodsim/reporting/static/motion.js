@@ -23,7 +23,7 @@ class Scene {
       ...mesh, trace: { ...mesh.trace, ...corners(mesh.faces) }, station: unpack(mesh.station).values, offset: unpack(mesh.offset).values,
       upright: mesh.upright && unpack(mesh.upright).values,
     }));
-    this.lines = Object.values(data.lines).map(({ ends, trace }) => ({ trace, ends: unpack(ends) }));
+    this.lines = data.lines.map(({ ends, trace }) => ({ trace, ends: unpack(ends) }));
     this.count = data.t.length;
     this.follow = data.follow;
     this.field = "";
