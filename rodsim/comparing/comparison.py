@@ -19,6 +19,7 @@ from rigid.system import Floats
 from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
 from rodsim.comparing.times import Aligned, Pair, Series, aligned
 from rodsim.html_tables import line, page, table, text
+from rodsim.parts.points import parse_point
 from rodsim.results.columns import ALGORITHMIC, ENERGIES
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.gear_history import GearHistory
@@ -362,9 +363,9 @@ def _chosen(
 
 def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
     """Return the names on both sides of "=", unless a part has "=" in its name."""
-    part, _, where = text.rpartition("@")
     known = {*parts_of(a), *parts_of(b)}
-    if "=" not in text or text in known or (part in known and "=" not in where):
+    point = parse_point(text, known)
+    if "=" not in text or (point.part in known and "=" not in point.where):
         return text, text
     one, _, two = text.partition("=")
     return one.strip(), two.strip()

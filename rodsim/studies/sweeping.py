@@ -121,7 +121,8 @@ def sweep(
     entry |= {name: x for name, x in (("n", n), ("seeds", seeds)) if x is not None}
     if isinstance(entry.get("seeds"), range | tuple):
         entry["seeds"] = list(entry["seeds"])
-    of_base = _base(base, given, settings)
+    drawn = [SEED] if entry.get("seeds") is not None else []
+    of_base = _base(base, given, drawn, settings)
     study = Study(
         getattr(base, "__name__", "study") if callable(base) else "study",
         of_base,
@@ -134,8 +135,8 @@ def sweep(
     return run_study(study, folder, scheduler=scheduler, workers=workers, progress=progress, retry=retry)
 
 
-def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]) -> Base:
-    """Return the study target of a model, scene or function; raise StudyError for anything else."""
+def _base(base: Any, given: Mapping[str, Parameter], drawn: list[str], settings: Mapping[str, Any]) -> Base:
+    """Return the study target of a model, scene or function; raise StudyError for anything else. `drawn`: the seed, if any."""
     from rodsim.model import Model
 
     if isinstance(base, Model):
@@ -147,7 +148,7 @@ def _base(base: Any, given: Mapping[str, Parameter], settings: Mapping[str, Any]
         return read_scene_base(base, places, settings)
     if callable(base):
         of_function = FunctionBase(base, dict(settings))
-        of_function.check(list(given))
+        of_function.check([*given, *drawn])
         return of_function
     raise StudyError(f"sweep: {base!r:.60} is no scene, model or function; give one")
 

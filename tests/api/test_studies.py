@@ -100,6 +100,13 @@ def test_a_parameter_of_the_run_goes_before_the_setting_of_the_study(scene_file)
     assert (found.frame.steps[0], found.frame.end[0]) == (2, pytest.approx(0.1))
 
 
+def test_a_function_receives_the_seed_of_its_case():
+    found = here(lambda x, seed: {"y": 10 * x + seed}, {"x": [1, 2]}, seeds=[3, 5])
+    assert list(found.frame.y) == [13, 23, 15, 25]
+    with pytest.raises(StudyError, match="it needs 'seed'; give that parameter"):
+        here(lambda x, seed: {"y": x}, {"x": [1]})
+
+
 # --- tables, pictures
 
 
@@ -135,6 +142,14 @@ def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units(ready):
     assert float(data["z"].sel(x=1000.0, y=2.0)) == pytest.approx(1020.0)
     assert np.isnan(data["z"].values[1, 2])
     assert data["x"].attrs["units"] == "m"
+
+
+def test_the_dataset_of_a_grid_with_seeds_has_each_value_at_its_labels():
+    """Cases go through the grid once for each seed, and axes are in the order of the values given."""
+    data = here(lambda x, seed: {"z": 10 * x + seed}, {"x": [2, -1, 1]}, seeds=[5, 3]).dataset
+    assert data["z"].dims == ("x", "seed")
+    assert data["x"].values.tolist() == [2, -1, 1]
+    assert np.array_equal(10 * data["x"] + data["seed"], data["z"])
 
 
 def test_the_dataset_of_samples_has_the_parameters_as_coordinates():
