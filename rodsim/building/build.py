@@ -191,9 +191,12 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     each = [
         angle_directions(placement, a, b, entry.axis) for (a, b), entry in zip(frames, entries, strict=True)
     ]
+    Ua, Wa, Ub = (np.array(directions) for directions in zip(*each, strict=True))
     return TorsionSprings(
         frames,
-        *map(np.array, zip(*each, strict=True)),
+        Ua,
+        Wa,
+        Ub,
         np.array([entry.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array([entry.angle for entry in entries], dtype=float),
