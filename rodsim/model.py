@@ -50,7 +50,7 @@ from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
 from rodsim.parts.spring_laws import SpringLaw
-from rodsim.parts.springs import SpringCoordinate, spring_of
+from rodsim.parts.springs import SpringArguments, SpringCoordinate, spring_of
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 if TYPE_CHECKING:
@@ -452,9 +452,9 @@ class Model(Contents):
         >>> model.add_spring("rail", "ground@0,0,0", block, law=hard, along="axis", axis=(1, 0, 0))
         <spring with a law 'rail' of the ground, body 'block'>
         """
-        coordinate = along, axis, angle
-        kind, given = spring_of(self, name, a, b, stiffness, length, damping, law, *coordinate)
-        return add(self, kind, name, **given)
+        given = SpringArguments(a, b, stiffness, length, damping, law, along, axis, angle)
+        kind, fields = spring_of(self, name, given)
+        return add(self, kind, name, **fields)
 
     def add_torsion_spring(
         self,

@@ -171,9 +171,9 @@ def _springs(model: Contents, placement: Placement) -> Springs:
         for entry, pa, pb in zip(entries, a, b, strict=True)
     ]
     return Springs(
-        np.array([(pa.frame, pb.frame) for pa, pb in zip(a, b, strict=True)], dtype=np.int64).reshape(-1, 2),
-        np.array([p.X for p in a]).reshape(-1, 3),
-        np.array([p.X for p in b]).reshape(-1, 3),
+        np.array([(pa.frame, pb.frame) for pa, pb in zip(a, b, strict=True)], dtype=np.int64),
+        np.array([p.X for p in a]),
+        np.array([p.X for p in b]),
         np.array([entry.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array(length, dtype=float),
@@ -185,15 +185,16 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     entries: list[TorsionEntry] = list(model.torsions.values())
     if not entries:
         return _NO_TORSIONS
-    frames = np.array(
-        [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
-    ).reshape(-1, 2)
+    frames = np.array([[placement.frame_of(x) for x in (own.a, own.b)] for own in entries], dtype=np.int64)
     each = [
         angle_directions(placement, a, b, entry.axis) for (a, b), entry in zip(frames, entries, strict=True)
     ]
+    Ua, Wa, Ub = (np.array(directions) for directions in zip(*each, strict=True))
     return TorsionSprings(
         frames,
-        *map(np.array, zip(*each, strict=True)),
+        Ua,
+        Wa,
+        Ub,
         np.array([entry.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array([entry.angle for entry in entries], dtype=float),

@@ -177,16 +177,12 @@ def check_drives(model: Contents, system: System, state: State) -> None:
         name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.each)
     ]
     coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
-    if len(blamed) == 1:
-        raise ModelError(
-            f"model '{model.name}': {blamed[0]} prescribes what joints fix already{coupled}{when}; "
-            "leave it out, or free the motion",
-            about=names,
-        )
+    fault, cure = "prescribes what joints fix already", "leave it out, or free the motion"
+    if len(blamed) > 1:
+        fault = "drive against each other: they prescribe the same motion"
+        cure = "leave one of them out, or put a spring between"
     raise ModelError(
-        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion{coupled}{when}; "
-        "leave one of them out, or put a spring between",
-        about=names,
+        f"model '{model.name}': {' and '.join(blamed)} {fault}{coupled}{when}; {cure}", about=names
     )
 
 

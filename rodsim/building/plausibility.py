@@ -93,10 +93,12 @@ def gaps(model: Contents, placed: Placement) -> Iterator[str]:
     """
     for entry in model.joints.values():
         bodies = [x for x in (entry.a, entry.b) if isinstance(x, Body) and len(x.properties.vertices)]
-        anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
-        if not bodies or not holds_all(entry.kind) or (entry.at is None and anchor is None):
+        if not bodies or not holds_all(entry.kind):
             continue
+        anchor = next((x for x in (entry.a, entry.b) if isinstance(x, Anchor)), None)
         point = placed.place(anchor).world if entry.at is None and anchor is not None else entry.at
+        if point is None:
+            continue
         for held in bodies:
             low, high = held.properties.vertices.min(axis=0), held.properties.vertices.max(axis=0)
             inside = quaternions.rotate(quaternions.conjugate(held.orientation), point - held.position)

@@ -13,6 +13,8 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable, settled_of, settled_values
 from discretization.memo import copied
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
@@ -28,7 +30,6 @@ from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
 from rodsim.building.joint_rows import most_violated
-from rodsim.building.settled_starts import settled_at_start
 from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
 from rodsim.building.static_checks import part_at
 from rodsim.parts.model_description import ACTING
@@ -240,7 +241,7 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     elif before.branch:
         said.append("branches that relax are gone")
     if blocks.settled:
-        settled, new = settled_at_start(system, old.system, before.part(stored.own, "settled"))
+        settled, new = _settled_at_start(system, old.system, before.part(stored.own, "settled"))
         blocks.part(own, "settled")[...] = settled
         if new:
             said.append("what sticks and slides begins anew where it was not there yet")
@@ -249,6 +250,41 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     elif blocks.bristle:
         said.append("what sticks between surfaces begins anew")
     return own, said
+
+
+def _settled_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
+    """Return the internal variables (k,) that steps update, at the start of a run, and True if some interactions are new.
+
+    An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
+    has the initial values among its parameters.
+    """
+    values, known = settled_values(system.others), dict[Any, list[Floats]]()
+    if old is not None:
+        for key, part in zip(_settling(old.others), _per_item(old.others, stored), strict=True):
+            known.setdefault(key, []).append(part)
+    new = False
+    for key, part in zip(_settling(system.others), _per_item(system.others, values), strict=True):
+        if found := known.get(key):
+            part[:] = found.pop(0)
+        else:
+            new = True
+    return values, new
+
+
+def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
+    """Return kind and frames of each interaction with such internal variables."""
+    use = np.flatnonzero(settled_of(own))
+    kinds = [INTERACTIONS[k] for k in own.kind[use]]
+    return [
+        (kind.name, tuple(frames[: kind.arity].tolist()))
+        for kind, frames in zip(kinds, own.frames[use], strict=True)
+    ]
+
+
+def _per_item(own: InteractionTable, values: Floats) -> list[Floats]:
+    """Split the values (k,) into views, one for each interaction."""
+    count = settled_of(own)
+    return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []
 
 
 def _same_contacts(system: System, old: System | None) -> bool:

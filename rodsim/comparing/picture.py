@@ -69,8 +69,8 @@ def _distances(ax: Axes, points: list[Pair]) -> None:
 def _both(ax: Axes, pairs: list[Pair], what: str) -> None:
     """Plot values, or norms of vectors, in both results."""
     for k, pair in enumerate(pairs[:MOST]):
-        sizes = [x if x.ndim == 1 else np.linalg.norm(x, axis=1) for x in (pair.a, pair.b)]
-        _full_and_dashed(ax, k, pair.t, *sizes, pair.label)
+        a, b = (x if x.ndim == 1 else np.linalg.norm(x, axis=1) for x in (pair.a, pair.b))
+        _full_and_dashed(ax, k, pair.t, a, b, pair.label)
     if not pairs:
         ax.text(0.5, 0.5, "none in both", ha="center", va="center", transform=ax.transAxes, color="grey")
     _finish(ax, what)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from rigid.checks import shown, vector
 from rigid.errors import ModelError
-from rigid.inertia import MassProperties
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import ENTRIES, Entry, checked_entry
 from rodsim.parts.model_parts import Anchor, Body, check_section, make_body
@@ -166,24 +165,12 @@ def _given(entry: Entry) -> dict[str, Any]:
 
 def _body(body: Body, changed: Mapping[str, Any]) -> Body:
     """Return a body with another velocity, angular velocity or shape; ModelError if its centre of mass would move."""
-    given: dict[str, Any] = {
-        "velocity": body.velocity,
-        "angular_velocity": body.angular_velocity,
-        "shape": body.properties,
-    }
-    given |= changed
-    made = make_body(
-        body.name,
-        given["shape"],
-        body.position,
-        body.orientation,
-        given["velocity"],
-        given["angular_velocity"],
-    )
-    shape: MassProperties = made.properties
-    if shape.center.tobytes() != body.properties.center.tobytes():
+    velocities = (changed.get(what, getattr(body, what)) for what in OF_BODIES[:2])
+    shape = changed.get(OF_BODIES[2], body.properties)
+    made = make_body(body.name, shape, body.position, body.orientation, *velocities)
+    if made.properties.center.tobytes() != body.properties.center.tobytes():
         raise ModelError(
-            f"{body}: its new shape has its centre at {shape.center}, not at {body.properties.center}; joints would be "
+            f"{body}: its new shape has its centre at {made.properties.center}, not at {body.properties.center}; joints would be "
             "elsewhere on it: build another model"
         )
     return dataclasses.replace(made, stands_for=body.stands_for)

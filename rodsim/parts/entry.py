@@ -315,7 +315,7 @@ class Entry:
         """Return the arguments with each synonym of a choice replaced by that choice, which results and files use."""
         found = dict(given)
         for field, own in cls.fields().items():
-            if isinstance(word := found.get(field), str):
+            if own.sort.synonyms and isinstance(word := found.get(field), str):
                 found[field] = own.sort.synonyms.get(word, word)
         return found
 

@@ -218,7 +218,8 @@ class AlongEntry(InteractionEntry):
                     f"{owner}: its law reaches over {last - first:.3g} rad; an angle is known within one turn, 2 pi"
                 )
             middle = 0.5 * (first + last)
-        return np.concatenate([*angle_directions(poses, *frames, self.axis), [middle]])
+        a, b = frames
+        return np.concatenate([*angle_directions(poses, a, b, self.axis), [middle]])
 
 
 @entry

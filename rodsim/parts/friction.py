@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -85,14 +85,9 @@ def friction_fields(value: Any) -> Mapping[str, Any]:
     """Return the fields of a contact entry for a coefficient, a pair of them or a Friction."""
     if not isinstance(value, Friction):
         return {"friction": value}
-    both = value.coefficient if value.static is None else (value.static, value.coefficient)
-    return {
-        "friction": both,
-        "tangential_stiffness": value.tangential_stiffness,
-        "rolling": value.rolling,
-        "drilling": value.drilling,
-        "anisotropy": value.anisotropy,
-    }
+    found = {own.name: getattr(value, own.name) for own in fields(value)}
+    coefficient, static = found.pop("coefficient"), found.pop("static")
+    return {"friction": coefficient if static is None else (static, coefficient), **found}
 
 
 def merged_friction(field: str, value: Any, friction: Any) -> Friction:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from rigid.checks import LARGEST, numbers, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.parts.straight_lines import StraightLine
 
 CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
@@ -24,6 +23,38 @@ _GOLDEN = (3 - np.sqrt(5)) / 2  # golden section, far from all simple fractions
 _FAR = 1e8  # largest distance from the origin over the extent of the curve; rounding dominates beyond it
 _FOLLOWS = 1e-10  # tolerance between spline and callable between samples, relative to the extent
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
+
+
+class StraightLine:
+    """Straight line r(u) = (a (l - u) + b u)/l from a to b (3,), m; u: distance from a, l: distance of b from a, m.
+
+    It is bit-identical to scipy's spline of degree 1 through both points, and does not load scipy.
+    """
+
+    def __init__(self, a: Floats, b: Floats, length: float):
+        self._a, self._b, self._length = a, b, length
+
+    def __call__(self, u: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at u of any shape; u may lie beyond the ends."""
+        u = np.asarray(u, dtype=float)[..., None]
+        w = 1.0 / self._length
+        return self._a * (w * (self._length - u)) + self._b * (w * u)
+
+    def derivative(self) -> Direction:
+        """Return the derivative dr/du as a constant function."""
+        # adding 0 turns -0 into 0
+        return Direction((self._b - self._a) / self._length + 0.0)
+
+
+class Direction:
+    """Constant vector (3,) as a function of u."""
+
+    def __init__(self, vector: Floats):
+        self._vector = vector
+
+    def __call__(self, u: ArrayLike) -> Floats:
+        """Return the vector for every u, (..., 3), u of any shape."""
+        return np.broadcast_to(self._vector, (*np.shape(u), 3)).copy()
 
 
 class Helix:
@@ -136,22 +167,24 @@ class Curve:
         return np.interp(u, self._places, self._turned)
 
 
-MOST_KEPT, FEW = 32, 100  # cached curves, and points of a cached curve
-_kept: OrderedDict[tuple[bytes, bool], Curve] = OrderedDict()
+FEW = 100  # points of a curve that is cached
 
 
 def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
     """Return the `Curve` of points or of a callable; curves through few points are cached, since they are immutable."""
     points = None if callable(curve) else numbers(curve)
-    if points is None or points.ndim != 2 or not len(points) <= FEW:
+    if points is None or points.ndim != 2 or points.shape[1] != 3 or len(points) > FEW:
         return Curve(owner, curve, closed)
-    key = points.tobytes(), closed
-    made = _kept.get(key)
-    if made is None or points.shape[1] != 3:
-        made = _kept[key] = Curve(owner, points.copy(), closed)
-        while len(_kept) > MOST_KEPT:
-            _kept.popitem(last=False)
-    return made
+    try:
+        return _through_points(points.tobytes(), closed)
+    except ModelError:
+        return Curve(owner, curve, closed)  # raises the error with the name of the owner
+
+
+@lru_cache(maxsize=32)
+def _through_points(points: bytes, closed: bool) -> Curve:
+    """Return the curve through points (k, 3), m, which are given as bytes, as these are hashable."""
+    return Curve("curve", np.frombuffer(points).reshape(-1, 3).copy(), closed)
 
 
 def _spline_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,54 +21,45 @@ SpringCoordinate = Literal["distance", "axis", "rotation"]
 COORDINATES: dict[str, str] = {"distance": "length", "axis": "displacement", "rotation": "angle"}
 
 
+class SpringArguments(NamedTuple):
+    """Unchecked arguments of `Model.add_spring`."""
+
+    a: Any
+    b: Any
+    stiffness: float | None
+    length: float | None
+    damping: float | SpringLaw
+    law: SpringLaw | None
+    along: str
+    axis: ArrayLike | None
+    angle: float | None
+
+
 def spring_of(
-    model: Any,
-    name: str,
-    a: Any,
-    b: Any,
-    stiffness: float | None,
-    length: float | None,
-    damping: float | SpringLaw,
-    law: SpringLaw | None,
-    along: str,
-    axis: ArrayLike | None,
-    angle: float | None,
+    model: Any, name: str, given: SpringArguments
 ) -> tuple[type[SpringEntry | TorsionEntry | LawEntry], dict[str, Any]]:
     """Return the kind of entry of a spring and its fields; ModelError if the arguments do not fit together."""
     owner = f"spring '{name}'"
+    a, b, stiffness, length, damping, law, along, axis, angle = given
     word(owner, "along", along, COORDINATES)
-    _check(owner, stiffness, length, damping, law, along, axis, angle)
+    _check(owner, given)
     ends = {"a": a, "b": b}
-    if law is None and along == "distance" and not isinstance(damping, SpringLaw):
-        k = 0.0 if stiffness is None else stiffness
-        return SpringEntry, {**ends, "stiffness": k, "length": length, "damping": damping}
-    if law is None and along == "rotation" and not isinstance(damping, SpringLaw):
-        given = {"stiffness": 0.0 if stiffness is None else stiffness, "damping": damping}
-        return TorsionEntry, {**ends, **given, "axis": axis, "angle": 0.0 if angle is None else angle}
+    if law is None and not isinstance(damping, SpringLaw) and along != "axis":
+        linear = {**ends, "stiffness": 0.0 if stiffness is None else stiffness, "damping": damping}
+        if along == "distance":
+            return SpringEntry, {**linear, "length": length}
+        return TorsionEntry, {**linear, "axis": axis, "angle": 0.0 if angle is None else angle}
     if law is None and stiffness is not None:  # along an axis, for which there is no linear entry
         k = number(owner, "stiffness", stiffness, at_least=0.0)
         rest = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
         law = SpringLaw.polynomial((-k * rest, k))
-    return LawEntry, {
-        **ends,
-        "law": law,
-        "damping": _damper(owner, damping),
-        "of": COORDINATES[along],
-        "axis": axis,
-    }
+    of, damper = COORDINATES[along], _damper(owner, damping)
+    return LawEntry, {**ends, "law": law, "damping": damper, "of": of, "axis": axis}
 
 
-def _check(
-    owner: str,
-    stiffness: float | None,
-    length: float | None,
-    damping: float | SpringLaw,
-    law: SpringLaw | None,
-    along: str,
-    axis: ArrayLike | None,
-    angle: float | None,
-) -> None:
+def _check(owner: str, given: SpringArguments) -> None:
     """Raise ModelError if the arguments of a spring do not fit together."""
+    _, _, stiffness, length, damping, law, along, axis, angle = given
 
     def fault(text: str) -> ModelError:
         return ModelError(f"{owner}: {text}")

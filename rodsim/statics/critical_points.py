@@ -41,9 +41,9 @@ from rodsim.statics.growing_loads import (
     HOVERING,
     IDLE,
     ITERATIONS,
-    STALLED,
     Held,
     Loaded,
+    is_last,
     work_scale,
 )
 
@@ -239,8 +239,9 @@ def _polished(here: Held) -> Critical | None:
             return None
         state, f = moved(here.loaded.built.system, state, by_frame), f + df
         here = here.loaded.held(state, f, phi[None], here.M)
-        settled = change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size
-        if settled and abs(df) <= 1e-9 * f:  # an error of the state enters the factor squared
+        if (
+            is_last(change, before, size) and abs(df) <= 1e-9 * f
+        ):  # an error of the state enters the factor squared
             return Critical(LIMIT, f, state, here.shapes[0])
     return None
 
@@ -329,7 +330,7 @@ def _stepped(here: Held, weight: float, factor: float, tangent: Tangent, ds: flo
         if not change <= size:
             return None
         state, f = moved(system, state, by_frame), f + df
-        if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
+        if is_last(change, before, size):
             return here.at(state, f)
     return None
 

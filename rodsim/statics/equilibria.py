@@ -326,9 +326,7 @@ def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Pa
         f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: {stop.ways}; "
         "unstable='leave' goes on to a stable one, unstable='keep' keeps it"
     )
-    error = ConvergenceError(t=stop.factor, h=0.0, iterations=0, residual=0.0, message=message)
-    _add_result(error, record, output)
-    raise error
+    _raise(record, output, stop.factor, message)
 
 
 def raise_not_converged(
@@ -345,15 +343,8 @@ def raise_not_converged(
     told = _words(lambda: turned_in_words(built, rest.state, failure.status == FOLDED))
     cure = _words(lambda: free_motions(built, rest)) or _words(lambda: pressed_in_words(built, rest))
     cure = cure or "where the load has a limit there is none next to it"
-    error = ConvergenceError(
-        t=rest.factor,
-        h=0.0,
-        iterations=failure.iterations,
-        residual=failure.level,
-        message="; ".join(part for part in (message, told, cure) if part),
-    )
-    _add_result(error, record, output)
-    raise error
+    message = "; ".join(part for part in (message, told, cure) if part)
+    _raise(record, output, rest.factor, message, failure.iterations, failure.level)
 
 
 def _words(find: Callable[[], str]) -> str:
@@ -364,11 +355,20 @@ def _words(find: Callable[[], str]) -> str:
         return ""
 
 
-def _add_result(error: ConvergenceError, record: Record, output: str | Path | None) -> None:
-    """Write the equilibria found so far, and attach them to the error; in memory if the file cannot be written."""
+def _raise(
+    record: Record,
+    output: str | Path | None,
+    factor: float,
+    message: str,
+    iterations: int = 0,
+    residual: float = 0.0,
+) -> NoReturn:
+    """Raise a ConvergenceError with the equilibria found so far, in the file, or in memory if it cannot be written."""
+    error = ConvergenceError(t=factor, h=0.0, iterations=iterations, residual=residual, message=message)
     try:
         error.result = record.write(output)
     except OSError as failed:
         error.message = f"{error.message}; the result could not be written: {failed}"
         error.args = (error.message,)
         error.result = record.write(None)
+    raise error

@@ -125,8 +125,7 @@ class Loaded(NamedTuple):
                 return here
             rises = rises + 1 if change > before else 0
             state = moved(self.built.system, state, by_frame)
-            # quadratic convergence: the next correction would be below CONVERGED; or round-off of stiff motions along soft ones
-            if change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size:
+            if is_last(change, before, size):
                 return self.held(state, factor, shapes, M)
             if not np.isfinite(change) or change > 10 * size or (rises == RISES and change < HOVERING * size):
                 break
@@ -167,6 +166,15 @@ class Loaded(NamedTuple):
             ROUNDED * EPS * np.sqrt(np.sum(phi.T**2 * (lin.K.power(2) @ phi.T**2), axis=0)).max(initial=0.0)
         )
         return Held(self, M, state, factor, lin, x, left, phi, squares, float(noise), pull, saddle)
+
+
+def is_last(change: float, before: float, size: float) -> bool:
+    """Return True if Newton's method may end after a correction (m), from that before it and the model's size.
+
+    It converges quadratically, so that the next one would be below CONVERGED; or both are round-off of stiff motions along
+    soft ones.
+    """
+    return change <= 1e3 * CONVERGED * size or 0.5 * before < change <= STALLED * size
 
 
 def work_scale(shapes: Floats, load: Floats) -> Floats:

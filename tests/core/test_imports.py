@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.interpolate
 
-from rodsim.parts.straight_lines import StraightLine
+from rodsim.parts.space_curves import StraightLine
 from tests.support.processes import said
 
 SCRIPT = """
