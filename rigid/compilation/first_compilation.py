@@ -23,13 +23,11 @@ SECONDS = {
     "contact": 15,
     "statics": 20,
     "modes": 5,
-    "picture": 5,
     "interaction": 5,
 }
 _MODEL, _STEP = "model", "time step"
 # family by the beginning of the module's name; the first that fits counts
 _FAMILIES = (
-    ("rodsim.results.", "picture"),
     ("rodsim.interactions.", "interaction"),
     ("rodsim.", _MODEL),
     ("discretization.statics.", "statics"),

@@ -463,7 +463,6 @@ OF_FAMILY = {
     "contact": "discretization.contact.nearest rigid.interactions.contact.boxes",
     "statics": "discretization.statics.forces",
     "modes": "discretization.linearisation.tangents",
-    "picture": "rodsim.results.scene",
     "interaction": "rodsim.interactions.calling",
     "": "discretization.time.time_loop script rigidity",
 }  # fmt: skip
