@@ -49,7 +49,7 @@ class Part(NamedTuple):
 
     name: str
     first: int  # number of its first point in the drawing
-    count: int  # number of its points
+    n: int  # number of its points
     line: Ints  # numbers of the points along a rod, counted from `first`; empty for others
     triangles: Ints  # (n, 3) numbers of points, counted from `first`
 

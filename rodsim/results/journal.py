@@ -54,7 +54,7 @@ def record_type(series: Sequence[Series]) -> np.dtype[Any]:
 def checksums(records: Records) -> NDArray[np.uint64]:
     """Return the CRC-32 of each of k records, (k,), over all fields but the checksum itself."""
     size = records.dtype.itemsize
-    raw = memoryview(np.ascontiguousarray(records)).cast("B")
+    raw = np.ascontiguousarray(records).view(np.uint8).data
     ends = range(size, size * len(records) + 1, size)
     return np.array([zlib.crc32(raw[end - size : end - _ALIGNED]) for end in ends], np.uint64)
 

@@ -169,15 +169,14 @@ def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
 
 
 def _of_loads(source: JournalSource) -> Iterator[Vectors]:
-    """Yield force and moment of each load whose values are known."""
+    """Yield force and moment of each load whose values the file describes; functions of a user are not called again."""
     layout, t = source.layout, source.read(native.TIME)
     assert layout.system is not None
     others = layout.system.others
-    values = None if layout.functions is None else layout.functions.loads(t)
-    for k, (row, load) in enumerate(zip(signals_of(others), node_loads(layout), strict=True)):
-        if values is None and load.value is None:
+    for row, load in zip(signals_of(others), node_loads(layout), strict=True):
+        if load.value is None:
             continue
-        value = np.broadcast_to(load.value(t) if values is None else values[:, k], (len(t), 3))
+        value = np.broadcast_to(load.value(t), (len(t), 3))
         kind = INTERACTIONS[int(others.kind[row])]
         r, quat = (source.read(name, (slice(None), load.frame)) for name in ("r", "quat"))
         if kind.name.startswith("following"):

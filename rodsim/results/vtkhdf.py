@@ -97,8 +97,8 @@ def unique_names(names: list[str]) -> list[str]:
 
 def _block(name: str, parts: list[Part], drawing: Drawing) -> Block:
     """Return the block of some parts, all of them rods or none."""
-    points = np.concatenate([part.first + np.arange(part.count) for part in parts])
-    starts = np.cumsum([0, *(part.count for part in parts)])
+    points = np.concatenate([part.first + np.arange(part.n) for part in parts])
+    starts = np.cumsum([0, *(part.n for part in parts)])
     lines = [part.line + start for part, start in zip(parts, starts, strict=False) if len(part.line)]
     triangles = [part.triangles + start for part, start in zip(parts, starts, strict=False)]
     is_rod = parts[0].first < drawing.n_rod_points

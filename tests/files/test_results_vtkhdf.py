@@ -6,6 +6,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from rigid.inertia import Capsule, Cone, Cylinder, Sphere
 from rigid.quaternions import rotate, to_matrix
+from rigid.signals import Sine
 from rigid.system import State
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.results import ResultWriter
@@ -87,13 +88,17 @@ def test_single_output_is_read(tmp_path):
         assert np.array_equal(vtk_to_numpy(blocks[name].GetPoints().GetData()), place.astype(np.float32))
 
 
+PUSH = Sine(5.0, 0.5)
+
+
 def pendulum():
     """A bar on a driven load, with a following force at its end and a hinge at a distance from its centre."""
     model = Model("pendulum", gravity=(0, 0, -9.81))
     bar = model.add_body("bar/1", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
     model.add_body("Steps", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 3, 0))
     model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
-    model.add_force("push", bar.at((0.5, 0, 0)), lambda t: (0, 0, 5 * t))
+    model.add_force("push", bar.at((0.5, 0, 0)), PUSH.along((0, 0, 1)))
+    model.add_force("unknown", bar, lambda t: (0, 0, 1e-6 * t))  # a function, which a file does not keep
     model.add_force("jet", bar.at((0.2, 0, 0)), (0, 0, 3.0), following=True)
     model.add_moment("twist", bar, (0, 1.0, 0))
     return model
@@ -112,7 +117,9 @@ def test_joints_and_loads_are_points_with_their_forces(tmp_path):
         np.testing.assert_allclose(joints["moment"], hinge.moment[k : k + 1], rtol=1e-6, atol=1e-6)
         at = vtk_to_numpy(blocks["joints"].GetPoints().GetData())
         np.testing.assert_allclose(at, [bar.r[k] - 0.5 * axes[k, :, 0]], atol=1e-6)
-        np.testing.assert_allclose(loads["force"], [(0, 0, 5 * t), 3 * axes[k, :, 2], (0, 0, 0)], atol=1e-6)
+        np.testing.assert_allclose(
+            loads["force"], [(0, 0, float(PUSH(np.array([t]))[0])), 3 * axes[k, :, 2], (0, 0, 0)], atol=1e-6
+        )
         np.testing.assert_allclose(loads["moment"], [(0, 0, 0), (0, 0, 0), (0, 1, 0)], atol=1e-6)
         at = vtk_to_numpy(blocks["loads"].GetPoints().GetData())
         on_bar = [bar.r[k] + x * axes[k, :, 0] for x in (0.5, 0.2, 0.0)]
