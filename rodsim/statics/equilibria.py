@@ -281,15 +281,15 @@ def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | 
     if relaxed.status != SOLVED:
         rest.back_to(kept)
         return failure
-    _note_relaxed(record, kept[1], relaxed.iterations)
-    record.add(end, rest, relaxed.iterations)
+    _add_relaxed(rest, record, kept[1], relaxed.iterations)
     return None
 
 
-def _note_relaxed(record: Record, factor: float, steps: int) -> None:
-    """Record the load factor from which relaxation was used, and its number of steps."""
+def _add_relaxed(rest: Rest, record: Record, factor: float, steps: int) -> None:
+    """Add an equilibrium that relaxation reached from a load factor, and record that factor and the number of steps."""
     used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
     used["steps"] += steps
+    record.add(rest.factor, rest, steps)
 
 
 def _creep(
@@ -311,8 +311,7 @@ def _creep(
             part *= 0.25
         else:
             return failure
-        _note_relaxed(record, kept[1], relaxed.iterations)
-        record.add(rest.factor, rest, relaxed.iterations)
+        _add_relaxed(rest, record, kept[1], relaxed.iterations)
         if rest.factor >= end:
             return None
         walked = walk(rest, rest.factor, end, 1.0, reached).failure
