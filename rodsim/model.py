@@ -37,13 +37,18 @@ from rodsim.parts.argument_types import (
 )
 from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
 from rodsim.parts.curve_frames import Twist, Up
-from rodsim.parts.damping_entries import JointDampingEntry, MassDampingEntry, PressureEntry
 from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
 from rodsim.parts.entry import Attachable, PointLike, add, check_new_part, register
-from rodsim.parts.force_entries import BushingEntry, LawEntry, LimitEntry
+from rodsim.parts.force_entries import (
+    BushingEntry,
+    JointDampingEntry,
+    LawEntry,
+    LimitEntry,
+    MassDampingEntry,
+    PressureEntry,
+)
 from rodsim.parts.friction import Friction, friction_fields
-from rodsim.parts.gear_entries import GearEntry
-from rodsim.parts.joint_entries import DriveEntry, JointEntry
+from rodsim.parts.joint_entries import DriveEntry, GearEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Body, Driven, Given, Rod, make_body, make_driven, make_rod
 from rodsim.parts.own_interactions import EnergyEntry, OwnEntry

@@ -50,6 +50,7 @@ from rodsim.building.contact_surfaces import (
 from rodsim.building.placement import Placed, Placement
 from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called
 from rodsim.parts.entries import Contents
+from rodsim.parts.entry import NONE
 from rodsim.parts.model_parts import Rod
 from rodsim.parts.part_names import SpeakingOf
 from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
@@ -59,7 +60,6 @@ ROOM = 1.05  # safety factor for the proposed number of elements: nodes come to 
 POINT_DEEP = 1e-3  # largest penetration of points at t = 0 as a fraction of the size of the model
 ON_PLANES = 8  # largest number of intervals of an element by default
 MUCH_THICKER = 4.0  # ratio of radii above which one rod is a drum on which the other is wound
-NONE = (0.0, 0.0)  # round-off scale of forces that are small compared with inertia forces
 OWN = np.zeros(4)  # initial values of the bristle (3) and of the sliding flag
 MOST_VERTICES = 128  # largest number of vertices of a hull that meets more than planes
 OF_RIDGES = 0.25  # share of the stiffness for two feature edges that cross

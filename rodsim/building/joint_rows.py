@@ -27,8 +27,7 @@ from rodsim.building.markers import markers
 from rodsim.building.placement import Placed, Placement
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import across
-from rodsim.parts.gear_entries import GearEntry
-from rodsim.parts.joint_entries import JointEntry
+from rodsim.parts.joint_entries import GearEntry, JointEntry
 from rodsim.parts.model_parts import Anchor
 from rodsim.parts.part_names import SpeakingOf, listed
 from rodsim.results.gear_history import GEAR

@@ -13,8 +13,8 @@ from rigid.signals import ConstantVector, VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
 from rodsim.building.distributed_loads import nodal_values, spread_of
 from rodsim.building.placement import Placement
-from rodsim.parts.damping_entries import MassDampingEntry
 from rodsim.parts.entries import Contents
+from rodsim.parts.force_entries import MassDampingEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.part_names import SpeakingOf
 

@@ -225,8 +225,8 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.law,
         along.parameters,
         as_bytes(along.expressions),
-        along.branch,
-        along.relaxation,
+        along.column("branch"),
+        along.column("relaxation").astype(float),
     )
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, places)
     n = ends.max() + 1
@@ -260,12 +260,12 @@ class _Sections:
 
     def __init__(self, rod: Rod, places: Floats):
         self._sections, self._places = _sections(rod, places), places
-        self.per_length, self.rotary = self._column("mass_per_length"), self._column("rotary_inertia")
-        self.stiffness, self.damping = self._column("stiffness"), self._column("damping")
-        self.radius, self.sides = self._column("radius"), self._column("sides")
+        self.per_length, self.rotary = self.column("mass_per_length"), self.column("rotary_inertia")
+        self.stiffness, self.damping = self.column("stiffness"), self.column("damping")
+        self.radius, self.sides = self.column("radius"), self.column("sides")
         self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
 
-    def _column(self, name: str) -> Floats:
+    def column(self, name: str) -> Floats:
         """Return one attribute of the sections at all positions, (k, ...)."""
         if len(self._sections) > 1:
             return np.array([getattr(section, name) for section in self._sections])
@@ -292,16 +292,6 @@ class _Sections:
         width = max(len(x.law_parameters) for x in self._sections)
         given = [(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections]
         return np.repeat(np.array(given), self._each, axis=0)
-
-    @property
-    def branch(self) -> Floats:
-        """Return the stiffness of relaxing branches at each position."""
-        return self._column("branch")
-
-    @property
-    def relaxation(self) -> Floats:
-        """Return the relaxation times (k,) of these branches, s."""
-        return self._column("relaxation").astype(float)
 
     @property
     def _each(self) -> int:

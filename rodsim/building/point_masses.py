@@ -26,7 +26,7 @@ from rigid.interactions.law_springs import (
 from rigid.system import FORCE, Floats
 from rodsim.building.placement import Placement
 from rodsim.parts.entries import Contents
-from rodsim.parts.gear_entries import GearEntry
+from rodsim.parts.joint_entries import GearEntry
 from rodsim.parts.model_parts import Body
 from rodsim.parts.own_interactions import AnchoredEntry
 

@@ -53,12 +53,11 @@ class Restart(NamedTuple):
 
 
 class About(NamedTuple):
-    """Hold a state about which a model is linearised, and the axes of the steady rotation if it is from one."""
+    """Hold a state about which a model is linearised, and the steady rotation if it is from one."""
 
     built: Built
     state: State
-    spin: Floats | None  # (3,) rad/s, of the steady rotation
-    about: Floats | None  # (3,) m, point on its axis
+    rotation: SteadyRotation | None
     moved_ground: tuple[Layout, int] | None  # see `StartingState`
 
 
@@ -122,10 +121,8 @@ def state_about(
         If the parts differ, or `start_time` is not within the times of `start`.
     """
     given = starting_state(owner, built, start, start_time)
-    rotation = given.rotation
-    axes = None if rotation is None else rotation.spin, None if rotation is None else rotation.about
     if given.output is None and given.moved_ground is None:
-        return About(built, given.state, *axes, None)
+        return About(built, given.state, given.rotation, None)
     if given.output is not None:
         _check_same_parts(given.layout, built.layout)
     built = _with_own_ground(built)
@@ -137,9 +134,9 @@ def state_about(
         built.layout.description["start"] = _origin(given, moved)
     if at_rest:
         _check_turns(built, state)
-    elif rotation is None:
+    elif given.rotation is None:
         _check_joints(built, state)
-    return About(built, state, *axes, given.moved_ground)
+    return About(built, state, given.rotation, given.moved_ground)
 
 
 def _origin(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rigid import quaternions
 from rigid.system import Floats
@@ -152,9 +153,7 @@ def _between(ra: Floats, qa: Floats, rb: Floats, qb: Floats, x: float) -> tuple[
     """Evaluate (1) between two nodes at the fraction x of the element."""
     theta = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(qa), qb))
     d = quaternions.rotate(quaternions.conjugate(qa), rb - ra)
-    phi = np.linalg.norm(theta, axis=-1, keepdims=True)
-    small = phi < SERIES
-    safe = np.where(small, 1.0, phi)
+    phi, small, safe = _angle(theta)
     c = np.where(small, 1 / 12 + phi**2 / 720, (1 - safe / 2 / np.tan(safe / 2)) / safe**2)
     u = d - np.cross(theta, d) / 2 + c * np.cross(theta, np.cross(theta, d))  # V^-1 d
     part = _displaced(x * theta, x * u)
@@ -163,11 +162,16 @@ def _between(ra: Floats, qa: Floats, rb: Floats, qb: Floats, x: float) -> tuple[
     )
 
 
-def _displaced(theta: Floats, u: Floats) -> Floats:
-    """Return V(theta) u by (2)."""
+def _angle(theta: Floats) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Return phi of (2), whether its series is used, and phi by which one may divide, each (T, 1)."""
     phi = np.linalg.norm(theta, axis=-1, keepdims=True)
     small = phi < SERIES
-    safe = np.where(small, 1.0, phi)
+    return phi, small, np.where(small, 1.0, phi)
+
+
+def _displaced(theta: Floats, u: Floats) -> Floats:
+    """Return V(theta) u by (2)."""
+    phi, small, safe = _angle(theta)
     b = 0.5 * np.sinc(phi / (2 * np.pi)) ** 2
     c = np.where(small, 1 / 6 - phi**2 / 120, (safe - np.sin(safe)) / safe**3)
     return u + b * np.cross(theta, u) + c * np.cross(theta, np.cross(theta, u))

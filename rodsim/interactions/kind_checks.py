@@ -108,7 +108,7 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
             _size(f),
             "let both ends count alike in `dual`",
         )
-        _check_analytic(owner, "dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X), (y0, y1))
+        _check_analytic(owner, "dual", kind, numbers, (y0, y1))
         moved = calling.value(kind, _moved(y0, length), numbers)
         _judge(
             owner,
@@ -144,9 +144,7 @@ def check_dissipation(
             _size(f),
             "let it be odd in the change, its other factors averages over both ends",
         )
-        _check_analytic(
-            owner, "step_dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X, RATE), (y0, y1)
-        )
+        _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
         _check_rate(owner, kind, y0, dy, numbers)
         _judge(
             owner,
@@ -170,9 +168,7 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
                 "give numbers (sample=) and a length= at which they have one"
             )
         _finite(owner, "step_dual", f)
-        _check_analytic(
-            owner, "step_dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X, RATE), (y0, y1)
-        )
+        _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
         moved = (_moved(y0, length), _moved(y1, length), numbers, RATE)
         for found, here in ((calling.dual(kind, *moved), f), (calling.settled(kind, *moved), x1)):
             _judge(
@@ -284,15 +280,21 @@ def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) ->
     )
 
 
-def _check_analytic(owner: str, role: str, function: Any, ends: tuple[Any, Any]) -> None:
-    """Raise ModelError if a complex step of the pose at the end of a step does not give the derivative of `function`."""
+def _check_analytic(
+    owner: str, role: str, kind: Kind, X: Floats, ends: tuple[Any, Any], lam: float = 1.0
+) -> None:
+    """Raise ModelError if a complex step of the pose at the end of a step of length 1/lam does not give the dual's derivative."""
     y0, y1 = ends
+
+    def function(end: Any) -> Any:
+        return calling.dual(kind, y0, end, X, lam)
+
     rng = np.random.default_rng(3)
     z = rng.normal(size=y1.shape)
     h = 1e-5
-    by_step = function(y0, y1 + 1j * COMPLEX_STEP * z).imag / COMPLEX_STEP
-    by_difference = (function(y0, y1 + h * z) - function(y0, y1 - h * z)).real / (2 * h)
-    size = max(_size(by_step), _size(by_difference), _size(function(y0, y1)))
+    by_step = function(y1 + 1j * COMPLEX_STEP * z).imag / COMPLEX_STEP
+    by_difference = (function(y1 + h * z) - function(y1 - h * z)).real / (2 * h)
+    size = max(_size(by_step), _size(by_difference), _size(function(y1)))
     law = f"a complex step of `{role}` is its derivative"
     cure = "let it be an analytic function: no abs, no .real, no conj, roots by `norm`"
     _judge(owner, law, by_step - by_difference, size, cure, SLOPE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -212,7 +212,7 @@ def interaction(
         check(owner, kind, _count(widths), X, float(length), free)
         turned = sides_that_turn(kind, _count(widths), X, float(length))
         kind = with_facts_of_steps(kind, _count(widths), X, float(length))
-        KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
+        KINDS[name] = found = replace(own, kind=kind, turned=turned)
         in_use(found)
         return found
 

@@ -22,8 +22,7 @@ from rodsim.parts.entry import (
     entry,
     stated,
 )
-from rodsim.parts.gear_entries import GearEntry
-from rodsim.parts.joint_entries import DriveEntry, JointEntry
+from rodsim.parts.joint_entries import DriveEntry, GearEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry

@@ -42,6 +42,8 @@ Held = Anchor | Body | Ground | Driven
 
 E = TypeVar("E", bound="Entry")
 
+NONE = (0.0, 0.0)  # round-off scale of forces that are small compared with inertia forces
+
 
 class Place(Protocol):
     """Protocol of a point on a frame (`rodsim.building.placement.Placed`)."""

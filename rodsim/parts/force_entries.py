@@ -1,4 +1,4 @@
-"""Entries for bushings, springs and dampers with nonlinear laws, and limits, each between two points or parts.
+"""Entries that exert forces: bushings, springs and dampers with nonlinear laws, limits, damping, and pressure along a rod.
 
 An entry makes its rows of `discretization.interaction_table` when the model is built.
 """
@@ -25,14 +25,24 @@ from rigid import quaternions
 from rigid.checks import array, number, shown, vector
 from rigid.errors import ModelError
 from rigid.interactions import law_springs
+from rigid.interactions.drag import DRAG
+from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.laws import law_numbers, steepest
+from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.joints import JOINTS
+from rigid.signals import VectorFunction, vector_function
 from rigid.system import Floats
 from rodsim.parts.entry import (
     DIRECTION,
     END,
+    JOINT,
+    NONE,
+    NOT_NEGATIVE,
     NUMBER,
+    PART,
     PLACE,
     POSITIVE,
+    ROD,
     SIX,
     Asked,
     Held,
@@ -45,7 +55,8 @@ from rodsim.parts.entry import (
     frames_apart,
     stated,
 )
-from rodsim.parts.model_parts import Anchor
+from rodsim.parts.joint_entries import JointEntry
+from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.sections import lowest_eigenvalue
 from rodsim.parts.spring_laws import SpringLaw, check_resists
 
@@ -137,11 +148,11 @@ class BushingEntry(InteractionEntry):
         C = np.abs(self.stiffness)
         force = C[:3].max(initial=0.0) * (1.0 + arm)
         moment = C[3:].max(initial=0.0) + force * arm
-        both, size, none = np.concatenate(markers), (force, moment), (0.0, 0.0)
+        both, size = np.concatenate(markers), (force, moment)
         if free is None:
             found = [Interaction(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)]
             if np.any(self.damping):
-                found.append(Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), none))
+                found.append(Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), NONE))
             return found
         stiffness, damping, rest = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
         stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # zero up to rounding
@@ -151,7 +162,7 @@ class BushingEntry(InteractionEntry):
         found = [Interaction(FREE_BUSHING, frames, free_numbers(both, stiffness, rest, resisted), size)]
         if np.any(self.damping):
             numbers = free_numbers(both, damping, np.zeros(6), resisted)
-            found.append(Interaction(FREE_BUSHING_DAMPER, frames, numbers, none))
+            found.append(Interaction(FREE_BUSHING_DAMPER, frames, numbers, NONE))
         return found
 
 
@@ -264,6 +275,92 @@ class LimitEntry(AlongEntry):
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
         super().complete(asked, values)
         values["law"] = SpringLaw.limit(*(values[name] for name in ("stiffness", "width", "lower", "upper")))
+
+
+@entry
+class MassDampingEntry(InteractionEntry):
+    """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
+
+    key, word, many = "mass_dampings", "mass damping", "damping in proportion to mass"
+    kind_described = "external damping"
+    on: Body | Rod = stated(PART, "name of a body or a rod", described_as="part")
+    rate: float = stated(NOT_NEGATIVE, "force -rate m v [1/s]")
+    rotation: float = stated(NOT_NEGATIVE, "moment -rotation J omega; left out: as rate [1/s]", None)
+    ambient: VectorFunction | None = stated(
+        Sort(
+            "vector",
+            lambda asked, what, value: vector_function(asked.owner, value),
+            lambda wind: wind(np.zeros(1))[0].tolist(),
+        ),
+        "velocity of what is around [m/s]",
+        None,
+    )
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        if values["rotation"] is None:
+            values["rotation"] = values["rate"]
+
+    def made(self, poses: Poses) -> list[Interaction]:
+        found = []
+        for f in poses.frames_of(self.on):
+            J = poses.frames.inertia[f]
+            tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
+            numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
+            found.append(Interaction(DRAG, [f], numbers, NONE))
+        return found
+
+
+@entry
+class PressureEntry(InteractionEntry):
+    """A force per current length of a rod, across it in the plane with this normal."""
+
+    key, word, many = "pressures", "pressure", "pressures on what rods bound in a plane"
+    on: Rod = stated(ROD, "name of the rod", described_as="rod")
+    pressure: float = stated(NUMBER, "force per current length, towards normal x tangent [N/m]")
+    normal: Floats = stated(DIRECTION, "of the plane, in world axes [1]")
+
+    def made(self, poses: Poses) -> list[Interaction]:
+        nodes = poses.frames_of(self.on)
+        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.on.closed else -1]
+        sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
+        return [
+            Interaction(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
+            for edge, size in zip(edges.tolist(), sizes, strict=True)
+        ]
+
+
+@entry
+class JointDampingEntry(InteractionEntry):
+    """A moment against the relative turn of a joint, a force against its sliding."""
+
+    key, word, many = "joint_dampings", "joint damping", "viscous resistance in joints"
+    kind_described = "joint friction"
+    joint: JointEntry = stated(JOINT, "name of a joint")
+    turning: float = stated(NOT_NEGATIVE, "moment over relative turning rate [N m s]", 0.0)
+    sliding: float = stated(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, joint = asked.owner, values["joint"]
+        turn, slide = values["turning"], values["sliding"]
+        for what, value in (("turning", turn), ("sliding", slide)):
+            if value > 0.0 and what not in JOINTS[joint.kind].rubbing:
+                kinds = [kind for kind, own in JOINTS.items() if what in own.rubbing]
+                raise ModelError(
+                    f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
+                    f"leave it out, or take a joint of {', '.join(kinds)}"
+                )
+        if turn == slide == 0.0:
+            raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
+
+    def made(self, poses: Poses) -> list[Interaction]:
+        frames = [poses.frame_of(x) for x in (self.joint.a, self.joint.b)]
+        # a sliding joint fixes the directions across its axis, so any two points measure the displacement along it
+        points: Floats = np.zeros(6)
+        axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
+        numbers = np.concatenate([points, axis, [self.turning, self.sliding]])
+        return [Interaction(JOINT_FRICTION, frames, numbers, NONE)]
 
 
 def _turned(P: Floats, matrix: Floats) -> Floats:

@@ -22,12 +22,20 @@ from rodsim.interactions.kind_checks import complex_poses
 from rodsim.interactions.measures import Measure
 from rodsim.interactions.registering import OwnKind, in_use, own_kind
 from rodsim.interactions.text_energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
-from rodsim.parts.entry import Asked, InteractionEntry, Poses, Sort, anchor, angle_directions, entry, stated
+from rodsim.parts.entry import (
+    NONE,
+    Asked,
+    InteractionEntry,
+    Poses,
+    Sort,
+    anchor,
+    angle_directions,
+    entry,
+    stated,
+)
 from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.parts.part_names import part_named
 from rodsim.parts.section_energies import text_of
-
-NONE = (0.0, 0.0)
 
 
 def _point(asked: Asked, thing: Any) -> Anchor:

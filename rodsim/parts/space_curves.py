@@ -138,12 +138,6 @@ class Curve:
         return u
 
     def _speed(self, u: Floats) -> Floats:
-        """Return the speed |dr/du| (n,) at parameters u (n,); computed once if the curve is straight."""
-        if self.straight:
-            return np.full(len(u), self._measure(u[:1])[0] if len(u) else 0.0)
-        return self._measure(u)
-
-    def _measure(self, u: Floats) -> Floats:
         """Return the speed |dr/du| (n,) at parameters u (n,)."""
         speed: Floats = np.linalg.norm(self._slope(u), axis=1)
         return speed

@@ -116,9 +116,9 @@ def linear_about(
         state = fit_velocities(built).state
     else:
         given = state_about(owner, built, start, start_time)
-        built, state = given.built, given.state
-        if axis is None and given.spin is not None and given.about is not None and given.spin.any():
-            axis, point = given.spin, given.about
+        built, state, rotation = given.built, given.state, given.rotation
+        if axis is None and rotation is not None and rotation.spin.any():
+            axis, point = rotation.spin, rotation.about
     return built, under(built, state, given_loads(owner, built, load_time, loads), axis, point)
 
 

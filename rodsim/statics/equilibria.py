@@ -17,7 +17,7 @@ from discretization.statics.loading import Loading
 from discretization.statics.newton_at_rest import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.rest import REASONS, Rest
-from discretization.statics.touching import rest_of
+from discretization.statics.touching import Deepest, TouchingRest, rest_of
 from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
@@ -35,17 +35,19 @@ from rodsim.parts.changes import GRAVITY
 from rodsim.parts.model_parts import Anchor, Ground, part_of
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
+from rodsim.results.contact_gaps import CONTACTS, PAIRS
 from rodsim.running.plan import check_output
 from rodsim.small_motions.free_motions import free_motions
+from rodsim.small_motions.linear_equations import frame_names
 from rodsim.statics.equilibrium_results import Equilibrium, ProgressLine, Record
 from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable
 from rodsim.statics.load_factors import loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
-from rodsim.statics.pressed_pairs import pressed_in_words
 
 UNSTABLE = ("keep", "stop", "leave")
 MOST_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
 CREEP = 0.02  # load factor by which one such relaxation advances
+_DEEP = 0.5  # depth of a contact relative to the sum of the radii: surfaces would go through each other
 SHORTER = 8  # attempts, each a quarter of the last: near a limit point round-off decides which succeeds
 
 
@@ -279,15 +281,15 @@ def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | 
     if relaxed.status != SOLVED:
         rest.back_to(kept)
         return failure
-    _note_relaxed(record, kept[1], relaxed.iterations)
-    record.add(end, rest, relaxed.iterations)
+    _add_relaxed(rest, record, kept[1], relaxed.iterations)
     return None
 
 
-def _note_relaxed(record: Record, factor: float, steps: int) -> None:
-    """Record the load factor from which relaxation was used, and its number of steps."""
+def _add_relaxed(rest: Rest, record: Record, factor: float, steps: int) -> None:
+    """Add an equilibrium that relaxation reached from a load factor, and record that factor and the number of steps."""
     used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
     used["steps"] += steps
+    record.add(rest.factor, rest, steps)
 
 
 def _creep(
@@ -309,8 +311,7 @@ def _creep(
             part *= 0.25
         else:
             return failure
-        _note_relaxed(record, kept[1], relaxed.iterations)
-        record.add(rest.factor, rest, relaxed.iterations)
+        _add_relaxed(rest, record, kept[1], relaxed.iterations)
         if rest.factor >= end:
             return None
         walked = walk(rest, rest.factor, end, 1.0, reached).failure
@@ -341,10 +342,34 @@ def raise_not_converged(
         f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}"
     )
     told = _words(lambda: turned_in_words(built, rest.state, failure.status == FOLDED))
-    cure = _words(lambda: free_motions(built, rest)) or _words(lambda: pressed_in_words(built, rest))
+    cure = _words(lambda: free_motions(built, rest)) or _words(lambda: _pressed_in_words(built, rest))
     cure = cure or "where the load has a limit there is none next to it"
     message = "; ".join(part for part in (message, told, cure) if part)
     _raise(record, output, rest.factor, message, failure.iterations, failure.level)
+
+
+def _pressed_in_words(built: Built, rest: Rest) -> str:
+    """Return a message with the deepest pair of rods or capsules, its depth and the cure; "" if no pair is that deep."""
+    own = rest.deepest() if isinstance(rest, TouchingRest) else None
+    if own is None or own.apart > (1.0 - _DEEP) * own.reach:
+        return ""
+    name = frame_names(built.layout)
+    one, other = (name(frame) for frame in own.frames)
+    return (
+        f"contact '{_contact_of(built, own)}': {one}, and {other} are {own.reach - own.apart:.3g} m deep in each other there, "
+        f"whose axes are {own.reach:.3g} m apart where they touch, and would go through each other; give the contact a larger "
+        "`stiffness`, or smaller loads"
+    )
+
+
+def _contact_of(built: Built, own: Deepest) -> str:
+    """Return the name of the contact of a pair; pairs are numbered contact by contact."""
+    before = 0
+    for name, told in built.layout.description[CONTACTS].items():
+        before += int(told[PAIRS])
+        if own.pair < before:
+            return str(name)
+    raise IndexError(own.pair)
 
 
 def _words(find: Callable[[], str]) -> str:

@@ -23,8 +23,10 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.linear.one_thread import one_thread
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
+from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
 from discretization.long_rest import moving_state
+from discretization.state_measures import element_strains
 from discretization.statics.stability import negative_pivots
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
@@ -32,16 +34,17 @@ from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built, built_from
+from rodsim.building.plausibility import linear_rods, strains, surface_strains
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.parts.changes import GRAVITY
-from rodsim.parts.model_warnings import LinearFactorWarning
+from rodsim.parts.model_warnings import LinearFactorWarning, warn_doubtful
 from rodsim.parts.part_names import check_known
+from rodsim.results.layout import RodLayout
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names, given_loads, largest
-from rodsim.statics.buckling_strains import warn_of_strains
-from rodsim.statics.critical_points import Critical, NoCriticalPoint, critical_point
+from rodsim.statics.critical_points import BIFURCATION, LIMIT, Critical, NoCriticalPoint, critical_point
 from rodsim.statics.growing_loads import Loaded
 
 LINEAR = "linear"
@@ -49,6 +52,11 @@ SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference, and cosine in the pr
 SMALL = 100  # degrees of freedom up to which linear factors are computed with full matrices
 ROUNDING = 1e-13  # relative to the change of the stiffness: smaller entries of its projection are zero
 STEP = 1e-3  # relative to the model's size: displacements of the differences for strains, of order 4
+_LARGE = 0.1  # strain at a factor above which the factor is doubtful
+_STRAIN_STEP = (
+    1e-4  # displacements of the finite differences for strains, relative to the linear ones at a factor
+)
+_COMPRESSED = 1e-6  # relative to the largest stretch of a rod: smaller compression is round-off
 
 
 class Buckling(NamedTuple):
@@ -167,7 +175,7 @@ def buckling(
         points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
     order = np.argsort([point.factor for point in points], kind="stable")
     ordered = [points[k] for k in order]
-    warn_of_strains(built, lin, direction, ordered)
+    _warn_of_strains(built, lin, direction, ordered)
     return Buckling(
         np.array([point.factor for point in ordered]),
         np.array([factors[k] for k in order]),
@@ -372,3 +380,47 @@ def _scaled(lin: Linearised, shapes: Floats) -> Floats:
     out = lin.of_frames(shapes)
     largest = np.abs(out[..., :3]).max(axis=(1, 2), keepdims=True)
     return out / np.where(largest > 0, largest, 1.0)
+
+
+def _warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Sequence[Critical]) -> None:
+    """Warn if a factor strains rods with a linear law by more than 10 %, or if the loads mainly stretch the rods.
+
+    A rod in tension has a shear instability near GA, which is a property of the rod model: a section that rotates gains more
+    energy from the tension than shear resists. A solid yields or breaks long before.
+
+    lin : linear equations about the equilibrium at factor zero; direction (n, 6): linear displacements for factor one
+    """
+    rods = linear_rods(built.layout, built.system)
+    if not rods:
+        return
+    step = _STRAIN_STEP * max(point.factor for point in points)
+    ends = [element_strains(lin.system, moved(lin.system, lin.state, f * direction)) for f in (step, -step)]
+    rate, start = (ends[0] - ends[1]) / (2.0 * step), element_strains(lin.system, lin.state)
+    pulled = _are_pulled(rods, rate)
+    for point in points:
+        is_linear = point.kind not in (BIFURCATION, LIMIT)
+        strain = start + point.factor * rate if is_linear else element_strains(lin.system, point.state)
+        cure = "yield or another failure comes first: check the loads, and the units of E, GA and sizes"
+        found = list(strains(rods, strain, f"at the factor {point.factor:.6g}", cure, _LARGE))
+        if pulled:
+            found.insert(
+                0,
+                f"the loads stretch its rods: the factor {point.factor:.6g} is that of the shear instability of a rod "
+                "in tension, near GA, which solids do not reach; reverse the loads, or let a load that presses grow",
+            )
+        if found:
+            return warn_doubtful(built.layout.name, found)
+
+
+def _are_pulled(rods: Sequence[RodLayout], rate: Floats) -> bool:
+    """Return whether loads compress no rod, and stretch rods more than they bend, twist or shear them.
+
+    `rate`: strains per unit of the load factor.
+    """
+    stretch = np.concatenate([rate[rod.elements, 0] for rod in rods])
+    other = max(
+        max(np.abs(rate[rod.elements, 1:3]).max(), surface_strains(rod, rate[rod.elements, 3:]).max())
+        for rod in rods
+    )
+    most = stretch.max()
+    return bool(most > other and stretch.min() >= -_COMPRESSED * most)
