@@ -99,7 +99,9 @@ def motion(result: Result, thin: Thinning) -> Motion:
     kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
     points, bodies = np.concatenate([np.zeros(0, np.int64), *kept]), [body.frame for body in layout.bodies]
     joints = [
-        joint for joint in layout.joints[:MOST_MARKS] if joint.frames is not None and 0 not in joint.frames
+        joint
+        for joint in layout.joints[:MOST_MARKS]
+        if joint.frames is not None and (0 not in joint.frames or joint.name in standing.motions)
     ]
     shape, frames = _shape(result, thin, drawing)
     fields: dict[str, list[NDArray[Any]]] = {}

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
@@ -194,6 +194,8 @@ def test_what_is_not_of_the_kind_of_an_argument_is_refused_by_its_name(call, arg
             return  # these have None for "choose yourself"
         if argument == "output_every" and value == 10**9:
             return  # one output at the end
+        if call in ("add_force", "add_moment") and isinstance(value, list | tuple):
+            assume(not any(isinstance(x, str) for x in value))  # texts are formulas of the time
         with pytest.raises(rodsim.ModelError) as error:
             make(**{**good, argument: value})
         said = str(error.value)

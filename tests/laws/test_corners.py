@@ -52,6 +52,7 @@ EXAMPLES = [
     signals.SmoothStep(2.0, 0.2, 0.7),
     signals.SpinUp(2.0, 0.6),
     signals.SmoothTable([0.1, 0.3, 0.4, 0.8], [0.0, 1.0, -1.0, 0.5]),
+    signals.Expression("2*sin(5*t) + t**3"),
 ]
 
 
