@@ -57,7 +57,8 @@ def _without_history() -> None:
     from discretization.shortcuts import em_stepper
 
     _patch(
-        "rodsim.running.run.em_stepper", lambda *given, **more: em_stepper(*given, **more | {"earlier": False})
+        "rodsim.running.run.em_stepper",
+        lambda *given, **more: em_stepper(*given, **more | {"earlier": False}),
     )
 
 

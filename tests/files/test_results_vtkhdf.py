@@ -6,12 +6,12 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from rigid.inertia import Capsule, Cone, Cylinder, Sphere
 from rigid.quaternions import rotate, to_matrix
-from rigid.signals import Sine
 from rigid.system import State
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.results import ResultWriter
 from rodsim.results.drawing import OF_RODS, Drawing
 from rodsim.results.layout import BodyLayout, Layout
+from rodsim.signals import Sine
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
 from tests.support.results_vtkhdf import vtk_steps
 
