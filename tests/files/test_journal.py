@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -22,6 +23,17 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and loc
 
 def journal(path):
     return path.with_name(path.name + ".journal")
+
+
+@contextmanager
+def files_end_at(size):
+    """No file can become longer than `size` bytes: a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def killed(path, n, capacity=1000):
@@ -113,15 +125,9 @@ def test_a_failed_conversion_keeps_the_journal_and_says_how_to_go_on(tmp_path):
     path = tmp_path / "a.vtkhdf"
     killed(path, 5)
     size = journal(path).stat().st_size
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
-    try:
-        with pytest.raises(
-            OSError, match=r"all outputs are in 'a.vtkhdf.journal'; free space and run `rodsim recover"
-        ):
-            recover(path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    words = r"all outputs are in 'a.vtkhdf.journal'; free space and run `rodsim recover"
+    with files_end_at(size + 100), pytest.raises(OSError, match=words):
+        recover(path)
     assert os.listdir(tmp_path) == ["a.vtkhdf.journal"]
     assert recover(path).n_outputs == 5
 
@@ -270,3 +276,22 @@ def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_ste
         simulate(model, 1e4, 0.01, output=path, output_every=1)
     assert os.listdir(tmp_path) == []
     assert simulate(model, 0.02, 0.01, output=path, output_every=1).n_outputs == 3
+
+
+def test_after_a_failed_write_the_number_of_outputs_is_right_and_the_run_can_go_on(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    killed(tmp_path / "b.vtkhdf", 4)
+    room = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next
+    os.unlink(journal(tmp_path / "b.vtkhdf"))
+    (tmp_path / ".b.vtkhdf.lock").unlink()
+    with ResultWriter.create(path, layout, 9) as writer:
+        for i in range(4):
+            writer.append(*sample_output(layout, i))
+        with files_end_at(room), pytest.raises(OSError, match=r"a.vtkhdf"):
+            writer.append(*sample_output(layout, 4))
+        assert writer.n_outputs == 4
+        assert_holds(Result.load(path), layout, 4)
+        for i in range(4, 9):
+            writer.append(*sample_output(layout, i))
+    write(tmp_path / "whole.vtkhdf", layout, range(9))
+    assert path.read_bytes() == (tmp_path / "whole.vtkhdf").read_bytes()
