@@ -180,6 +180,18 @@ def test_an_attribute_that_is_not_what_was_written_is_found(file):
     assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
 
 
+def test_changed_checksums_are_told_from_changed_outputs(file):
+    """With both changed alike the outputs fit their checksums, but the digest over them does not."""
+    change(file, "rodsim/crc", lambda crc: crc + 1)
+    n = Result.load(file).n_outputs
+    found = [(each.what, each.outputs) for each in Result.load(file).changed()]
+    assert found == [("the checksums of the outputs", ()), ("rodsim", (0, n))]
+    assert [each.what for each in Result.load(file).changed(slice(0, 1))] == [
+        "the checksums of the outputs",
+        "rodsim",
+    ]
+
+
 def test_the_checksum_of_a_word_in_earlier_formats_is_that_of_splitmix64():
     """Its first outputs from the seed 1234567, as printed with the generator."""
     gamma = 0x9E3779B97F4A7C15
