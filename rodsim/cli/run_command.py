@@ -163,7 +163,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
     """Raise ModelError if the result file cannot be written, or its existence contradicts the options."""
-    from rodsim.results.journal import has_result
+    from rodsim.results.journal import existing, has_result
     from rodsim.results.whole_file import check_target
 
     if options.resume and options.overwrite:
@@ -173,7 +173,7 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
     if has_result(output) and not options.resume and not options.overwrite:
         raise ModelError(
-            f"'{output}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
+            f"'{existing(output)}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
         )
     if options.resume and not has_result(output):
         raise ModelError(f"'{output}': no result to resume; leave --resume out")

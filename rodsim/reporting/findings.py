@@ -15,7 +15,7 @@ from rodsim.reporting.joints import Carried
 from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
 from rodsim.reporting.strain_extremes import Extremes
 from rodsim.results.audited import Audit
-from rodsim.results.journal import journal_of
+from rodsim.results.journal import existing
 from rodsim.results.result import Result
 from rodsim.results.static_words import described_start
 
@@ -203,7 +203,7 @@ def _file_facts(result: Result) -> list[tuple[str, object]]:
         ("began with", began),
     ]
     if result.path is not None:
-        path = result.path if result.path.exists() else journal_of(result.path)
+        path = existing(result.path)
         stat = path.stat()
         changed = datetime.fromtimestamp(stat.st_mtime, UTC).strftime("%Y-%m-%d %H:%M UTC")
         rows += [

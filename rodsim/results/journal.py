@@ -45,6 +45,11 @@ def has_result(path: Path) -> bool:
     return path.exists() or journal_of(path).exists()
 
 
+def existing(path: Path) -> Path:
+    """Return the file that holds the result of this name: the result file, or the journal if there is only that."""
+    return path if path.exists() else journal_of(path)
+
+
 def record_type(series: Sequence[Series]) -> np.dtype[Any]:
     """Return the type of a record: one field for each series, by its name without the group, and the checksum."""
     fields = [(item.name, np.dtype(item.dtype).newbyteorder("<"), item.shape) for item in series]

@@ -18,7 +18,7 @@ from rodsim.chosen_steps import Adaptive, Asked, asked_steps, check_fit, resumed
 from rodsim.parts.entries import Contents
 from rodsim.parts.no_model import no_model
 from rodsim.results.events import Event, checked_events
-from rodsim.results.journal import has_result
+from rodsim.results.journal import existing, has_result
 from rodsim.results.lock import check_locks
 from rodsim.results.resuming import stored_outputs
 from rodsim.results.snapshots import Snapshots
@@ -203,7 +203,7 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
     check_target(output)
     check_locks(output)
     if has_result(output) and not resume and not overwrite:
-        raise FileExistsError(f"'{output}' exists; overwrite it, resume it, or give another output")
+        raise FileExistsError(f"'{existing(output)}' exists; overwrite it, resume it, or give another output")
 
 
 def outputs_after(last: int, n_steps: int, every: int) -> int:
