@@ -26,7 +26,7 @@ The velocities that satisfy the joints are known to
 
     max(NEWTON, tolerance/eps) eps (4 v + 0.04 l/h)                                                     (5)
 
-with the largest speed v of a joint point and the length l that joint points reach (`_of_points`), since a velocity is a difference
+with the largest speed v of a joint point and the length l that joint points reach (`_of_points`): a velocity is a difference
 of positions over h. Joints are initially open by the rounding of the positions, and are closed during the run. The work of the
 joint forces is then at most
 
