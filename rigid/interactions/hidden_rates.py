@@ -16,7 +16,7 @@ with means of B, Y, Z at the two ends. A constraint that is more than quadratic 
 
     H + (A1 - A0 - H . dY - F . dZ) dY/(dY . dY)                                                          (4)
 
-This is `rigid.interactions.hidden_constraints` (5) for every kind of interaction; Cayley steps and charts use it.
+This is `rigid.interactions.hidden_constraints` (2) for every kind of interaction; Cayley steps and charts use it.
 """
 
 from __future__ import annotations

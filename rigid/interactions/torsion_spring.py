@@ -1,4 +1,4 @@
-"""Spring-damper in the angle from u_a to u_b about u_a x w_a: V = k (alpha - alpha_0)^2/2.
+"""Spring-damper in the angle from u_a to u_b about u_a x w_a: V = k (alpha - angle0)^2/2.
 
 With c = u_a . u_b, s = w_a . u_b the angle is atan2(s, c); its change over a step is delta = atan2(X, Y),
 X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
@@ -6,7 +6,7 @@ X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
     moment m = k (alpha_0 + delta/2 - angle0) + c delta/h                                                   (1)
     torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X             (2)
 
-does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c parallel to the spring. V is a function of the
+with the angle alpha_0 at the start of the step, does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c parallel to the spring. V is a function of the
 poses and counts no revolutions: alpha is the angle nearest to `branch`, which the time loop updates.
 """
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -12,9 +13,10 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from rodsim import Result, audit, recover, simulate
+from rodsim import ModelError, Result, audit, recover, simulate
 from rodsim.cli.main import main
-from rodsim.results import ResultWriter
+from rodsim.results import ResultWriter, native
+from rodsim.results.journal import record_type
 from tests.support import damage
 from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
 
@@ -140,6 +142,7 @@ def test_a_new_run_replaces_a_file_with_its_first_output_and_not_before(tmp_path
     assert path.read_bytes() == before
     writer.append(*sample_output(sample_layout(), 0))
     assert Result.load(path).n_outputs == 1
+    assert not path.exists()
     writer.close()
     assert Result.load(path).n_outputs == 1
 
@@ -267,15 +270,61 @@ def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_kille
 
 
 def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_step(tmp_path, monkeypatch):
-    model, path = damage.model(), tmp_path / "run.vtkhdf"
+    """Of the sizes of the journal and the file of a short run, times its outputs."""
+    model, path, sizes = damage.model(), tmp_path / "run.vtkhdf", []
+    for n in (50, 250):
+        simulate(model, n * damage.H, damage.H, output=path, output_every=1, overwrite=True)
+        record = record_type(native.series(Result.load(path).layout)).itemsize
+        sizes.append(path.stat().st_size + n * record)
+    one = (sizes[1] - sizes[0]) / 200
+    path.unlink()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10**9))
-    with pytest.raises(
-        OSError, match=r"1000001 outputs and their journal take \d\.\d+ GB, the disk has 1 GB; store fewer"
-    ):
+    words = r"1000001 outputs and their journal take (\d\.\d+) GB, the disk has 1 GB; store fewer"
+    with pytest.raises(OSError, match=words) as caught:
         simulate(model, 1e4, 0.01, output=path, output_every=1)
+    told = re.search(words, str(caught.value))
+    assert told
+    assert 0.9 < float(told[1]) / (1e-3 * one) <= 1.0  # without the offsets of VTK
     assert os.listdir(tmp_path) == []
     assert simulate(model, 0.02, 0.01, output=path, output_every=1).n_outputs == 3
+
+
+def test_a_journal_without_whole_outputs_beside_a_file_is_not_looked_at(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    killed(path, 1)
+    torn = journal(path).read_bytes()[:-8]
+    write(path, sample_layout(), range(3))
+    journal(path).write_bytes(torn)
+    assert Result.load(path).n_outputs == 3
+
+
+def test_a_killed_run_goes_on_to_another_end(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    ends = [{"run": {"t_end": end, "dt": 0.005}} for end in (1.0, 2.0)]
+    child = os.fork()
+    if child == 0:
+        writer = ResultWriter.create(path, sample_layout(ends[0]), 9)
+        writer.append(*sample_output(sample_layout(), 0))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    go_on(path, sample_layout(ends[1]), range(1, 4), 9)
+    assert Result.load(path).description == ends[1]
+    assert_holds(Result.load(path), sample_layout(), 4)
+
+
+def test_a_snapshot_is_written_after_seconds_too(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    with ResultWriter.create(path, layout, 9, snapshot="0.001 s") as writer:
+        for i in range(2):
+            time.sleep(0.01)
+            writer.append(*sample_output(layout, i))
+        assert path.exists()
+    for wrong in (0, -1, 2.5, "a while", "0 s", True):
+        with pytest.raises(
+            ModelError, match=r"neither a number of outputs nor a time; give for example 100 or"
+        ):
+            simulate(damage.model(), 0.02, 0.01, output=path, overwrite=True, snapshot=wrong)
 
 
 def test_after_a_failed_write_the_number_of_outputs_is_right_and_the_run_can_go_on(tmp_path):

@@ -96,6 +96,7 @@ def pendulum():
     model = Model("pendulum", gravity=(0, 0, -9.81))
     bar = model.add_body("bar/1", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
     model.add_body("Steps", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 3, 0))
+    model.add_body("bar|1", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 5, 0))
     model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
     model.add_force("push", bar.at((0.5, 0, 0)), PUSH.along((0, 0, 1)))
     model.add_force("unknown", bar, lambda t: (0, 0, 1e-6 * t))  # a function, which a file does not keep
@@ -110,7 +111,7 @@ def test_joints_and_loads_are_points_with_their_forces(tmp_path):
     hinge, bar = result.joint("hinge"), result.body("bar/1")
     axes = to_matrix(bar.quat)
     for k, (t, blocks) in enumerate(vtk_steps(path)):
-        assert list(blocks) == ["bar|1", "Steps (2)", "joints", "loads"]
+        assert list(blocks) == ["bar|1", "Steps (2)", "bar|1 (2)", "joints", "loads"]
         joints, loads = arrays_of(blocks["joints"]), arrays_of(blocks["loads"])
         assert blocks["joints"].GetNumberOfVerts() == 1
         np.testing.assert_allclose(joints["force"], hinge.force[k : k + 1], rtol=1e-6)
