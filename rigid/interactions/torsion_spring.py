@@ -6,8 +6,9 @@ X = c0 s1 - s0 c1 = cbar (s1 - s0) - sbar (c1 - c0), so that
     moment m = k (alpha_0 + delta/2 - angle0) + c delta/h                                                   (1)
     torque on a  m rho ((cbar wbar_a - sbar ubar_a) x ubar_b),  on b minus that,  rho = delta/X             (2)
 
-with the angle alpha_0 at the start of the step, does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c parallel to the spring. V is a function of the
-poses and counts no revolutions: alpha is the angle nearest to `branch`, which the time loop updates.
+with the angle alpha_0 at the start of the step, does exactly the work of V, minus the dissipation c (delta/h)^2 h of a damper c
+parallel to the spring. V is a function of the poses and counts no revolutions: alpha is the angle nearest to `branch`, which the
+time loop updates.
 """
 
 import cmath
