@@ -120,6 +120,7 @@ def _structure_of(system: System) -> Structure:
     if count > LARGEST or len(system.contacts.pairs):
         return Structure({})
     words: list[Any] = [len(kinds), *map(id, kinds)]
+    table: Any  # tables of several types, and gravity
     for table in system:
         if isinstance(table, tuple):
             for name, column in zip(table._fields, table, strict=True):
