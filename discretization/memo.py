@@ -120,12 +120,11 @@ def _structure_of(system: System) -> Structure:
     if count > LARGEST or len(system.contacts.pairs):
         return Structure({})
     words: list[Any] = [len(kinds), *map(id, kinds)]
-    table: Any  # tables of several types, and gravity
-    for table in system:
-        if isinstance(table, tuple):
-            for name, column in zip(table._fields, table, strict=True):
-                counts = column.dtype.kind != "f" or name in _REAL
-                words += column.shape, column.tobytes() if counts else b""
+    tables: list[Any] = [table for table in system if isinstance(table, tuple)]  # all but gravity
+    for table in tables:
+        for name, column in zip(table._fields, table, strict=True):
+            counts = column.dtype.kind != "f" or name in _REAL
+            words += column.shape, column.tobytes() if counts else b""
     key = tuple(words)
     structure = _structures[key] = _structures.pop(key, Structure({}, kinds, count))
     while len(_structures) > MOST or sum(own.frames for own in list(_structures.values())) > LARGEST:
