@@ -227,6 +227,6 @@ def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
 
 
 def test_the_gap_is_the_distance_of_the_nearest_parts():
-    """Of a rod that falls on a cone, the nearest element need not be that whose middle is nearest."""
+    """The nearest element of a rod above a cone need not be the one with the nearest middle."""
     result = COLLISIONS["rod on a cone, side"].run(LOST)
     assert result.contact("c").gap == pytest.approx(result.distance("a", "b"), abs=1e-12)

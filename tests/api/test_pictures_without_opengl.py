@@ -1,4 +1,4 @@
-"""Where VTK cannot draw, matplotlib draws; the process that asks VTK may crash, the one that asks it does not."""
+"""Pictures on machines on which VTK cannot draw: matplotlib draws them, and only the subprocess that tries VTK may crash."""
 
 import os
 import subprocess

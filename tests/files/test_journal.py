@@ -3,12 +3,10 @@
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import sys
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -18,6 +16,7 @@ from rodsim.cli.main import main
 from rodsim.results import ResultWriter, native
 from rodsim.results.journal import record_type
 from tests.support import damage
+from tests.support.full_disk import files_end_at
 from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and locks of POSIX")
@@ -25,17 +24,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and loc
 
 def journal(path):
     return path.with_name(path.name + ".journal")
-
-
-@contextmanager
-def files_end_at(size):
-    """No file can become longer than `size` bytes: a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def killed(path, n, capacity=1000):

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from rodsim.results.journal import record_type
 from rodsim.results.plot import plot
 from rodsim.results.render import render, render_movie
 from rodsim.results.whole_file import check_target, named, whole_file, whole_folder
+from tests.support.full_disk import files_end_at
 from tests.support.results_sample import assert_holds, sample_layout, sample_output, write
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "chain.yaml"
@@ -100,17 +100,6 @@ def test_no_product_overwrites_the_result_it_shows(tmp_path):
         export(Result.load(path), tmp_path / "a.xdmf")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["a.h5"]
-
-
-@contextmanager
-def files_end_at(size):
-    """No file can become longer: a full disk for everyone. Signals that say so are ignored by Python."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
