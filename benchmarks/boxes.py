@@ -1,4 +1,4 @@
-"""`python -m benchmarks.boxes`: which multisymplectic boxes hold a rod by which ends, and how well: docs/rod_pde.md.
+"""`python -m benchmarks.boxes`: which multisymplectic boxes hold a rod by which ends, and how well: docs/theory/rod_pde.md.
 
 A soft rod of length 1 with waves of stretch, shear, bending and twist that need about one time unit from end to end.
 """

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.elements`: what the elements of rods cost and gain: tables of docs/numerics.md.
+"""`python -m benchmarks.elements`: what the elements of rods cost and gain: tables of docs/evidence/elements.md.
 
 --space    error in space alone of the rods of `benchmarks.masses` and of a right-angle cantilever, by intervals between
            nodes; the same step for all, against relative(4) with 160 intervals

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.endurance`: many steps of `em` with every rod element and every section law: docs/numerics.md.
+"""`python -m benchmarks.endurance`: many steps of `em` with every rod element and every section law: docs/evidence/elements.md.
 
 The flying spaghetti with half its load, on few nodes. From the end of the load on energy and momenta are constant; the
 table gives the largest change of the energy and of the angular momentum so far, over their sizes, after more and more steps.
@@ -62,7 +62,7 @@ def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table of `docs/numerics.md`."""
+    """Print the table of `docs/evidence/elements.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.endurance", description=__doc__)
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--element", action="append", choices=list(WORDS), help="only this one")

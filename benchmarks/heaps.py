@@ -1,4 +1,4 @@
-"""`python -m benchmarks.heaps`: what a step of heaps of 50 to 1000 rods costs, and what a heap keeps: docs/numerics.md.
+"""`python -m benchmarks.heaps`: what a step of heaps of 50 to 1000 rods costs, and what a heap keeps: docs/evidence/solvers.md.
 
 Soft rods of 20 elements lie on each other in a box of planes. They are laid down one after the other, each on the highest of
 those that it crosses, and settle for some steps in which their velocities are reduced; the same heap for the same seed. With

@@ -51,7 +51,7 @@ def stepper(section: Section, element: str, n_elements: int) -> tuple[Stepper, o
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table of `docs/numerics.md`."""
+    """Print the table of `docs/evidence/elements.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.laws", description=__doc__)
     parser.add_argument("--elements", type=int, default=20)
     parser.add_argument("--steps", type=int, default=50, help="of a round")

@@ -173,7 +173,7 @@ def errors(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table of `docs/numerics.md`."""
+    """Print the table of `docs/evidence/elements.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.masses", description=__doc__)
     parser.add_argument("--case", action="append", choices=list(CASES), help="only this one")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")

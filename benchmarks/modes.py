@@ -1,4 +1,4 @@
-"""Tables of docs/modes.md: frequencies of beams against exact ones, the element's order, and what modes cost.
+"""Tables of docs/evidence/modes.md: frequencies of beams against exact ones, the element's order, and what modes cost.
 
 python -m benchmarks.modes
 """

@@ -215,7 +215,7 @@ def table(found: Sequence[Cost]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables of `docs/integrators.md`."""
+    """Print the tables of `docs/evidence/integrators.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.schemes", description=__doc__)
     parser.add_argument("--case", action="append", choices=list(LENGTHS), help="only this one")
     parser.add_argument("--size", action="append", type=int, help="elements or bars (10, 32, 100, 320, 1000)")

@@ -128,7 +128,7 @@ def draw(flights: Sequence[Flight], file: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table of `docs/integrators.md` and draw the rods."""
+    """Print the table of `docs/evidence/integrators.md` and draw the rods."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.spaghetti", description=__doc__)
     parser.add_argument("--elements", type=int, default=1000)
     parser.add_argument("--h", type=float, default=0.02, help="step (s)")

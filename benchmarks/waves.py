@@ -28,7 +28,7 @@ def nodes(element: str, mass: str, branch: str, radii: float = 20.0) -> list[flo
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables of `docs/waves.md`."""
+    """Print the tables of `docs/evidence/waves.md`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.waves", description=__doc__)
     parser.add_argument("--radii", type=float, default=20.0, help="length of the wave, in radii of the rod")
     arguments = parser.parse_args(argv)

@@ -286,7 +286,7 @@ class Model(Contents):
         mass : {"mean", "lumped", "consistent"}, default "mean"
             Translational mass: "lumped" at the nodes, best if a held rod falls or whips with large bends; "consistent"
             (velocities linear between nodes: a straight element has its exact rotary inertia), best if a rod tumbles freely; or
-            the "mean" of both, best if a rod swings about a shape and never far from the best (docs/numerics.md).
+            the "mean" of both, best if a rod swings about a shape and never far from the best (docs/evidence/elements.md).
         twist : float or callable, default 0.0
             Angle, rad, by which the sections are rotated about the tangent at s = 1, growing linearly from s = 0; or a function
             s -> angle. On a closed rod it is a whole number of turns.

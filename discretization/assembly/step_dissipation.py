@@ -19,7 +19,7 @@ sum W(dx, gamma (dx - x~)) = change of Y + D,
     Y = sum gamma/(2 nu) W(x~, x~),   D = sum gamma (1 - nu/2) W(dx - x~, dx - x~) >= 0                     (5)
 
 W: quadratic form of the matrices L C, m, J, k. For omega h -> inf both roots of a mode, of (q, q~) as of (v, v~), are -rho.
-docs/numerics.md derives this.
+docs/theory/dissipation.md derives this.
 
 The memory stores, in this order, one row for each frame (u~, Omega~), each element and point of spans (e~), each spring and
 torsion spring (first column), each other strain energy, whose part is in `stress_dissipation`. `plain` is the unmodified system;

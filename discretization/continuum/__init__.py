@@ -14,5 +14,6 @@ accepts arrays (..., n), one row per point (S, t), and returns one row per point
     conservation        local and global laws of energy, material momentum, momentum, angular momentum, two-form (41)-(46)
     local_laws          the same laws on a grid of stored states
 
-Formulas that differ from the print of 003 are marked "printed"; docs/papers.md lists them, `rodsim reproduce rod-pde` decides.
+Formulas that differ from the print of 003 are marked "printed". docs/evidence/papers.md lists them;
+`rodsim reproduce rod-pde` decides.
 """

@@ -9,5 +9,5 @@
     spectra             ranks of a step and eigenvalues of its linearisation: well-posed end conditions
     laws_of_runs        local laws of runs
 
-docs/rod_pde.md has the measurements. For models with joints and loads use the schemes of `discretization.time`.
+docs/theory/rod_pde.md has the measurements. For models with joints and loads use the schemes of `discretization.time`.
 """

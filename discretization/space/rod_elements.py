@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from rigid.errors import ModelError
 
 SE3: Final = "se3"
-DEFAULT: Final = SE3  # default of `add_rod` and of scenes; measured in docs/numerics.md
+DEFAULT: Final = SE3  # default of `add_rod` and of scenes; measured in docs/evidence/elements.md
 
 
 class RodElement(NamedTuple):

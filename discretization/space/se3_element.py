@@ -21,7 +21,7 @@ Over a step (0 -> 1, bars are averages, f[], g[], p[] divided differences) with 
     torques: on a  (Abar cy) x ebar/(2 L) - Dk ck,   on b  n x ebar minus that on a                        (9)
 
 so that n . (dr_b - dr_a) + torques . psi equals the change of energy plus what is dissipated, exactly; net
-force is zero and net moment is zero, exactly. Derivation: docs/numerics.md.
+force is zero and net moment is zero, exactly. Derivation: docs/theory/elements.md.
 
 Tangents are derivatives with respect to the end of the step: de of e1, and delta A1 = hat(eta_a) A1,
 delta B1 = hat(eta_b) B1.

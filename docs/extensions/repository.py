@@ -21,7 +21,7 @@ DOCS = ROOT / "docs"
 PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
-    "benchmarks/README.md": "benchmarks.md",
+    "benchmarks/README.md": "evidence/benchmarks.md",
 }
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?\)")
 

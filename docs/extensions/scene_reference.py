@@ -13,7 +13,7 @@ from typing import Any
 from marks import between
 from sphinx.application import Sphinx
 
-PAGE, MARK = "scene_reference", "tables"
+PAGE, MARK = "reference/scene_reference", "tables"
 UNIT = re.compile(r"\s*\[([^\[\]]*)\]$")
 Schema = dict[str, Any]
 

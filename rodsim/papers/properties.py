@@ -1,7 +1,7 @@
 """Measure what every integrator conserves, its order and its cost, for a heavy top with nutation, joined bodies, and rods.
 
-`python -m rodsim.papers.properties docs/integrators.md` writes the tables in docs/integrators.md. The name of a table
-(top, joined, rods) after the page writes only that table.
+`python -m rodsim.papers.properties docs/evidence/integrators.md` writes the tables of that page. The name of a table (top,
+joined, rods) after the page writes only that table.
 """
 
 from __future__ import annotations

@@ -116,5 +116,5 @@ def test_the_documented_line_installs_where_bash_looks(capsys):
     said = capsys.readouterr().out
     for shell in setup.SHELLS:
         assert f"rodsim completion {shell} >" in said
-    page = (Path(__file__).parents[2] / "docs" / "start.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "install.md").read_text()
     assert "rodsim completion bash > ~/.local/share/bash-completion/completions/rodsim" in page

@@ -148,7 +148,7 @@ def test_a_comparison_shows_every_row_and_its_notes():
 
 def test_the_lines_of_the_page_on_arrays_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "tutorials" / "notebooks.md").read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     names = {"result": simulate(small_model(moving=False), 1.0, 0.05)}
     exec(code, names)

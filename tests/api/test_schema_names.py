@@ -11,7 +11,7 @@ from rodsim.scenes.entries import schema_of, singular
 from rodsim.scenes.schema import Scene
 
 SCHEMA = Scene.model_json_schema()
-PAGE = Path(__file__).parents[2] / "docs" / "scene_reference.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scene_reference.md"
 # ends of names, by what they are; those without one stand alone
 ENDS = ("Scene", "Shape", "Section", "Law", "Signal", "Motion", "Curve", "Anchor")
 ALONE = {"Aligned", "AngleInRadians", "AxisAngle", "EulerAngles", "OrientationOf", "Centers", "Relaxation"}

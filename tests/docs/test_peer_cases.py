@@ -1,4 +1,4 @@
-"""docs/peer_cases.md says only what something here does."""
+"""docs/evidence/peer_cases.md says only what something here does."""
 
 import re
 import warnings
@@ -17,7 +17,7 @@ from rodsim.building.initial_velocities import fit_velocities
 from rodsim.warnings import InitialVelocityWarning
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "peer_cases.md").read_text()
+TEXT = (ROOT / "docs" / "evidence" / "peer_cases.md").read_text()
 ROWS = [[c.strip() for c in x.strip("|").split(" | ")] for x in TEXT.splitlines() if re.match(r"\| .*/", x)]
 
 

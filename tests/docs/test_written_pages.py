@@ -23,7 +23,7 @@ def test_written_pages_are_those_of_the_data():
 
 
 def test_the_reference_in_the_repository_has_every_key_and_every_target():
-    page = (DOCS / "scene_reference.md").read_text("utf-8")
+    page = (DOCS / "reference" / "scene_reference.md").read_text("utf-8")
     targets = set(re.findall(r'<a id="([\w-]+)"></a>', page))
     assert set(re.findall(r"\]\(#([\w-]+)\)", page)) <= targets
     assert len(targets) == len(Scene.model_json_schema()["$defs"])
@@ -53,7 +53,7 @@ def test_what_stands_between_marks_is_replaced_as_it_is():
 
 
 def test_first_steps_names_arrays_that_results_have():
-    text = (DOCS / "first_steps.md").read_text("utf-8")
+    text = (DOCS / "tutorials" / "first_steps.md").read_text("utf-8")
     said = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
     assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= said
     assert said <= {*POINT_ARRAYS, *STATIC_POINT_ARRAYS}

@@ -100,7 +100,7 @@ def test_the_first_step_of_the_papers_program_changes_the_energy(swing):
     before = system.hamiltonian(first.q[0], first.p[0])
     assert abs(system.hamiltonian(first.q[1], first.p[1]) - before) == pytest.approx(
         2.3e-6, rel=0.05
-    )  # the figure of docs/papers.md
+    )  # the figure of docs/evidence/papers.md
     own = integrate(system, "GGL-EM", 0.01, 1.0)
     assert drift(own.energy()) < 1e-12
     assert drift(rest.energy()) < 1e-12

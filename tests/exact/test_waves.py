@@ -266,7 +266,7 @@ def test_what_has_no_answer_is_refused():
 
 @pytest.mark.parametrize(("element", "mass"), [("se3", "lumped"), ("lagrange(2)", "mean")])
 def test_the_documentation_says_the_nodes_that_the_benchmark_prints(element, mass):
-    lines = (Path(__file__).parents[2] / "docs" / "waves.md").read_text().splitlines()
+    lines = (Path(__file__).parents[2] / "docs" / "evidence" / "waves.md").read_text().splitlines()
     row = next(line for line in lines if line.startswith(f"| {element}, {mass} |"))
     told = [[float(x) for x in cell.split(",")] for cell in row.split("|")[2:6]]
     assert told == [pytest.approx(nodes(element, mass, branch), abs=0.051) for branch in BRANCHES]

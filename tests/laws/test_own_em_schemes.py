@@ -111,7 +111,7 @@ def test_substeps_that_go_backwards_are_refused_where_something_dissipates() -> 
 
 
 def test_every_scheme_of_the_list_is_described() -> None:
-    page = (DOCS / "integrators.md").read_text()
+    page = (DOCS / "reference" / "integrators.md").read_text()
     for name in KIN:
         assert name in OWN or f"`{name}`" in page, name
 

@@ -1,4 +1,4 @@
-"""The table of docs/integrators.md that says which integrators take which models is what they do."""
+"""The table of docs/reference/integrators.md that says which integrators take which models is what they do."""
 
 import functools
 import re
@@ -132,7 +132,7 @@ MODELS = {
     "contact of rods and spheres, with restitution, damping, friction": lambda: meeting(**LOSES),
 }
 TABLE = re.search(
-    r"## Which takes what\n.*?\n(\|.*?)\n\n", (DOCS / "integrators.md").read_text("utf-8"), re.DOTALL
+    r"## Supported models\n.*?\n(\|.*?)\n\n", (DOCS / "reference" / "integrators.md").read_text("utf-8"), re.DOTALL
 )
 
 

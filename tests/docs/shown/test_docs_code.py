@@ -107,8 +107,8 @@ def test_commands_in_the_documentation_are_known(line):
 
 def test_a_page_of_each_kind_is_found():
     """What the tests above look at is not nothing."""
-    assert DOCS / "first_steps.md" in WITH_PYTHON
-    assert DOCS / "scenes.md" in WITH_YAML
+    assert DOCS / "tutorials" / "first_steps.md" in WITH_PYTHON
+    assert DOCS / "reference" / "scenes.md" in WITH_YAML
     assert len(commands()) > 20
 
 

@@ -120,7 +120,7 @@ def test_every_public_name_is_in_the_reference(site):
 def test_every_signal_is_in_the_reference(site):
     from rigid import signals
 
-    page = (site / "api" / "signals.html").read_text(encoding="utf-8")
+    page = (site / "reference" / "api" / "signals.html").read_text(encoding="utf-8")
     kinds = [
         name
         for name, kind in vars(signals).items()
