@@ -13,8 +13,8 @@ the momenta happen to be zero.
 A run with a tolerance may miss each of these by that relative part in every step, and the positions of the joints by that part
 once, not once per step.
 
-Quantities that the integrator guarantees to conserve (`discretization.time.promises`, docs/reference/integrators.md) are judged; all
-others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that energies and
+Quantities that the integrator guarantees to conserve (`discretization.time.promises`, docs/reference/integrators.md) are judged;
+all others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that energies and
 momenta are then formed from these (`rodsim.results.of_scheme`). All other contents of a state must follow from the steps after
 the previous output, which are therefore repeated (`rodsim.results.retaking`). The audit names what it cannot judge.
 """

@@ -65,13 +65,17 @@ def test_the_counts_of_readme_are_those_of_what_is_counted():
     assert NUMBERS[papers] == len(STUDIES)
     assert int(cases) == len(VALIDATED)
     mechanisms = re.search(r"(\w+) mechanisms become rigid as 1/E", row("rigid against flexible")).group(1)
-    table = (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
+    table = (
+        (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
+    )
     assert NUMBERS[mechanisms] == len(table.splitlines()) - 2
     exudyn, elastica = re.search(r"All (\d+) test models of Exudyn and (\w+) of PyElastica's", TEXT).groups()
     assert int(exudyn) == sum(name.startswith("EX-") for name in CASES)
     assert NUMBERS[elastica] == sum(name.startswith("PE-") for name in CASES)
     direct, of = re.search(r"\[(\d+) of (\d+) with the peers' own parameters\]", TEXT).groups()
-    said = re.search(r"Y (\d+), .* of (\d+)\.", (DOCS / "evidence" / "peer_cases.md").read_text("utf-8")).groups()
+    said = re.search(
+        r"Y (\d+), .* of (\d+)\.", (DOCS / "evidence" / "peer_cases.md").read_text("utf-8")
+    ).groups()
     assert (direct, of) == said
 
 

@@ -120,19 +120,21 @@ MODELS = {
     'rods with `mass="mean"` (the default) or `"consistent"`': lambda: rod("mean"),
     "dampers, friction, external damping, limits that dissipate": damped,
     "viscous rods": viscous,
-    "joints that repeat each other": repeating,
+    "redundant joints": repeating,
     "drives": completeness.drives,
     "driven frames": completeness.shaken,
     "gears": completeness.geared,
     "pressure": pressed,
-    "sections that relax": relaxing,
-    "contact with planes, nothing lost": lying,
-    "contact of rods and spheres, nothing lost": meeting,
+    "sections with relaxation": relaxing,
+    "contact with planes, without losses": lying,
+    "contact of rods and spheres, without losses": meeting,
     "contact with planes, with restitution, damping, friction": lambda: lying(**LOSES),
     "contact of rods and spheres, with restitution, damping, friction": lambda: meeting(**LOSES),
 }
 TABLE = re.search(
-    r"## Supported models\n.*?\n(\|.*?)\n\n", (DOCS / "reference" / "integrators.md").read_text("utf-8"), re.DOTALL
+    r"## Supported models\n.*?\n(\|.*?)\n\n",
+    (DOCS / "reference" / "integrators.md").read_text("utf-8"),
+    re.DOTALL,
 )
 
 
