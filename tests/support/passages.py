@@ -119,7 +119,7 @@ def page_lines(source: str) -> Iterator[tuple[int, str]]:
             fence = "" if fence and mark.startswith(fence) else fence or mark
             yield number, ""
         else:
-            yield number, "" if fence or code or mark.startswith((":", "<!-", "![")) else line
+            yield number, "" if fence or code or mark.startswith((":", "<!-", "![", "[![")) else line
 
 
 def sentences(passage: Passage) -> Iterator[tuple[int, str]]:
