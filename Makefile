@@ -27,6 +27,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.support.seams
+	$(BIN)/python -m tests.support.prose
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run

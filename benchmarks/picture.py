@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.fronts import front
@@ -81,7 +82,9 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, di
             where = [m.wall_s for m in best], [m.error for m in best]
             ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
     ax.xaxis.set_minor_formatter("")  # of less than a decade their labels would cover each other
-    ax.set_title(name, fontsize="medium")
+    title = CASES[name].title
+    title = (title.partition(": ")[2] or title).split(",")[0]  # without the name of a peer's file
+    ax.set_title(fill(title, 36), fontsize="medium")
     ax.grid(True, which="major", linewidth=0.3)
     ax.tick_params(labelsize="small")
 

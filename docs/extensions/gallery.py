@@ -1,8 +1,9 @@
-"""The gallery: the page that is made of `gallery.yaml`, and how its numbers are found."""
+"""Write the page of the gallery from `gallery.yaml`, and compute its numbers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import yaml
@@ -16,19 +17,21 @@ Entry = dict[str, Any]
 
 
 def entries() -> list[Entry]:
-    """All of them, in their order."""
-    found: list[Entry] = yaml.safe_load((DOCS / "gallery.yaml").read_text(encoding="utf-8"))
-    return found
+    """Return all entries in order."""
+    rows: list[Entry] = yaml.safe_load((DOCS / "gallery.yaml").read_text(encoding="utf-8"))
+    return rows
 
 
 def picture(entry: Entry) -> Path:
-    """Its file."""
-    own = DOCS / "images" / "gallery" / entry["picture"]
-    return own if own.exists() or "times" in entry or "draw" in entry else DOCS / "images" / entry["picture"]
+    """Return the file of the picture of an entry."""
+    drawn = DOCS / "images" / "gallery" / entry["picture"]
+    return (
+        drawn if drawn.exists() or "times" in entry or "draw" in entry else DOCS / "images" / entry["picture"]
+    )
 
 
 def names() -> dict[str, Any]:
-    """What the Python of an entry may use."""
+    """Return the names that the Python of an entry may use."""
     import numpy as np
 
     from rodsim import audit, compare, simulate
@@ -41,43 +44,49 @@ def names() -> dict[str, Any]:
         return simulate(scene.model, run.t_end, run.dt, run.integrator, output_every=run.output_every)
 
     def stiffer(model: Any, stiffness: float, t_end: float, dt: float) -> Any:
-        """A result, and its difference from the rigid twin over that of parts four times stiffer."""
+        """Return a result, and the ratio of its error to that of parts four times as stiff, against the rigid twin."""
         twin = simulate(model(stiffness).rigidified(), t_end, dt)
         results = [simulate(model(k), t_end, dt) for k in (stiffness, 4 * stiffness)]
         soft, stiff = (compare(twin, result) for result in results)
-        apart = [max(row.rms for row in found.rows if row.kind == "point") for found in (soft, stiff)]
+        apart = [
+            max(row.rms for row in comparison.rows if row.kind == "point") for comparison in (soft, stiff)
+        ]
         return results[0], apart[0] / apart[1]
 
     return {"np": np, "audit": audit, "simulate": simulate, "run_scene": run_scene, "stiffer": stiffer}
 
 
 def computed(entry: Entry) -> tuple[float, dict[str, Any]]:
-    """The number of an entry as it is now, and the names that its Python has made."""
+    """Run the Python of an entry; return its number and the names that the Python defines."""
     known = names()
     exec(entry["result"], known)
     return float(eval(entry["number"], known)), known
 
 
 def number(entry: Entry) -> str:
-    """What a test finds again."""
+    """Return the text of the number that a test checks."""
     unit = "" if entry["unit"] == "1" else f" {entry['unit']}"
     return f"**{entry['expected']:.10g}{unit}**, asserted within {entry['within']:.0e}."
 
 
 def way(entry: Entry) -> str:
-    """Of its picture, from docs."""
+    """Return the path of the picture relative to docs."""
     return picture(entry).relative_to(DOCS).as_posix()
 
 
 def entry_as_text(entry: Entry) -> str:
-    """One entry as plain Markdown."""
+    """Return one entry as plain Markdown; its picture links to its code."""
     title, source = entry["title"], entry["source"]
+    picture_of_code = f"[![{title}]({way(entry)})](../{source})"
     file = f"[`{source}`](../{source})"
-    return f"## {title}\n\n![{title}]({way(entry)})\n\n{entry['text'].strip()} {number(entry)} {file}"
+    text = fill(
+        f"{entry['text'].strip()} {number(entry)}", 100, break_long_words=False, break_on_hyphens=False
+    )
+    return f"## {title}\n\n{picture_of_code}\n\n{text}\n{file}"
 
 
 def card(entry: Entry) -> str:
-    """One entry as a card of the site."""
+    """Return one entry as a card of the site."""
     return f""":::{{grid-item-card}} {entry["title"]}
 :img-top: {way(entry)}
 
@@ -91,12 +100,12 @@ def card(entry: Entry) -> str:
 
 
 def in_repository(page: str) -> str:
-    """The page as it is read without the site: an entry below the other."""
+    """Return the page for readers of the repository: entries below each other."""
     return between(page, MARK, "\n\n".join(entry_as_text(entry) for entry in entries()))
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put the entries in their place, as cards."""
+    """Insert the entries as cards."""
     if name == PAGE:
         cards = "\n".join(card(entry) for entry in entries())
         source[0] = between(source[0], MARK, f"::::{{grid}} 1 2 2 3\n:gutter: 3\n\n{cards}::::\n")
