@@ -26,7 +26,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.support.seams
+	$(BIN)/python -m tests.support.import_rules
 	$(BIN)/python -m tests.support.prose
 
 bench: $(STAMP)

@@ -2,8 +2,8 @@
 
 For each accelerator the table has the lines of code that exist for it alone, and the processor time without it over that with it,
 on a typical case and on a case where it gains much; for threads it is the wall time. Both run in turn, each in a process that
-stays; cases are those of `benchmarks.two_versions`. `--cold` also measures what makes a first compilation faster, with an empty
-cache, which takes minutes.
+stays; cases are those of `benchmarks.version_comparison`. `--cold` also measures what makes a first compilation faster, with an
+empty cache, which takes minutes.
 """
 
 from __future__ import annotations
@@ -50,38 +50,38 @@ def _nothing() -> None:
 
 
 def _without_plane() -> None:
-    _patch("discretization.time.planar_stepper.planar_of", lambda *_, **__: "switched off")
+    _patch("discretization.time.planar_stepper.planar_model", lambda *_, **__: "switched off")
 
 
 def _without_history() -> None:
-    from discretization.shortcuts import em_stepper
+    from discretization.solver_selection import select_stepper
 
     _patch(
-        "rodsim.running.run.em_stepper",
-        lambda *given, **more: em_stepper(*given, **more | {"earlier": False}),
+        "rodsim.running.run.select_stepper",
+        lambda *given, **more: select_stepper(*given, **more | {"earlier": False}),
     )
 
 
 def _without_groups() -> None:
-    from discretization.trees import places
+    from discretization.trees import data_layout
 
-    grouped = places.side_by_side
-    _patch("discretization.time.tree_stepper.side_by_side", lambda system, tree: grouped(system, tree, 9))
+    grouped = data_layout.simd_body_groups
+    _patch("discretization.time.tree_stepper.simd_body_groups", lambda system, tree: grouped(system, tree, 9))
 
 
 def _without_lanes() -> None:
     for name in ("tree_stepper.TreeStepper", "planar_stepper.PlanarStepper"):
-        _patch(f"discretization.time.{name}._key_of_lanes", lambda _: ())
+        _patch(f"discretization.time.{name}._batch_key", lambda _: ())
 
 
 def _with_new_tangents() -> None:
-    from discretization.time import last_correction
-    from rigid.compilation.decorators import small_kernel
+    from discretization.time import newton_stopping
+    from rigid.compilation.decorators import inline_kernel
 
-    def may_go_again(size, before, nothing, bodies):  # type: ignore[no-untyped-def]
+    def can_reuse_tangent(size, before, nothing, bodies):  # type: ignore[no-untyped-def]
         return False
 
-    last_correction.may_go_again = small_kernel(may_go_again)
+    newton_stopping.can_reuse_tangent = inline_kernel(can_reuse_tangent)
 
 
 def _with_usual_garbage_collection() -> None:
@@ -95,14 +95,14 @@ def _with_machine_code_of_each_kernel() -> None:
 TREES, TIME, PLANE = "discretization/trees", "discretization/time", "discretization/planar"
 ACCELERATORS: dict[str, Accelerator] = {
     "trees: eliminate bodies one by one": Accelerator(
-        [TREES, f"{TIME}/tree_march.py", f"{TIME}/tree_stepper.py", f"{TIME}/last_correction.py"],
+        [TREES, f"{TIME}/tree_march.py", f"{TIME}/tree_stepper.py", f"{TIME}/newton_stopping.py"],
         _nothing,
         "mixed tree 20",
         "oblique hinges 100",
         options_off={"solver": "general"},
     ),
     "plane: three unknowns a frame": Accelerator(
-        [PLANE, *(f"{TIME}/planar_{name}.py" for name in ("march", "newton", "run_march", "stepper"))],
+        [PLANE, *(f"{TIME}/planar_{name}.py" for name in ("march", "newton", "batch_march", "stepper"))],
         _without_plane,
         "planar cantilever 20",
         "four-bars 10",
@@ -115,13 +115,13 @@ ACCELERATORS: dict[str, Accelerator] = {
     ),
     "tangents of the last correction again": Accelerator(
         [
-            f"{TREES}/elimination.py:eliminate_again",
-            f"{TREES}/elimination.py:eliminate_plain_again",
+            f"{TREES}/elimination.py:reeliminate",
+            f"{TREES}/elimination.py:reeliminate_plain",
             f"{TREES}/bodies.py:assemble_residuals",
-            f"{TREES}/body_lanes.py:assemble_residuals_of_groups",
-            f"{TIME}/last_correction.py:may_go_again",
-            f"{PLANE}/elimination.py:again_by_hinge",
-            f"{PLANE}/elimination.py:again_by_hinges",
+            f"{TREES}/body_lanes.py:assemble_group_residuals",
+            f"{TIME}/newton_stopping.py:can_reuse_tangent",
+            f"{PLANE}/elimination.py:resolve_hinge",
+            f"{PLANE}/elimination.py:resolve_hinges",
         ],
         _with_new_tangents,
         "oblique hinges 5",
@@ -130,12 +130,12 @@ ACCELERATORS: dict[str, Accelerator] = {
     ),
     "eight runs of `simulate_many` in SIMD lanes": Accelerator(
         [
-            *(f"{TREES}/{name}.py" for name in ("runs", "run_loops")),
+            *(f"{TREES}/{name}.py" for name in ("batch_arrays", "batch_loops")),
             *(
                 f"{TIME}/{name}.py"
-                for name in ("run_march", "tree_run_march", "planar_run_march", "side_by_side")
+                for name in ("batch_march", "tree_batch_march", "planar_batch_march", "batched_runs")
             ),
-            f"{PLANE}/runs.py",
+            f"{PLANE}/batch_arrays.py",
         ],
         _without_lanes,
         "oblique hinges 20",
@@ -144,7 +144,7 @@ ACCELERATORS: dict[str, Accelerator] = {
         options_off={"runs": RUNS},
     ),
     "threads of one run": Accelerator(
-        ["discretization/assembly/team.py"],
+        ["discretization/assembly/thread_team.py"],
         _nothing,
         "rod 1000",
         "net 5040",
@@ -248,7 +248,7 @@ def _work(name: str, off: bool) -> None:
         accelerator.off()
     # imported now: some accelerators are switched off before the kernels that use them are made
     import rodsim
-    from benchmarks.two_versions import CASES
+    from benchmarks.version_comparison import CASES
 
     options = dict(accelerator.options_off if off else accelerator.options)
     runs = options.pop("runs", 0)

@@ -13,7 +13,7 @@ from math import cos, pi, sin
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.paths import PATHS, Path, Triple
+from benchmarks.reference_paths import PATHS, Path, Triple
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Measure how long the kernels of each family take to compile: python -m benchmarks.compiling [TASK ...]
 
 Each task of `rodsim compile` runs in a process of its own with an empty cache. The table has the processor time of the task and
-of the kernels of each family in it, in s. `SECONDS` of `rigid.compilation.first_compilation` has the numbers of these tasks,
+of the kernels of each family in it, in s. `SECONDS` of `rigid.compilation.compile_notices` has the numbers of these tasks,
 rounded to 5 s and at least 5 s:
 
     model: em, time step: schemes, tree: pictures, planar: planar, contact: contact, statics: statics, modes: modes,
@@ -20,7 +20,7 @@ from typing import Any
 
 from numba.core import event
 
-from rigid.compilation.first_compilation import FamilyListener
+from rigid.compilation.compile_notices import FamilyListener
 from rodsim.compiling.families import FAMILIES
 
 

@@ -1,6 +1,7 @@
 """`python -m benchmarks.elements`: what the elements of rods cost and gain: tables of docs/evidence/elements.md.
 
---space    error in space alone of the rods of `benchmarks.masses` and of a right-angle cantilever, by intervals between
+--space    error in space alone of the rods of `benchmarks.mass_distributions` and of a right-angle cantilever, by intervals
+between
            nodes; the same step for all, against relative(4) with 160 intervals
 --fronts   least time for an error in space and time of B1 and B2, by element and integrator, all in one run
 --order    errors of an equilibrium, the 45 degree bend under 600, in the tip and in the stored energy, and their orders
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cases import B1, B2, RodCase
-from benchmarks.masses import CASES, MassCase, error
+from benchmarks.mass_distributions import CASES, MassCase, error
 from benchmarks.rodsim_cases import rod_model
 from discretization.space.rod_elements import SE3, WORDS, order_of
 from discretization.time.stepper import Stepper

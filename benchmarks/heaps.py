@@ -23,17 +23,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.contact.nearest import distances
-from discretization.contact.search import searched
+from discretization.contact.closest_points import distances
+from discretization.contact.neighbour_search import prepare_search
 from discretization.contact.table import BOTH, Contacts, Rod, contacts_of, points_of
-from discretization.interaction_table import settled_of
-from discretization.own_variables import first_settled, own_variables
+from discretization.interaction_table import history_variable_counts
+from discretization.internal_variables import first_history_variable, internal_variables
 from discretization.state_measures import energies
 from discretization.system import System
-from discretization.time.advance import copy_of
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import copy_state
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL
 from rigid.system import Floats, State
 from rodsim import Friction, Material, Model, Section
@@ -168,7 +168,7 @@ def heap(
     built = model.build()
     loss = (*LOSS[:DRILL], rolling, rolling, *LOSS[ROLL + 1 :]) if rubbing else (0.0,) * len(LOSS)
     system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss, stations))
-    own = np.pad(built.state.own, (0, own_variables(system).size - len(built.state.own)))
+    own = np.pad(built.state.own, (0, internal_variables(system).size - len(built.state.own)))
     return Heap(system, built.state._replace(own=own), h)
 
 
@@ -185,7 +185,7 @@ def settled(own: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
 
 def missed(stepper: ContactStepper, state: State) -> tuple[int, float]:
     """Pairs of segments of different rods that touch and are in no list, of all that there are, and the least distance, m."""
-    contacts, parts = stepper.contacts, searched(stepper.contacts).parts
+    contacts, parts = stepper.contacts, prepare_search(stepper.contacts).parts
     points, known = points_of(contacts, state.r, state.quat), stepper._list_of(state).ends[:, [0, 2]]
     listed = {tuple(pair) for pair in np.sort(known, axis=1).tolist()}
     lacking, least = 0, np.inf
@@ -220,7 +220,7 @@ def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
     for k in range(steps):
         state, report = stepper.advance(state, 1 + k, 1)
         iterations += report.iterations
-        made += report.lists
+        made += report.list_rebuilds
     each = (process_time() - begun) / steps
     begun, fresh = process_time(), own.stepper()
     listed = fresh._list_of(state)
@@ -248,7 +248,7 @@ def split(own: Heap, state: State, times: int = 3) -> Split:
     assert isinstance(inner, Stepper)
     system, numbering, work, h = inner.system, inner.numbering, inner.work, own.h
     begun = state._replace(memory=state.memory[: stepper._inner], own=stepper._settled(state, listed))
-    inner.march(copy_of(begun), h, np.zeros(1))
+    inner.march(copy_state(begun), h, np.zeros(1))
     found = np.full(4, np.inf)
     rhs = -work.residual[: numbering.size]
 
@@ -329,10 +329,10 @@ class Course(NamedTuple):
 
 def bristles(system: System, state: State) -> tuple[int, int]:
     """How many bristles hold and how many slide."""
-    rows = own_variables(system).part(state.own, "bristle")
+    rows = internal_variables(system).part(state.own, "bristle")
     rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + OWN]
-    settles = settled_of(system.others) == OWN
-    planes = state.own[first_settled(system)[settles][:, None] + np.arange(OWN)]
+    settles = history_variable_counts(system.others) == OWN
+    planes = state.own[first_history_variable(system)[settles][:, None] + np.arange(OWN)]
     each = np.concatenate([rods, planes[planes.any(axis=1)]])
     slides = int(np.sum(each[:, 3] > 0.5))
     return len(each) - slides, slides

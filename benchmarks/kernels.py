@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dgbsv
 
 from benchmarks.registry import CASES
 from benchmarks.rodsim_cases import build
-from discretization.assembly.numbering import number
+from discretization.assembly.numbering import number_unknowns
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
 from discretization.time.newton import correct, factor, solve
@@ -57,7 +57,7 @@ def _best(action: Callable[[], object], repeats: int = 9) -> float:
 
 def _newton_over_dgbsv(built: Built) -> tuple[float, float]:
     system, state = built.system, built.state
-    numbering = number(system)
+    numbering = number_unknowns(system)
     work = workspace(system, numbering)
     begin_step(system, numbering, state, work, H)
     move(system, state, work)

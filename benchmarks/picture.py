@@ -15,12 +15,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.fronts import front
 from benchmarks.measurement import Measurement
+from benchmarks.pareto_fronts import front
 from benchmarks.registry import CASES
 from benchmarks.report import family, is_ours
+from rodsim.results.atomic_write import atomic_file
 from rodsim.results.plot import COLORS
-from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
     figure.supxlabel("time, s")
     figure.supylabel("relative error")
     target = Path(path)
-    with whole_file(target) as file:
+    with atomic_file(target) as file:
         figure.savefig(file, format=target.suffix.lstrip(".") or "png")
     return target
 

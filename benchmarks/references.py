@@ -1,4 +1,4 @@
-"""`python -m benchmarks.references`: writes the converged positions of B1, B2, B3 to `paths.py`.
+"""`python -m benchmarks.references`: writes the converged positions of B1, B2, B3 to `reference_paths.py`.
 
 Rods: elements of order 4 and em4 or em6, refined until half the mesh moves them by less than 1e-5 of the length. Bars
 in their plane: the equations of N pendulums in their angles, by a Runge-Kutta method of order 8; in space em6.
@@ -88,7 +88,7 @@ def main() -> None:
             lines += [f"            ({', '.join(f'{x + 0.0:.{DIGITS}f}' for x in r)})," for r in path]
             lines.append("        ),")
         lines.append("    },")
-    page = Path(__file__).with_name("paths.py")
+    page = Path(__file__).with_name("reference_paths.py")
     head = page.read_text(encoding="utf-8").partition("PATHS:")[0]
     page.write_text(head + "PATHS: dict[str, dict[str, Path]] = {\n" + "\n".join(lines) + "\n}\n", "utf-8")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from benchmarks.cases import ChainCase, TopCase
-from benchmarks.fronts import front, time_at_error
 from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import Mechanism
+from benchmarks.pareto_fronts import front, time_at_error
 from benchmarks.registry import Case
 
 

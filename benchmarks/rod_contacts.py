@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rodsim import Cylinder, Friction, Model, Result, Section, Sphere, simulate
-from rodsim.parts.model_parts import Rod
-from rodsim.parts.surface_entries import SolidEntry
+from rodsim.components.model_parts import Rod
+from rodsim.components.surfaces import SolidSurface
 
 G, RADIUS, ROUNDS = 9.80665, 0.025, 3
 SLOPE, FORCE, COUPLE, FACTOR = 0.15 * pi, 9.0, 0.1, 0.4  # N/m, N m/m along the rod; of its moments of inertia
@@ -132,7 +132,7 @@ def add_cylinder(
     name: str,
     place: tuple[float, float, float],
     velocity: tuple[float, float, float] = (0, 0, 0),
-) -> SolidEntry:
+) -> SolidSurface:
     """PyElastica's, which touches there by the segment of its axis."""
     body = model.add_body(name, Cylinder(0.1, 0.5, density=1750.0), place, velocity=velocity)
     return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, -0.25), (0, 0, 0.25)], radius=0.1)

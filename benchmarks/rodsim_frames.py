@@ -11,12 +11,12 @@ from benchmarks.measurement import Measurement
 from benchmarks.mechanisms import Triple
 from benchmarks.rodsim_stepper import stepper_of
 from discretization.state_measures import energies
-from discretization.statics.path import settle, walk
-from discretization.statics.rest import Rest
+from discretization.statics.equilibrium_system import EquilibriumSystem
+from discretization.statics.load_steps import find_equilibrium, follow_load_steps
 from rigid.system import State
 from rodsim import Model, Newton, Section, equilibrium, simulate
 from rodsim.building.build import Built
-from rodsim.parts.model_parts import Anchor
+from rodsim.components.model_parts import Anchor
 from rodsim.small_motions.modal_analysis import modes
 from rodsim.statics.load_factors import loading_of
 
@@ -68,14 +68,14 @@ def _called(case: Frame, resolution: int, h: float, element: str, order: int, ma
 
 def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
     """Seconds in the load steps, their number, and the equilibrium."""
-    rest = Rest(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
+    rest = EquilibriumSystem(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
     steps = [0]
 
     def reached(point: object) -> None:
         steps[0] += 1
 
     begin = process_time()
-    failure = settle(rest) or walk(rest, 0.0, 1.0, h, reached).failure
+    failure = find_equilibrium(rest) or follow_load_steps(rest, 0.0, 1.0, h, reached).failure
     wall = process_time() - begin
     if failure is not None:
         raise RuntimeError(f"no equilibrium beyond load factor {rest.factor:.3g}")

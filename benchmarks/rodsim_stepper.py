@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discretization.planar.symmetry import Symmetry
-from discretization.shortcuts import em_stepper
+from discretization.planar.symmetry_input import Symmetry
+from discretization.solver_selection import select_stepper
 from discretization.time.stepper import Stepper
 from rodsim.building.build import Built
 
@@ -11,6 +11,6 @@ from rodsim.building.build import Built
 def stepper_of(built: Built, h: float, order: int = 2) -> Stepper:
     """Ready to march: it has looked at the types of the model, which is part of no step."""
     symmetry = Symmetry(built.state, built.load_directions)
-    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
+    stepper = select_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
     stepper.advance(built.state, 0, 1)
     return stepper

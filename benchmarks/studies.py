@@ -27,12 +27,12 @@ import psutil
 from distributed import Client
 
 from rodsim.scenes.reading import read
-from rodsim.studies.bases import FunctionBase, scene_base
+from rodsim.studies.case_keys import program
 from rodsim.studies.cases import Recipe, run_batch
-from rodsim.studies.keys import program
 from rodsim.studies.study import Parameter, Study
+from rodsim.studies.study_runner import run_study
 from rodsim.studies.study_schema import DesignEntry, ParameterEntry
-from rodsim.studies.sweeping import run_study
+from rodsim.studies.study_targets import FunctionTarget, scene_target
 from rodsim.studies.workers import open_workers, run_cases
 
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
@@ -44,7 +44,7 @@ def study(n: int, t_end: float) -> Study:
     entry = ParameterEntry(path="sections.spaghetti.EI", low=100.0, high=1000.0, n=n)
     source = read(SCENE)
     parameter = Parameter("EI", entry)
-    base = scene_base(
+    base = scene_target(
         source.file,
         source.data,
         source.lines,
@@ -67,7 +67,7 @@ def waits(x: float) -> dict[str, float]:
 def waiting(n: int) -> Study:
     """Cases that wait: on a machine that others use, what a study adds can be told from what they take."""
     entry = ParameterEntry(low=0.0, high=1.0, n=n)
-    return Study("waiting", FunctionBase(waits, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
+    return Study("waiting", FunctionTarget(waits, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
 
 
 def overhead(cases: Study, repeats: int) -> None:

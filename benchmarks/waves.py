@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rodsim import Material, Section
-from rodsim.parts.model_parts import MASSES
+from rodsim.components.model_parts import MASSES
 from rodsim.waves import BRANCHES, nodes_needed, steps_needed
 
 RADIUS = 0.01

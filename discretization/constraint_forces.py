@@ -23,25 +23,25 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 
 from discretization.drives import count_drives
-from discretization.groups import Role, groups_of, loaded
-from discretization.linear.one_thread import one_thread
-from discretization.linearisation import applied, inertia
-from discretization.linearisation.equations import SMALL, filled
+from discretization.interaction_groups import Role, groups_of, with_load_values
+from discretization.linear.blas_threads import one_thread
+from discretization.linearisation import inertia, load_stiffness
+from discretization.linearisation.equations import SMALL, fill_zero_diagonal
 from discretization.linearisation.matrices import array, sparse
-from discretization.long_rest import goes_on
 from discretization.multipliers import count_multipliers
-from discretization.redundancy import constraint_jacobian, count_repeated
+from discretization.redundancy import constraint_jacobian, count_redundant
+from discretization.relaxed_system import has_evolution_equations
 from discretization.state_measures import velocity_residual
 from discretization.system import System
-from discretization.time.drives_in_charts import DriveValues, take_over, works_in
+from discretization.time.drives_in_charts import DriveValues, drive_works_in, store_drives_in_state
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
 # rad, or displacement over the size of the model, of a frame between two points of the differences
-TURNED = 0.05
-OF_STEP = 0.125  # largest distance of the points over the time step, if something is driven
+ROTATION_STEP = 0.05
+STEP_FRACTION = 0.125  # largest distance of the points over the time step, if something is driven
 PROXIMAL = 1e-8  # softness of undetermined multipliers, relative to the mean of G M^-1 G^T
 REPEATED = 8  # iterations: each reduces an error by PROXIMAL over an eigenvalue of that matrix
 # points and weights of first derivatives, in units of the distance of the points
@@ -78,10 +78,12 @@ def instant_multipliers(
         In the order of `State.lam`. None if the forces at one instant are not a function of the state: internal variables with
         evolution equations (relaxing sections, states of user interactions, friction with memory).
     """
-    system = loaded(system, loads)
+    system = with_load_values(system, loads)
     acting = groups_of(system, state)
     resisting = [own.group for own in acting if own.role is Role.DISSIPATION]
-    if goes_on(system) or any(group.kind.condensed.settle is not None for group in resisting):
+    if has_evolution_equations(system) or any(
+        group.kind.condensed.update_internal is not None for group in resisting
+    ):
         return None
     moving = np.flatnonzero(system.frames.fixed == 0)
     if not len(moving):
@@ -90,7 +92,7 @@ def instant_multipliers(
     place[moving] = np.arange(len(moving))
     use = (6 * moving[:, None] + np.arange(6)).ravel()
     pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
-    force = -applied.weight(system)
+    force = -load_stiffness.weight(system)
     for group in pushing:
         _add_forces(evaluation.gradients, group, state.r, state.quat, out=force)
     for group in resisting:
@@ -98,10 +100,10 @@ def instant_multipliers(
     omega = quaternions.rotate(state.quat, state.Omega)
     turning = np.einsum("nij,nj->ni", inertia.spatial_inertia(system, state), omega)
     force[:, 3:] += np.cross(omega, turning)
-    M = filled(sparse(inertia.mass(system, state).matrix(place)))
+    M = fill_zero_diagonal(sparse(inertia.mass(system, state).matrix(place)))
     G = constraint_jacobian(system, state).tocsr()[:, use]
     gamma = _changing_rates(system, state, drive_values, t, dt)
-    return _solved(M, G, force.ravel()[use], gamma, bool(count_repeated(system, state)))
+    return _solved(M, G, force.ravel()[use], gamma, bool(count_redundant(system, state)))
 
 
 def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, out: Floats) -> None:
@@ -122,9 +124,9 @@ def _changing_rates(
     if not driven and not fastest and not speed:
         return np.zeros(count_multipliers(system))
     lever = float(np.ptp(state.r, axis=0).max()) or 1.0
-    distance = TURNED / max(fastest, speed / lever, 1e-300)
+    distance = ROTATION_STEP / max(fastest, speed / lever, 1e-300)
     places, weights = _FORWARD if driven else _CENTRAL
-    distance = min(distance, OF_STEP * dt) if driven else distance
+    distance = min(distance, STEP_FRACTION * dt) if driven else distance
     residuals = []
     for offset in (distance * places).tolist():
         turn = quaternions.from_rotation_vector(offset * omega)
@@ -134,7 +136,7 @@ def _changing_rates(
         if drives is not None:
             there = State(*(values.copy() for values in there))
             packed = drives(np.array([t + offset]))[0]
-            take_over(system, packed, works_in(system, there), there)
+            store_drives_in_state(system, packed, drive_works_in(system, there), there)
         residuals.append(velocity_residual(system, there))
     changes: Floats = weights @ np.array(residuals) / distance
     return changes

@@ -1,4 +1,5 @@
-"""Store prescribed motion in states and pack it for a step: driven rows (`rigid.interactions.driven`) and driven frames.
+"""Store prescribed motion in states and pack it for a step: driven rows (`rigid.interactions.driven_constraints`) and driven
+frames.
 
 A driven frame does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are prescribed.
 The block of drives in `State.own` has a row for every driven constraint, in their order, then one for every driven frame:
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.memo import memo, of_structure
+from discretization.memoization import memoized, per_structure
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
@@ -38,7 +39,7 @@ def driven_frames(fixed: np.ndarray) -> Ints:
     return np.flatnonzero(fixed == DRIVEN)
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def count_drives(system: System) -> int:
     """Return the number of rows of drives in `State.own`."""
     kind, fixed = system.constraints.kind, system.frames.fixed
@@ -63,15 +64,15 @@ def pack_frame(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
     return np.stack([r, v, Omega, quat[:, 1:], first], axis=1)
 
 
-def varying(constraints: Constraints) -> bool:
+def has_driven_parameters(constraints: Constraints) -> bool:
     """Return whether states store some parameters of the constraints, that is whether constraints are driven."""
     return len(driven_rows(constraints)) > 0
 
 
-def as_driven(constraints: Constraints, drive: Floats) -> Constraints:
+def with_driven_parameters(constraints: Constraints, drive: Floats) -> Constraints:
     """Return the constraints with the driven parameters of one state in place of those at t = 0.
 
-    `drive` (d, NUMBERS): their block of `discretization.own_variables`.
+    `drive` (d, NUMBERS): their block of `discretization.internal_variables`.
     """
     rows = driven_rows(constraints)
     if not len(rows):
@@ -101,10 +102,10 @@ def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Co
     place = (c * np.arange(copies)[:, None] + rows).ravel()
     own.Ua[place] = drive[..., :3].reshape(-1, 3)
     own.value[place] = drive[..., 3].ravel()
-    return own, flattened(state)
+    return own, flatten_states(state)
 
 
-def flattened(state: State) -> State:
+def flatten_states(state: State) -> State:
     """Return many states (T, n, ...) as one state of T copies of the frames."""
     flat = {
         name: np.ascontiguousarray(getattr(state, name)).reshape(-1, getattr(state, name).shape[-1])
@@ -114,7 +115,9 @@ def flattened(state: State) -> State:
 
 
 def explicit_rates(constraints: Constraints, state: State, drive: Floats) -> Floats:
-    """Return the explicit time derivative (..., d) of the driven rows in dg/dt: g(y, dX/dt) of `rigid.interactions.driven`."""
+    """Return the explicit time derivative (..., d) of the driven rows in dg/dt: g(y, dX/dt) of
+    `rigid.interactions.driven_constraints`.
+    """
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
     drive = drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)

@@ -9,43 +9,48 @@ from __future__ import annotations
 
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
-from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
+from rigid.interactions.contact.box_dissipation import (
+    BOX_ROD_DISSIPATION,
+    BOXES_DISSIPATION,
+    SPHERE_BOX_DISSIPATION,
+)
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
-from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
+from rigid.interactions.contact.capsule_dissipation import CAPSULES_DISSIPATION
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.core_losses import (
-    CORE_ROD_LOSS,
-    HULLS_LOSS,
-    ROUND_HULLS_LOSS,
-    SPHERE_CORE_LOSS,
+from rigid.interactions.contact.core_dissipation import (
+    CORE_ROD_DISSIPATION,
+    HULLS_DISSIPATION,
+    ROUND_HULLS_DISSIPATION,
+    SPHERE_CORE_DISSIPATION,
 )
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
-from rigid.interactions.contact.edge_losses import EDGES_LOSS
+from rigid.interactions.contact.edge_dissipation import EDGES_DISSIPATION
 from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
-from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
-from rigid.interactions.contact.losses import (
-    PLANE_CIRCLE_LOSS,
-    PLANE_ROD_LOSS,
-    PLANE_SPHERE_LOSS,
-    ROD_LOSSES,
-    SPHERES_LOSS,
+from rigid.interactions.contact.mesh_dissipation import (
+    MESH_HULL_DISSIPATION,
+    MESH_ROD_DISSIPATION,
+    MESH_ROUND_DISSIPATION,
+    SPHERE_MESH_DISSIPATION,
 )
 from rigid.interactions.contact.mesh_hulls import MESH_HULL
-from rigid.interactions.contact.mesh_losses import (
-    MESH_HULL_LOSS,
-    MESH_ROD_LOSS,
-    MESH_ROUND_LOSS,
-    SPHERE_MESH_LOSS,
-)
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
+from rigid.interactions.contact.sphere_rod_contacts import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.sphere_rod_dissipation import (
+    PLANE_CIRCLE_DISSIPATION,
+    PLANE_ROD_DISSIPATION,
+    PLANE_SPHERE_DISSIPATION,
+    ROD_DISSIPATIONS,
+    SPHERES_DISSIPATION,
+)
 from rigid.interactions.drag import DRAG
 from rigid.interactions.gear import GEARS
 from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.interactions.kind_registry import KindRegistry
 from rigid.interactions.law_springs import (
     ANGLE_DAMPER,
     ANGLE_SPRING,
@@ -55,12 +60,11 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.interactions.loads import LOADS
-from rigid.interactions.numbered import Numbered
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 
-INTERACTIONS = Numbered(
+INTERACTIONS = KindRegistry(
     [
         BUSHING,
         BUSHING_DAMPER,
@@ -82,40 +86,40 @@ INTERACTIONS = Numbered(
         SPHERES,
         SPHERE_ROD,
         RODS,
-        PLANE_SPHERE_LOSS,
-        PLANE_ROD_LOSS,
-        SPHERES_LOSS,
+        PLANE_SPHERE_DISSIPATION,
+        PLANE_ROD_DISSIPATION,
+        SPHERES_DISSIPATION,
         PLANE_CIRCLE,
-        PLANE_CIRCLE_LOSS,
+        PLANE_CIRCLE_DISSIPATION,
         SPHERE_CAPSULE,
         CAPSULE_ROD,
         CAPSULES,
         *LOADS,
         SPHERE_BOX,
         BOXES,
-        SPHERE_BOX_LOSS,
-        BOXES_LOSS,
+        SPHERE_BOX_DISSIPATION,
+        BOXES_DISSIPATION,
         BOX_ROD,
-        BOX_ROD_LOSS,
+        BOX_ROD_DISSIPATION,
         SPHERE_MESH,
         MESH_ROD,
-        SPHERE_MESH_LOSS,
-        MESH_ROD_LOSS,
+        SPHERE_MESH_DISSIPATION,
+        MESH_ROD_DISSIPATION,
         SPHERE_CORE,
         CORE_ROD,
-        SPHERE_CORE_LOSS,
-        CORE_ROD_LOSS,
+        SPHERE_CORE_DISSIPATION,
+        CORE_ROD_DISSIPATION,
         HULLS,
-        HULLS_LOSS,
+        HULLS_DISSIPATION,
         ROUND_HULLS,
-        ROUND_HULLS_LOSS,
-        CAPSULES_LOSS,
+        ROUND_HULLS_DISSIPATION,
+        CAPSULES_DISSIPATION,
         MESH_HULL,
-        MESH_HULL_LOSS,
+        MESH_HULL_DISSIPATION,
         MESH_ROUND,
-        MESH_ROUND_LOSS,
+        MESH_ROUND_DISSIPATION,
         EDGES,
-        EDGES_LOSS,
+        EDGES_DISSIPATION,
     ]
 )
-INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])
+INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

@@ -15,9 +15,18 @@ from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Condensed, Group, Kind, group, no_value
+from rigid.interactions.kind_registry import MissingFunction
+from rigid.interactions.kinds import (
+    MAX_FRAMES,
+    MAX_INTERNAL_VARIABLES,
+    MAX_ROWS,
+    Condensed,
+    Group,
+    Kind,
+    group,
+    no_value,
+)
 from rigid.interactions.loads import LOADS, VALUE
-from rigid.interactions.numbered import Absent
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
@@ -59,10 +68,11 @@ def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
     """
     for own in each:
         kind = own.kind
-        if kind.arity > MOST_FRAMES or kind.rows > MOST_ROWS or kind.own > MOST_OWN:
+        if kind.arity > MAX_FRAMES or kind.rows > MAX_ROWS or kind.n_internal > MAX_INTERNAL_VARIABLES:
             raise ModelError(
-                f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.own} own variables; there may be {MOST_FRAMES}, "
-                f"{MOST_ROWS} and {MOST_OWN}: make several interactions of it"
+                f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.n_internal} own variables; there may be "
+                f"{MAX_FRAMES}, "
+                f"{MAX_ROWS} and {MAX_INTERNAL_VARIABLES}: make several interactions of it"
             )
         if kind.signal >= 0 and kind.arity > 1:
             raise ModelError(
@@ -85,7 +95,7 @@ def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
     )
 
 
-def dissipates(kind: Kind) -> bool:
+def is_dissipation(kind: Kind) -> bool:
     """Return whether a kind is a dissipation and not an energy."""
     return kind.value is no_value
 
@@ -107,36 +117,38 @@ def rows_of(own: InteractionTable) -> Ints:
     return _of_kinds(own, lambda kind: kind.rows)
 
 
-def holding(own: InteractionTable) -> Ints:
+def constraint_indices(own: InteractionTable) -> Ints:
     """Return the indices of the interactions that are constraints."""
     return np.flatnonzero(rows_of(own))
 
 
-def own_of(own: InteractionTable) -> Ints:
+def counted_variable_counts(own: InteractionTable) -> Ints:
     """Return the number of counted internal variables of each interaction, (e,)."""
     return _of_kinds(own, _counted)
 
 
-def settled_of(own: InteractionTable) -> Ints:
+def history_variable_counts(own: InteractionTable) -> Ints:
     """Return the number of internal variables of each interaction that are updated at the end of an accepted step, (e,)."""
     return _of_kinds(own, _settled)
 
 
-def settled_values(own: InteractionTable) -> Floats:
-    """Return the internal variables of `settled_of` (k,) as stored among the parameters, interaction by interaction."""
+def history_variable_values(own: InteractionTable) -> Floats:
+    """Return the internal variables of `history_variable_counts` (k,) as stored among the parameters, interaction by
+    interaction.
+    """
     if not len(own.kind):
         return np.zeros(0)
-    return own.numbers[_places(own, settled_of(own))]
+    return own.numbers[_places(own, history_variable_counts(own))]
 
 
-def with_counted(own: InteractionTable, values: Floats) -> InteractionTable:
+def with_counted_variables(own: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with counted internal variables (k,) of a state stored among the parameters."""
-    return _with_own(own, values, own_of(own)) if len(values) else own
+    return _with_own(own, values, counted_variable_counts(own)) if len(values) else own
 
 
-def with_settled(own: InteractionTable, values: Floats) -> InteractionTable:
-    """Return the table with the internal variables (k,) of `settled_of` of a state stored among the parameters."""
-    return _with_own(own, values, settled_of(own)) if len(values) else own
+def with_history_variables(own: InteractionTable, values: Floats) -> InteractionTable:
+    """Return the table with the internal variables (k,) of `history_variable_counts` of a state stored among the parameters."""
+    return _with_own(own, values, history_variable_counts(own)) if len(values) else own
 
 
 def _with_own(own: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
@@ -153,12 +165,14 @@ def _places(own: InteractionTable, count: Ints) -> Ints:
     return places
 
 
-def counting(own: InteractionTable) -> list[Group]:
+def counted_variable_groups(own: InteractionTable) -> list[Group]:
     """Return groups whose values are the counted variables; their row is the index of the first one of each interaction."""
-    count = own_of(own)
+    count = counted_variable_counts(own)
     first = np.cumsum(count) - count
     return [
-        each._replace(kind=each.kind._replace(value=each.kind.count, rows=each.kind.own), row=first[each.row])
+        each._replace(
+            kind=each.kind._replace(value=each.kind.count, rows=each.kind.n_internal), row=first[each.row]
+        )
         for each in groups_of(own, np.flatnonzero(count))
     ]
 
@@ -175,9 +189,9 @@ def at_states(
     """Return groups of the interactions `use` in T states, as one state of T copies of the `frames` frames.
 
     `values` (T, k): internal variables of the states. `row` (e,): first row of each interaction. `rows`: number of rows of one
-    state. `count` (e,): number of internal variables of each interaction, by default `own_of`.
+    state. `count` (e,): number of internal variables of each interaction, by default `counted_variable_counts`.
     """
-    count, copies = own_of(own) if count is None else count, np.arange(len(values))
+    count, copies = counted_variable_counts(own) if count is None else count, np.arange(len(values))
     first, found = np.cumsum(count) - count, []
     for each in groups_of(own, use):
         width = each.numbers.shape[1]
@@ -193,15 +207,17 @@ def at_states(
     return found
 
 
-def kept_at_states(own: InteractionTable, settled: Floats, frames: int) -> list[Group]:
+def stored_energy_groups(own: InteractionTable, settled: Floats, frames: int) -> list[Group]:
     """Return groups of the energies stored in the internal variables `settled` (T, k) of T states.
 
-    The variables are those of `settled_of`; copies of the frames and rows are as in `at_states`.
+    The variables are those of `history_variable_counts`; copies of the frames and rows are as in `at_states`.
     """
-    count = settled_of(own)
+    count = history_variable_counts(own)
     use, row = np.flatnonzero(count), np.cumsum(count > 0) - 1
     groups = at_states(own, settled, frames, use, row, len(use), count)
-    return [each._replace(kind=each.kind._replace(value=each.kind.condensed.kept)) for each in groups]
+    return [
+        each._replace(kind=each.kind._replace(value=each.kind.condensed.stored_energy)) for each in groups
+    ]
 
 
 def works(own: InteractionTable) -> bool:
@@ -225,7 +241,10 @@ def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
 def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
     """Return the indices (k,) of the energies, the index (e,) of each among them, and their number."""
     use = np.flatnonzero(
-        [not (dissipates(INTERACTIONS[k]) or INTERACTIONS[k].rows or INTERACTIONS[k].works) for k in own.kind]
+        [
+            not (is_dissipation(INTERACTIONS[k]) or INTERACTIONS[k].rows or INTERACTIONS[k].works)
+            for k in own.kind
+        ]
     )
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
     return use, place, len(use)
@@ -234,9 +253,9 @@ def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
 def at_rest(own: InteractionTable) -> InteractionTable:
     """Return the table without dissipations; do not write to the result."""
     kinds = [INTERACTIONS[k] for k in set(own.kind.tolist())]
-    if not any(dissipates(kind) or kind.beside for kind in kinds):
+    if not any(is_dissipation(kind) or kind.beside for kind in kinds):
         return own
-    found = chosen(own, np.array([not dissipates(INTERACTIONS[k]) for k in own.kind], bool))
+    found = chosen(own, np.array([not is_dissipation(INTERACTIONS[k]) for k in own.kind], bool))
     numbers = found.numbers.copy()
     for k in np.unique(found.kind):
         if beside := INTERACTIONS[k].beside:
@@ -349,7 +368,7 @@ def with_signals(own: InteractionTable, values: Floats) -> InteractionTable:
     return own._replace(numbers=numbers)
 
 
-def with_tables(
+def insert_file_tables(
     own: InteractionTable, springs: Springs, torsions: TorsionSprings, loads: Loads
 ) -> InteractionTable:
     """Return the table with loads, springs and torsion springs inserted before its interactions."""
@@ -385,13 +404,13 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Int
     """Return the interaction table of springs or torsion springs; `size` (k, 2) is that of `InteractionTable`."""
     own, count = INTERACTIONS[kind], len(size)
     columns = [getattr(table, name) for name in own.columns]
-    numbers = np.column_stack([*columns, np.zeros((count, own.own))])
+    numbers = np.column_stack([*columns, np.zeros((count, own.n_internal))])
     frames = _widened(table.frames, FRAMES)
     first = numbers.shape[1] * np.arange(count + 1)
     return InteractionTable(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
 
 
-def without_tables(own: InteractionTable) -> InteractionTable:
+def without_file_tables(own: InteractionTable) -> InteractionTable:
     """Return the table without loads, springs and torsion springs, which have tables of their own in files."""
     if not len(own.kind):
         return own
@@ -413,18 +432,18 @@ def in_files(own: InteractionTable) -> InteractionTable:
 
 def _counted(kind: Kind) -> int:
     """Return the number of counted internal variables of a kind."""
-    return 0 if kind.count is None else kind.own
+    return 0 if kind.count is None else kind.n_internal
 
 
 def _settled(kind: Kind) -> int:
     """Return the number of internal variables of a kind that are updated at the end of an accepted step."""
-    return 0 if kind.condensed.settle is None else kind.own
+    return 0 if kind.condensed.update_internal is None else kind.n_internal
 
 
-def variables_of(names: Sequence[str]) -> Ints:
+def variable_counts(names: Sequence[str]) -> Ints:
     """Return the numbers of counted and of settled internal variables (k, 2) of the registered kinds in `names`.
 
-    Built-in kinds are not included; the order is that of the registry. Settled ones are those of `settled_of`.
+    Built-in kinds are not included; the order is that of the registry. Settled ones are those of `history_variable_counts`.
     """
     kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
     found: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
@@ -436,10 +455,11 @@ def from_files(
 ) -> InteractionTable:
     """Return a table written by `in_files` with the kind numbers of this process.
 
-    `names`: kinds that are not built in. `variables` (k, 2): result of `variables_of` for them. `made`: returns a kind from its
+    `names`: kinds that are not built in. `variables` (k, 2): result of `variable_counts` for them. `made`: returns a kind from
+    its
     name, if the name determines it, else None. Raises ValueError if `variables` does not fit `names`.
     """
-    if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MOST_OWN)):
+    if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MAX_INTERNAL_VARIABLES)):
         raise ValueError(
             f"{len(names)} kinds that are not ours, but their own variables are {variables.tolist()}"
         )
@@ -449,10 +469,10 @@ def from_files(
         """Return a kind for `name`: the one made from its name, or a placeholder without functions."""
         if (known := made(name)) is not None:
             return known
-        arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), Absent(name)
+        arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), MissingFunction(name)
         counted, settled = told[name]
-        condensed = Condensed(settle=none if settled else None)
-        kind = Kind(name, arity, 0, none, none, none, own=counted + settled, condensed=condensed)
+        condensed = Condensed(update_internal=none if settled else None)
+        kind = Kind(name, arity, 0, none, none, none, n_internal=counted + settled, condensed=condensed)
         return kind._replace(count=none if counted else None)
 
     return own._replace(kind=INTERACTIONS.from_files("others", own.kind, names, absent)) if names else own

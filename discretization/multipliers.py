@@ -1,7 +1,7 @@
 """List the items that contribute rows of g: the constraints of their table, then all other interactions with rows.
 
 `State.lam` has the multipliers in this order. Code that numbers unknowns, balances rows or detects redundant constraints
-reads this list; the meaning of a row is defined by its kind (`discretization.groups.constraints_of`).
+reads this list; the meaning of a row is defined by its kind (`discretization.interaction_groups.constraints_of`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization import interaction_table
-from discretization.memo import memo, of_structure
+from discretization.memoization import memoized, per_structure
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
 from rigid.system import Floats, Ints
 
 
-class Multipliers(NamedTuple):
+class MultiplierItems(NamedTuple):
     """Rows of g of k items, a constraint or an interaction with rows each."""
 
     frames: Ints  # (k, columns of `InteractionTable.frames`) -1: none
@@ -43,12 +43,12 @@ class Multipliers(NamedTuple):
         return totals[self.joint]
 
 
-@memo(of_structure)
-def multipliers_of(system: System) -> Multipliers:
+@memoized(per_structure)
+def multipliers_of(system: System) -> MultiplierItems:
     """Return the list of multipliers of a system."""
     constraints, more = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
-    other = interaction_table.holding(more)
+    other = interaction_table.constraint_indices(more)
     frames = np.full((c + len(other), more.frames.shape[1]), -1, np.int64)
     frames[:c, :2], frames[c:] = constraints.frames, more.frames[other]
     own = interaction_table.rows_of(more)[other]
@@ -56,7 +56,7 @@ def multipliers_of(system: System) -> Multipliers:
     repeats = np.zeros(len(frames), bool)
     repeats[: len(constraints.repeats)] = constraints.repeats
     repeats[c:] = more.repeats[other] if len(more.repeats) else False
-    return Multipliers(
+    return MultiplierItems(
         frames,
         np.concatenate([rows, own]),
         np.concatenate([first, rows.sum() + np.cumsum(own) - own]).astype(np.int64),
@@ -68,7 +68,7 @@ def multipliers_of(system: System) -> Multipliers:
     )
 
 
-def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
+def with_redundant_items(system: System, repeats: NDArray[np.bool_]) -> System:
     """Return the system with the items of the mask `repeats` (k,) marked as redundant."""
     c, other = len(system.constraints.kind), multipliers_of(system).other
     marked = repeats.astype(np.uint8)
@@ -80,7 +80,7 @@ def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
     return system._replace(others=system.others._replace(repeats=of_others))
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def count_multipliers(system: System) -> int:
     """Return the number of rows of g, the length of `State.lam`."""
     return int(rows_of(system.constraints).sum() + interaction_table.rows_of(system.others).sum())

@@ -23,9 +23,14 @@ import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
 from discretization.components import components
-from discretization.groups import constraints_of
+from discretization.interaction_groups import constraints_of
 from discretization.linear.sparse import sparse_lu
-from discretization.multipliers import Multipliers, count_multipliers, multipliers_of, with_repeats
+from discretization.multipliers import (
+    MultiplierItems,
+    count_multipliers,
+    multipliers_of,
+    with_redundant_items,
+)
 from discretization.state_checks import POSES, check_states
 from discretization.state_measures import constraint_residual
 from discretization.system import System
@@ -91,7 +96,7 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
 
 
-def count_repeated(system: System, state: State) -> int:
+def count_redundant(system: System, state: State) -> int:
     """Return how many equations of joints are implied by the others at `state`."""
     return _repeated(system, state)[0]
 
@@ -245,7 +250,7 @@ def _log_determinant(factors: scipy.sparse.linalg.SuperLU) -> float:
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
-def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
+def _loops(held: MultiplierItems, system: System, joints: Ints) -> list[list[int]]:
     """Group the joints `joints` by the components of the graph of moving frames that connects them."""
     use = np.isin(held.joint, joints)
     frames = held.frames[use]
@@ -258,9 +263,9 @@ def _loops(held: Multipliers, system: System, joints: Ints) -> list[list[int]]:
     return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
 
 
-def softened(system: System, found: Redundancy) -> System:
+def with_redundancy_marked(system: System, found: Redundancy) -> System:
     """Return the system with all rows of redundant joints marked as redundant.
 
     All rows of these joints are marked because a loop may pass through a position in which more of them are dependent.
     """
-    return with_repeats(system, np.isin(multipliers_of(system).joint, found.joints))
+    return with_redundant_items(system, np.isin(multipliers_of(system).joint, found.joints))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discretization.own_variables import own_variables
+from discretization.internal_variables import internal_variables
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.system import System
 from rigid import checks
@@ -21,7 +21,7 @@ POSES = ("r", "quat")
 _FLOAT = np.dtype(float)
 
 
-def checked(state: State, shapes: Shapes, *fields: str, in_place: bool = False) -> State:
+def check_arrays(state: State, shapes: Shapes, *fields: str, in_place: bool = False) -> State:
     """Return the state if all its arrays, or the fields named, can be passed to kernels: `shapes`, float64, row after row.
 
     `in_place`: True if the arrays are changed in place and must be writable. Raises ModelError that names the field.
@@ -50,7 +50,7 @@ def check_states(system: System, states: State, *fields: str) -> None:
     n, many = len(system.frames.mass), np.shape(states.r)[:-2]
     shapes: Shapes = {"r": (n, 3), "quat": (n, 4), "v": (n, 3), "Omega": (n, 3)}
     if "own" in fields:
-        shapes["own"] = (own_variables(system).size,)
+        shapes["own"] = (internal_variables(system).size,)
     if not shapes.keys() >= set(fields):
         shapes = state_shapes(sizes_of(system))
     for name in fields:
@@ -86,7 +86,7 @@ def _fault(name: str, array: object, shape: tuple[int, ...]) -> str:
     return "is read-only, and a march changes it; give a copy, or call `advance`"
 
 
-def given_values(
+def evaluate_user_function(
     what: str, function: Callable[[Floats], object], times: Floats, shape: tuple[int, ...]
 ) -> Floats:
     """Return the values (k, *shape) of a user's function at times (k,), s.

@@ -12,8 +12,14 @@ import numpy as np
 
 from discretization import interaction_table
 from discretization.contact import interactions as contact
-from discretization.drives import at_states, driven_rows, explicit_rates, flattened, varying
-from discretization.own_variables import own_variables, part
+from discretization.drives import (
+    at_states,
+    driven_rows,
+    explicit_rates,
+    flatten_states,
+    has_driven_parameters,
+)
+from discretization.internal_variables import internal_variables, part
 from discretization.space import rods
 from discretization.space.rods import summed
 from discretization.state_checks import POSES, check_states
@@ -64,7 +70,7 @@ def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
 
 
 def branch_losses(system: System, state: State) -> Floats:
-    """Return the power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
+    """Return the power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.maxwell_branch`."""
     return rods.branch_losses(system.rods, part(system, state, "branch"))
 
 
@@ -87,8 +93,8 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     elastic = rods.elastic_energies(system.rods, state.r, state.quat, strain, stress, branch)
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
     spring = _spring_energy(system, state) + _contact_energy(system, state)
-    if own_variables(system).settled:
-        spring = spring + _sum(kept_energies(system, state))
+    if internal_variables(system).settled:
+        spring = spring + _sum(stored_energies(system, state))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
 
 
@@ -115,10 +121,10 @@ def _contact_energy(system: System, state: State) -> Floats:
     return found
 
 
-def kept_energies(system: System, state: State) -> Floats:
+def stored_energies(system: System, state: State) -> Floats:
     """Return the energies (..., k) stored in the block "settled" by each interaction of `System.others` that has it, J."""
-    settled, flat = part(system, state, "settled"), flattened(state)
-    groups = interaction_table.kept_at_states(
+    settled, flat = part(system, state, "settled"), flatten_states(state)
+    groups = interaction_table.stored_energy_groups(
         system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2]
     )
     found = evaluation.values(groups, flat.r, flat.quat)
@@ -172,12 +178,14 @@ def _spread(pairs: Ints, state: State) -> Floats:
 def constraint_residual(system: System, state: State) -> Floats:
     """Return g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
     check_states(system, state, *POSES, "own")
-    return with_others(system, state, residual_of(system.constraints, state, part(system, state, "drive")))
+    return append_interaction_constraints(
+        system, state, residual_of(system.constraints, state, part(system, state, "drive"))
+    )
 
 
 def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
     """Return g (..., m) of `constraints`; `drive`: the drive block of the states."""
-    if varying(constraints):
+    if has_driven_parameters(constraints):
         own, flat = at_states(constraints, state, drive)
         g = evaluation.values(groups_of(own), flat.r, flat.quat)
         return g.reshape(*state.r.shape[:-2], -1)
@@ -188,12 +196,14 @@ def velocity_residual(system: System, state: State) -> Floats:
     """Return dg/dt (..., m) of all scalar constraints."""
     check_states(system, state, *POSES, "v", "Omega", "own")
     rates = rate_of(system.constraints, state, part(system, state, "drive"))
-    return with_others(system, state, rates, rate=True)
+    return append_interaction_constraints(system, state, rates, rate=True)
 
 
-def with_others(system: System, state: State, of_table: Floats, rate: bool = False) -> Floats:
+def append_interaction_constraints(
+    system: System, state: State, of_table: Floats, rate: bool = False
+) -> Floats:
     """Append g, or dg/dt if `rate`, of constraints in `System.others` to `of_table` (..., m), that of the constraint table."""
-    use = interaction_table.holding(system.others)
+    use = interaction_table.constraint_indices(system.others)
     if not len(use):
         return of_table
     rows = interaction_table.rows_of(system.others)
@@ -207,20 +217,20 @@ def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, ra
     Counted internal variables are those of the states. `row` (e,): first row of each interaction.
     """
     own = system.others
-    if not interaction_table.own_of(own)[use].any():
+    if not interaction_table.counted_variable_counts(own)[use].any():
         groups = [each._replace(row=row[each.row]) for each in interaction_table.groups_of(own, use)]
         return evaluation.rates(groups, state) if rate else evaluation.values(groups, state.r, state.quat)
     lead, n = state.r.shape[:-2], state.r.shape[-2]
     counted = part(system, state, "angle")
     groups = interaction_table.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
-    flat = flattened(state)
+    flat = flatten_states(state)
     found = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
     return found.reshape(*lead, rows)
 
 
 def rate_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
     """Return dg/dt (..., m) of `constraints`; `drive`: the drive block of the states."""
-    if varying(constraints):
+    if has_driven_parameters(constraints):
         own, flat = at_states(constraints, state, drive)
         rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
         rows = driven_rows(constraints)

@@ -5,36 +5,38 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from discretization.memory import Memory
+from discretization.integrator_memory import MemoryLayout
+from discretization.internal_variables import InternalVariables, internal_variables
 from discretization.multipliers import count_multipliers
-from discretization.own_variables import OwnVariables, own_variables
 from discretization.system import System
 
 Shapes = dict[str, tuple[int, ...]]  # shape of every field of a `State`, in its order
 
 
-class Sizes(NamedTuple):
+class StateSizes(NamedTuple):
     """Counts that determine the lengths of a state's arrays."""
 
     frames: int  # including the ground
     multipliers: int
-    own: OwnVariables
-    memory: Memory
+    own: InternalVariables
+    memory: MemoryLayout
 
 
-def sizes_of(system: System, rows: int = 0, chart: int = 0) -> Sizes:
-    """Return the sizes for a system and for the memory of an integrator (`discretization.memory`), by default that of `em`."""
+def sizes_of(system: System, rows: int = 0, chart: int = 0) -> StateSizes:
+    """Return the sizes for a system and for the memory of an integrator (`discretization.integrator_memory`), by default that
+    of `em`.
+    """
     n = len(system.frames.mass)
-    return Sizes(n, count_multipliers(system), own_variables(system), Memory(n, rows, chart))
+    return StateSizes(n, count_multipliers(system), internal_variables(system), MemoryLayout(n, rows, chart))
 
 
-def state_shapes(sizes: Sizes) -> Shapes:
+def state_shapes(sizes: StateSizes) -> Shapes:
     """Return the shapes of all fields of a state by name."""
     return dict(_shapes_of(sizes))
 
 
 @functools.lru_cache(maxsize=256)
-def _shapes_of(sizes: Sizes) -> Shapes:
+def _shapes_of(sizes: StateSizes) -> Shapes:
     n = sizes.frames
     return {
         "r": (n, 3),

@@ -11,23 +11,23 @@ from discretization.interaction_table import (
     SPRINGS,
     TORSIONS,
     InteractionTable,
+    insert_file_tables,
     loads_of,
     signals_of,
     springs_of,
     table_of,
     torsions_of,
-    with_tables,
-    without_tables,
+    without_file_tables,
 )
 from discretization.interaction_table import in_files as others_in_files
-from discretization.older_gears import as_rows
+from discretization.legacy_gears import gears_to_rows
 from discretization.space.elements import Elements
 from discretization.space.rods import Rods
 from discretization.space.spans import Spans, no_spans
 from rigid.interactions import constraints
 from rigid.interactions.kinds import Kind
-from rigid.references import by_reference
 from rigid.system import Constraints, Floats, Frames, Ints
+from rigid.tuple_references import by_reference
 
 # a column of each table whose length is the number of its items; for contacts, of pairs that may touch
 ROWS = {"elements": "length", "spans": "kind", "constraints": "kind", "others": "kind", "contacts": "pairs"}
@@ -47,7 +47,7 @@ class _Tables(NamedTuple):
 
 @by_reference
 class System(_Tables):
-    """A model ready for an integrator; frame 0 is the ground. Its `__dict__` refers to results of `discretization.memo`."""
+    """A model ready for an integrator. Frame 0 is the ground; `__dict__` holds results of `discretization.memoization`."""
 
     def __getstate__(self) -> None:
         """Leave these results out of copies and pickles."""
@@ -82,7 +82,7 @@ def in_files(system: System) -> dict[str, Any]:
     """Return the tables as files store them: springs, torsion springs and loads in separate tables, kinds by file numbers."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = others_in_files(without_tables(own))
+    tables["others"] = others_in_files(without_file_tables(own))
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
@@ -102,32 +102,34 @@ def from_files(tables: dict[str, Any]) -> System:
     """Return the system of tables in the form of `in_files`, but with the kind numbers of this process."""
     apart = "springs", "torsions", "loads"
     own = {name: table for name, table in tables.items() if name not in apart}
-    others = with_tables(own.pop("others"), *(tables[name] for name in apart))
+    others = insert_file_tables(own.pop("others"), *(tables[name] for name in apart))
     return System(**own, others=others)
 
 
-class Begun(NamedTuple):
+class PartialFingerprint(NamedTuple):
     """The part of a fingerprint that does not depend on gravity."""
 
     digest: Any  # hash object of `hashlib`
     others: InteractionTable  # hashed afterwards, with the kind numbers of files
 
 
-def begun(system: System) -> Begun:
+def begin_fingerprint(system: System) -> PartialFingerprint:
     """Hash the part of a system's fingerprint that is common to all systems which differ from it in gravity alone."""
     own = constraints.in_files(system.constraints)
-    rows, others = as_rows(own, without_tables(system.others))
+    rows, others = gears_to_rows(own, without_file_tables(system.others))
     contents = [*_contents(system.frames), *_contents(system.elements), *_contents(own, rows)]
     contents += _apart(system.others)
-    return Begun(hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others)
+    return PartialFingerprint(
+        hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others
+    )
 
 
-def fingerprint(system: System, first: Begun | None = None) -> str:
+def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
     """Return the SHA-256 of all arrays of the system: systems with equal ones are bit-identical models.
 
-    `first`: the result of `begun`, if known.
+    `first`: the result of `begin_fingerprint`, if known.
     """
-    of_tables, others = begun(system) if first is None else first
+    of_tables, others = begin_fingerprint(system) if first is None else first
     digest, gravity = of_tables.copy(), system.gravity
     contents = [_HEADS[gravity.shape, gravity.dtype], gravity.tobytes()]
     # without contacts, spans and others it is that of older versions, so that runs of older files can be resumed

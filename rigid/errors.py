@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rigid.system import State
 
 
-class Reached(NamedTuple):
+class LastStep(NamedTuple):
     """Last accepted step of a run that failed."""
 
     step: int  # number of steps since t = 0
@@ -100,7 +100,7 @@ class ConvergenceError(RuntimeError):
         iterations: int,
         residual: float,
         message: str,
-        reached: Reached | None = None,
+        reached: LastStep | None = None,
         report: Any = None,
         trajectory: Any = None,
         singular: bool = False,

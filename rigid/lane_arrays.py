@@ -1,7 +1,7 @@
 """View arrays as SIMD lanes: the source of a kernel that processes the numbers of one item processes eight items at once.
 
 An array of floats whose last axis counts eight items has one axis less for compiled code, with numbers of the type `Lanes`
-(`rigid.lanes`). `in_lanes` makes this view of an array, and of all arrays of floats of a named tuple by reference. A kernel
+(`rigid.lanes`). `view_in_lanes` makes this view of an array, and of all arrays of floats of a named tuple by reference. A kernel
 compiled for such arguments uses the same source as for one item, provided that no branch depends on a number of an item: lanes
 cannot be compared, so the compiler reports every such branch. A number is converted to lanes if lanes are needed, as the value
 of an array element or of a variable that may be either.
@@ -21,8 +21,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rigid.lanes import COMPILED, LANES, WIDTH, vector_pointer
-from rigid.references import Reference, copied, fields_at
 from rigid.system import Floats
+from rigid.tuple_references import Reference, copied, fields_at
 
 _BYTES = 8 * WIDTH
 
@@ -74,7 +74,7 @@ def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @intrinsic
 def _in_lanes(typing: Any, of: Any) -> Any:
-    """Generate `in_lanes`."""
+    """Generate `view_in_lanes`."""
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         if not isinstance(of, Reference):
@@ -91,10 +91,10 @@ def _as_it_is(of: Any) -> Any:
 
 
 # (array or reference): view with arrays of lanes, valid while the calling kernel runs
-in_lanes: Any = _in_lanes if COMPILED else _as_it_is
+view_in_lanes: Any = _in_lanes if COMPILED else _as_it_is
 
 
-def room(*shape: int) -> Floats:
+def zeros_in_lanes(*shape: int) -> Floats:
     """Return zeros (*shape, 8), aligned so that each packet of lanes lies in one cache line; unaligned packets occupy two."""
     return aligned(*shape, WIDTH)
 
@@ -107,7 +107,7 @@ def aligned(*shape: int) -> Floats:
     return numbers[first : first + size].reshape(shape)
 
 
-def stacked(of: Sequence[Any]) -> Any:
+def stack_lanes(of: Sequence[Any]) -> Any:
     """Stack the values of eight items into one value.
 
     Arrays of floats get a last axis of length 8; named tuples are stacked field by field; everything else is taken from the first
@@ -115,10 +115,10 @@ def stacked(of: Sequence[Any]) -> Any:
     """
     first = of[0]
     if isinstance(first, tuple):
-        fields = [stacked(own) for own in zip(*of, strict=True)]
+        fields = [stack_lanes(own) for own in zip(*of, strict=True)]
         return type(first)(*fields) if hasattr(first, "_fields") else tuple(fields)
     if isinstance(first, np.ndarray) and first.dtype == np.float64:
-        lanes = room(*first.shape)
+        lanes = zeros_in_lanes(*first.shape)
         if all(own is first for own in of):  # a frequent case
             lanes[...] = first[..., None]
         else:
@@ -127,12 +127,12 @@ def stacked(of: Sequence[Any]) -> Any:
     return first
 
 
-def alike(value: Any) -> tuple[Any, ...]:
+def stacking_key(value: Any) -> tuple[Any, ...]:
     """Return what eight items must have in common to be stacked: all values that are not arrays of floats, and the
     shapes of these.
     """
     if isinstance(value, tuple):
-        return tuple(alike(own) for own in value)
+        return tuple(stacking_key(own) for own in value)
     if not isinstance(value, np.ndarray):
         return (value,)
     return (value.shape,) if value.dtype == np.float64 else (value.shape, value.tobytes())

@@ -6,22 +6,22 @@ and `store_*` convert from and to arrays.
 
 import math
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 
 
-@small_kernel
+@inline_kernel
 def load3(x):
     """Load a vector from an array (3,)."""
     return x[0], x[1], x[2]
 
 
-@small_kernel
+@inline_kernel
 def load9(A):
     """Load a matrix from an array (3, 3)."""
     return A[0, 0], A[0, 1], A[0, 2], A[1, 0], A[1, 1], A[1, 2], A[2, 0], A[2, 1], A[2, 2]
 
 
-@small_kernel
+@inline_kernel
 def load_block(A, i, j):
     """Load a matrix from the 3 x 3 block of an array whose first entry is (i, j)."""
     return (
@@ -31,13 +31,13 @@ def load_block(A, i, j):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def store3(x, out):
     """Store x in an array, out (3,) = x."""
     out[0], out[1], out[2] = x
 
 
-@small_kernel
+@inline_kernel
 def add3(x, out):
     """Add x to an array, out (3,) += x."""
     out[0] += x[0]
@@ -45,7 +45,7 @@ def add3(x, out):
     out[2] += x[2]
 
 
-@small_kernel
+@inline_kernel
 def store_block(A, out, i, j):
     """Store A in the 3 x 3 block of `out` whose first entry is (i, j)."""
     out[i, j], out[i, j + 1], out[i, j + 2] = A[0], A[1], A[2]
@@ -53,7 +53,7 @@ def store_block(A, out, i, j):
     out[i + 2, j], out[i + 2, j + 1], out[i + 2, j + 2] = A[6], A[7], A[8]
 
 
-@small_kernel
+@inline_kernel
 def add_block(A, values, at, stride):
     """Add A to a block of a matrix stored by columns: values[at + i + j stride] += A_ij."""
     values[at] += A[0]
@@ -69,56 +69,56 @@ def add_block(A, values, at, stride):
     values[at + 2] += A[8]
 
 
-@small_kernel
+@inline_kernel
 def dot(a, b):
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@small_kernel
+@inline_kernel
 def cross(a, b):
     """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@small_kernel
+@inline_kernel
 def plus(a, b):
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@small_kernel
+@inline_kernel
 def minus(a, b):
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@small_kernel
+@inline_kernel
 def times(s, a):
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
-@small_kernel
+@inline_kernel
 def real(v):
     """Return the real parts of a vector."""
     return v[0].real, v[1].real, v[2].real
 
 
-@small_kernel
+@inline_kernel
 def square_root(z):
     """Return sqrt(z) of a sum of squares, real or with a complex step, which is small compared with the real part."""
     root = math.sqrt(z.real) if z.real > 0.0 else 0.0
     return root + (0.5 / root if root > 0.0 else 0.0) * (z - z.real)
 
 
-@small_kernel
+@inline_kernel
 def average(a, b):
     """Return (a + b)/2."""
     return 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])
 
 
-@small_kernel
+@inline_kernel
 def apply(A, x):
     """Return A x."""
     return (
@@ -128,7 +128,7 @@ def apply(A, x):
     )
 
 
-@small_kernel
+@inline_kernel
 def apply_transposed(A, x):
     """Return A^T x."""
     return (
@@ -138,13 +138,13 @@ def apply_transposed(A, x):
     )
 
 
-@small_kernel
+@inline_kernel
 def transpose(A):
     """Return A^T."""
     return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
 
 
-@small_kernel
+@inline_kernel
 def product(A, B):
     """Return A B."""
     return (
@@ -160,19 +160,19 @@ def product(A, B):
     )
 
 
-@small_kernel
+@inline_kernel
 def product_transposed(A, B):
     """Return A B^T."""
     return product(A, transpose(B))
 
 
-@small_kernel
+@inline_kernel
 def transposed_product(A, B):
     """Return A^T B."""
     return product(transpose(A), B)
 
 
-@small_kernel
+@inline_kernel
 def matrix_plus(A, B):
     """Return A + B."""
     return (
@@ -181,7 +181,7 @@ def matrix_plus(A, B):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def matrix_minus(A, B):
     """Return A - B."""
     return (
@@ -190,25 +190,25 @@ def matrix_minus(A, B):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def matrix_times(s, A):
     """Return s A."""
     return s * A[0], s * A[1], s * A[2], s * A[3], s * A[4], s * A[5], s * A[6], s * A[7], s * A[8]
 
 
-@small_kernel
+@inline_kernel
 def matrix_average(A, B):
     """Return (A + B)/2."""
     return matrix_times(0.5, matrix_plus(A, B))
 
 
-@small_kernel
+@inline_kernel
 def plus_identity(A, s):
     """Return A + s I."""
     return A[0] + s, A[1], A[2], A[3], A[4] + s, A[5], A[6], A[7], A[8] + s
 
 
-@small_kernel
+@inline_kernel
 def outer(a, b):
     """Return a b^T."""
     return (
@@ -217,13 +217,13 @@ def outer(a, b):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def hat(a):
     """Return the matrix hat(a), with hat(a) x = a x x."""
     return 0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0
 
 
-@small_kernel
+@inline_kernel
 def hat_times(a, X):
     """Return hat(a) X; its columns are a x X_j."""
     return (
@@ -233,7 +233,7 @@ def hat_times(a, X):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def times_hat(X, a):
     """Return X hat(a); its rows are X_i x a."""
     return (
@@ -243,13 +243,13 @@ def times_hat(X, a):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def scaled(C, x):
     """Return C x of a diagonal matrix C."""
     return C[0] * x[0], C[4] * x[1], C[8] * x[2]
 
 
-@small_kernel
+@inline_kernel
 def scaled_rows(C, X):
     """Return C X of a diagonal matrix C."""
     return (
@@ -258,31 +258,31 @@ def scaled_rows(C, X):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def twice_axial(A):
     """Return (A32 - A23, A13 - A31, A21 - A12), twice the axial vector of A."""
     return A[7] - A[5], A[2] - A[6], A[3] - A[1]
 
 
-@small_kernel
+@inline_kernel
 def trace(A):
     """Return tr A."""
     return A[0] + A[4] + A[8]
 
 
-@small_kernel
+@inline_kernel
 def dyad(a, b):
     """Return a b^T - (a . b) I, the matrix of eta -> (eta x a) x b."""
     return plus_identity(outer(a, b), -dot(a, b))
 
 
-@small_kernel
+@inline_kernel
 def turned_right(a, b):
     """Return the matrix of eta -> a x (eta x b)."""
     return matrix_times(-1.0, transpose(dyad(a, b)))
 
 
-@small_kernel
+@inline_kernel
 def add_at(values, base, stride, row, column, factor, A):
     """Add factor A to the sub-block (row, column) of a 6 x 6 block of two frames' unknowns; 0 is the position, 1 the rotation.
 

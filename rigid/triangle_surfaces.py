@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rigid.errors import ModelError
-from rigid.surface import given_triangles, merged, read_triangles
+from rigid.mesh_mass_properties import merge_vertices, read_triangles, triangles_of
 from rigid.system import Floats, Ints
 
 THIN = 1e-9  # fraction of the longest side: a triangle of smaller height has no normal
-AT_ONCE = 1_000_000  # number of solid angles computed at once
+BLOCK_SIZE = 1_000_000  # number of solid angles computed at once
 
 
 def triangle_surface(
@@ -30,13 +30,13 @@ def triangle_surface(
     edge belongs to more than two triangles.
     """
     is_file = isinstance(source, str | Path)
-    vertices, faces = read_triangles(owner, source) if is_file else given_triangles(owner, source)  # type: ignore[arg-type]
+    vertices, faces = read_triangles(owner, source) if is_file else triangles_of(owner, source)  # type: ignore[arg-type]
     if not np.all(np.isfinite(vertices)):
         where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
         raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
     if not is_file:
         _check_areas(owner, scale * vertices, faces)  # before merging, with the user's triangle numbers
-    vertices, faces = merged(scale * vertices, faces)
+    vertices, faces = merge_vertices(scale * vertices, faces)
     if not len(faces):
         raise ModelError(f"{owner}: has no triangles; give some with an area")
     _check_areas(owner, vertices, faces)
@@ -73,7 +73,7 @@ def is_inside(vertices: Floats, faces: Ints, points: Floats) -> NDArray[np.bool_
     """Return True for each of the points (k, 3) inside a closed surface, (k,). Triangles may be oriented outwards or
     inwards, but alike.
     """
-    found, each = np.zeros(len(points)), max(1, AT_ONCE // max(len(faces), 1))
+    found, each = np.zeros(len(points)), max(1, BLOCK_SIZE // max(len(faces), 1))
     for k in range(0, len(points), each):
         a, b, c = (vertices[faces[:, i]] - points[k : k + each, None] for i in range(3))
         x, y, z = (np.linalg.norm(own, axis=-1) for own in (a, b, c))

@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from rigid.inertia import MassProperties as MassProperties
     from rigid.inertia import PointMass as PointMass
     from rigid.inertia import Sphere as Sphere
-    from rigid.surface import Mesh as Mesh
+    from rigid.mesh_mass_properties import Mesh as Mesh
     from rodsim import linear as linear
     from rodsim import mechanics as mechanics
     from rodsim import signals as signals
     from rodsim import studies as studies
     from rodsim import warnings as warnings
-    from rodsim.chosen_steps import Adaptive as Adaptive
+    from rodsim.adaptive_steps import Adaptive as Adaptive
     from rodsim.comparing.comparison import Comparison as Comparison
     from rodsim.comparing.comparison import compare as compare
+    from rodsim.components.friction import Friction as Friction
+    from rodsim.components.materials import Material as Material
+    from rodsim.components.sections import Section as Section
+    from rodsim.components.spring_laws import SpringLaw as SpringLaw
     from rodsim.equilibrium_methods import ArcLength as ArcLength
     from rodsim.equilibrium_methods import Newton as Newton
     from rodsim.interactions import measures as measures
-    from rodsim.interactions.registering import interaction as interaction
+    from rodsim.interactions.registration import interaction as interaction
     from rodsim.many_runs import simulate_many as simulate_many
     from rodsim.model import Model as Model
     from rodsim.orientations import align as align
-    from rodsim.parts.friction import Friction as Friction
-    from rodsim.parts.materials import Material as Material
-    from rodsim.parts.sections import Section as Section
-    from rodsim.parts.spring_laws import SpringLaw as SpringLaw
     from rodsim.prepared import prepare as prepare
     from rodsim.reporting.page import report as report
     from rodsim.results.audit import audit as audit
@@ -62,28 +62,28 @@ if TYPE_CHECKING:
     from rodsim.statics.linear_buckling import buckling as buckling
     from rodsim.studies.errors import StudyError as StudyError
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "rigid.errors": "ConvergenceError ModelError ModelWarning",
             "rigid.inertia": "Box Capsule Cone Cylinder MassProperties PointMass Sphere",
-            "rigid.surface": "Mesh",
-            "rodsim.chosen_steps": "Adaptive",
+            "rigid.mesh_mass_properties": "Mesh",
+            "rodsim.adaptive_steps": "Adaptive",
             "rodsim.comparing.comparison": "Comparison compare",
             "rodsim.results.events": "ContactBegins DistanceBelow",
             "rodsim.interactions.measures": "measures =",
-            "rodsim.interactions.registering": "interaction",
+            "rodsim.interactions.registration": "interaction",
             "rodsim.linear": "linear =",
             "rodsim.many_runs": "simulate_many",
             "rodsim.mechanics": "mechanics =",
             "rodsim.model": "Model",
-            "rodsim.parts.friction": "Friction",
+            "rodsim.components.friction": "Friction",
             "rodsim.orientations": "align",
-            "rodsim.parts.materials": "Material",
-            "rodsim.parts.sections": "Section",
-            "rodsim.parts.spring_laws": "SpringLaw",
+            "rodsim.components.materials": "Material",
+            "rodsim.components.sections": "Section",
+            "rodsim.components.spring_laws": "SpringLaw",
             "rodsim.prepared": "prepare",
             "rodsim.reporting.page": "report",
             "rodsim.results.audit": "audit",

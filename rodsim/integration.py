@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from discretization.time.integrate import integrate as integrate_system
-from rodsim.old_names import accept_old_arguments
+from rodsim._compat import accept_old_arguments
 
 integrate = accept_old_arguments(integrate_system)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rodsim.small_motions.linear_reactions import Reaction as Reaction
     from rodsim.small_motions.modal_results import mode_shapes as mode_shapes
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,

@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.time.side_by_side import LEAST
-from discretization.time.turns import StoppedError, Turns
+from discretization.time.batched_runs import LEAST
+from discretization.time.thread_turns import StoppedError, ThreadTurns
 from rigid import checks
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
+from rodsim.adaptive_steps import check_fit
 from rodsim.building.restart import check_start
-from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.progress_bar import progress_bar
 from rodsim.results.result import Result
-from rodsim.running.lanes import Batch, first_of_batch, named
-from rodsim.running.plan import MOST_THREADS, Arguments, check_arguments, check_output, plan_run
+from rodsim.running.batch import Batch, first_of_batch, named
+from rodsim.running.plan import MAX_THREADS, Arguments, check_arguments, check_output, plan_run
 from rodsim.running.run import Run
 from rodsim.simulation import simulate
 
@@ -218,7 +218,7 @@ def simulate_many(
     given = _checked_settings(prepared, settings)
     checks.flag("simulate_many", "progress", progress)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MOST_THREADS)
+    workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MAX_THREADS)
     models = _checked_models(prepared, parameters)
     files = _checked_files(outputs, len(models))
     check_arguments(models[0], _arguments(given))
@@ -227,11 +227,11 @@ def simulate_many(
         given["start"] = check_start("simulate_many", models[0].build(), *start)
     results: dict[int, Result] = {}
     failed: dict[int, Exception] = {}
-    turns = Turns(workers)
+    turns = ThreadTurns(workers)
     announce()
     first = _set_up(models[0], given, alone=len(models) < LEAST)
     if first is not None:  # runs that are simulated alone issue the warning themselves
-        check_fit(first.plan.dt, float(given["t_end"]), first.plan.n_steps, first.plan.dt_given)
+        check_fit(first.plan.dt, float(given["t_end"]), first.plan.n_steps, first.plan.requested_dt)
 
     def run(numbers: range) -> range:
         """Simulate a group of runs in one thread, side by side if possible; store results and failures."""
@@ -239,7 +239,7 @@ def simulate_many(
             with turns.one():
                 if first is not None and len(numbers) >= LEAST:
                     batch = Batch(first, {n: models[n] for n in numbers}, {n: files[n] for n in numbers})
-                    batch.go()
+                    batch.execute()
                     results.update(batch.results)
                     failed.update(batch.failures)
                     return numbers

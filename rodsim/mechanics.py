@@ -9,21 +9,21 @@ if TYPE_CHECKING:
     from discretization.time.integrate import Trajectory as Trajectory
     from rigid.charts.multibody import multibody_system as multibody_system
     from rigid.charts.multibody import rotating_body as rotating_body
-    from rigid.mechanics.mechanical import MechanicalSystem as MechanicalSystem
-    from rigid.mechanics.mechanical import Symmetry as Symmetry
+    from rigid.mechanics.mechanical_system import MechanicalSystem as MechanicalSystem
+    from rigid.mechanics.mechanical_system import Symmetry as Symmetry
     from rigid.symbolic.systems import Part as Part
     from rigid.symbolic.systems import symbolic_system as symbolic_system
     from rigid.symbolic.systems import system_of as system_of
     from rodsim.integration import integrate as integrate
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "discretization.time.integrate": "Start Trajectory",
             "rigid.charts.multibody": "multibody_system rotating_body",
-            "rigid.mechanics.mechanical": "MechanicalSystem Symmetry",
+            "rigid.mechanics.mechanical_system": "MechanicalSystem Symmetry",
             "rigid.symbolic.systems": "Part symbolic_system system_of",
             "rodsim.integration": "integrate",
         },

@@ -13,14 +13,12 @@ from numpy.typing import ArrayLike
 from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
+from rodsim._compat import accept_old_arguments, accept_old_methods, warn_of_old_name
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.building.rigid_twin import fill
-from rodsim.html_tables import some
-from rodsim.old_names import accept_old_arguments, accept_old_methods, warn_of_old_name
-from rodsim.orientations import OrientationLike
-from rodsim.parts.argument_types import (
+from rodsim.building.rigid_twin import fill_twin
+from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
     ElementName,
@@ -35,54 +33,56 @@ from rodsim.parts.argument_types import (
     RodMass,
     VectorLike,
 )
-from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
-from rodsim.parts.curve_frames import Twist, Up
-from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
-from rodsim.parts.entry import Attachable, PointLike, add, check_new_part, register
-from rodsim.parts.force_entries import (
-    BushingEntry,
-    JointDampingEntry,
-    LawEntry,
-    LimitEntry,
-    MassDampingEntry,
-    PressureEntry,
+from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
+from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
+from rodsim.components.curve_frames import Twist, Up
+from rodsim.components.forces import (
+    Bushing,
+    JointDamping,
+    Limit,
+    MassDamping,
+    NonlinearSpring,
+    Pressure,
 )
-from rodsim.parts.friction import Friction, friction_fields
-from rodsim.parts.joint_entries import DriveEntry, GearEntry, JointEntry
-from rodsim.parts.load_entries import DistributedEntry, LoadEntry
-from rodsim.parts.model_parts import Body, Driven, Given, Rod, make_body, make_driven, make_rod
-from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
-from rodsim.parts.sections import Section
-from rodsim.parts.space_curves import CurveLike
-from rodsim.parts.spring_laws import SpringLaw
-from rodsim.parts.springs import SpringArguments, SpringCoordinate, spring_of
-from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
+from rodsim.components.friction import Friction, friction_fields
+from rodsim.components.joints import Drive, Gear, JointComponent
+from rodsim.components.loads import DistributedLoad, Load
+from rodsim.components.model_data import ModelData, Spring, TorsionSpring
+from rodsim.components.model_parts import Body, Driven, Rod, ShapeArguments, make_body, make_driven, make_rod
+from rodsim.components.sections import Section
+from rodsim.components.space_curves import CurveLike
+from rodsim.components.spring_laws import SpringLaw
+from rodsim.components.spring_types import SpringArguments, SpringCoordinate, choose_spring_type
+from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
+from rodsim.components.user_interactions import EnergyInteraction, UserInteraction
+from rodsim.html_tables import some
+from rodsim.orientations import OrientationLike
 
 if TYPE_CHECKING:
     import sympy
 
     from rodsim.interactions.measures import Measure
-    from rodsim.interactions.registering import OwnKind
+    from rodsim.interactions.registration import UserKind
     from rodsim.prepared import Prepared
 
 # in the order in which parts are made from a scene
 register(
-    JointEntry,
-    SpringEntry,
-    TorsionEntry,
-    LoadEntry,
-    BushingEntry,
-    LawEntry,
-    LimitEntry,
-    DriveEntry,
-    GearEntry,
+    JointComponent,
+    Spring,
+    TorsionSpring,
+    Load,
+    Bushing,
+    NonlinearSpring,
+    Limit,
+    Drive,
+    Gear,
 )
-register(DistributedEntry, PressureEntry, MassDampingEntry, JointDampingEntry, EnergyEntry)
-register(SphereEntry, SolidEntry, PlaneEntry, MeshEntry, ContactEntry)
+register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
+register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
 
 
 @accept_old_methods
-class Model(Contents):
+class Model(ModelData):
     """Describe a mechanical system: bodies and rods, the joints and springs between them, and the loads on them.
 
     All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg, s, N, rad). The first argument
@@ -319,8 +319,8 @@ class Model(Contents):
         check_new_part(self, name)
         rod = make_rod(
             name,
-            Given(curve, up, twist, closed),
-            Given(stress_free, stress_free_up, stress_free_twist, stress_free_closed),
+            ShapeArguments(curve, up, twist, closed),
+            ShapeArguments(stress_free, stress_free_up, stress_free_twist, stress_free_closed),
             section,
             n_elements,
             velocity,
@@ -345,7 +345,7 @@ class Model(Contents):
         second_axis: ArrayLike | None = None,
         pitch: float | None = None,
         locked: Sequence[LockedCoordinate] | None = None,
-    ) -> JointEntry:
+    ) -> JointComponent:
         """Join two parts, or a part and the ground.
 
         Parameters
@@ -374,7 +374,7 @@ class Model(Contents):
 
         Returns
         -------
-        JointEntry
+        JointComponent
 
         Raises
         ------
@@ -391,7 +391,7 @@ class Model(Contents):
         <revolute joint 'hinge' from the ground to body 'door'>
         """
         given = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
-        return add(self, JointEntry, name, kind=kind, a=a, b=b, at=at, axis=axis, **given)
+        return add(self, JointComponent, name, kind=kind, a=a, b=b, at=at, axis=axis, **given)
 
     def add_spring(
         self,
@@ -406,7 +406,7 @@ class Model(Contents):
         along: SpringCoordinate = "distance",
         axis: ArrayLike | None = None,
         angle: float | None = None,
-    ) -> SpringEntry | TorsionEntry | LawEntry:
+    ) -> Spring | TorsionSpring | NonlinearSpring:
         """Add a spring, a damper or both between two points or parts.
 
         The force, or the moment, is `law(x) + damping dx/dt` and resists a coordinate x of `b` relative to `a`; without `law`
@@ -437,7 +437,7 @@ class Model(Contents):
 
         Returns
         -------
-        SpringEntry, TorsionEntry or LawEntry
+        Spring, TorsionSpring or NonlinearSpring
             The object for a linear spring of a distance, a linear spring of a rotation, or any other spring, respectively.
 
         Raises
@@ -458,7 +458,7 @@ class Model(Contents):
         <spring with a law 'rail' of the ground, body 'block'>
         """
         given = SpringArguments(a, b, stiffness, length, damping, law, along, axis, angle)
-        kind, fields = spring_of(self, name, given)
+        kind, fields = choose_spring_type(self, name, given)
         return add(self, kind, name, **fields)
 
     def add_torsion_spring(
@@ -470,7 +470,7 @@ class Model(Contents):
         stiffness: float,
         damping: float = 0.0,
         angle: float = 0.0,
-    ) -> SpringEntry | TorsionEntry | LawEntry:
+    ) -> Spring | TorsionSpring | NonlinearSpring:
         """Old name of `add_spring` with `along="rotation"`."""
         warn_of_old_name("Model.add_torsion_spring", "add_spring(..., along='rotation')")
         return self.add_spring(
@@ -486,13 +486,13 @@ class Model(Contents):
         damping: SpringLaw | None = None,
         of: LimitedCoordinate = "length",
         axis: ArrayLike | None = None,
-    ) -> LawEntry:
+    ) -> NonlinearSpring:
         """Old name of `add_spring` with a law."""
         warn_of_old_name("Model.add_law_spring", "add_spring(..., law=...)")
-        return add(self, LawEntry, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
+        return add(self, NonlinearSpring, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
 
     @accept_old_arguments
-    def add_force(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> LoadEntry:
+    def add_force(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> Load:
         """Apply a force to a point of a body or a rod.
 
         Parameters
@@ -508,7 +508,7 @@ class Model(Contents):
 
         Returns
         -------
-        LoadEntry
+        Load
 
         Raises
         ------
@@ -525,10 +525,10 @@ class Model(Contents):
         >>> model.add_force("swelling", "block@0.05,0,0", signals.Sine(2.0, 0.5).along((0, 0, 1)))
         <force 'swelling' on body 'block'>
         """
-        return add(self, LoadEntry, name, kind="force", on=on, value=value, following=following)
+        return add(self, Load, name, kind="force", on=on, value=value, following=following)
 
     @accept_old_arguments
-    def add_moment(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> LoadEntry:
+    def add_moment(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> Load:
         """Apply a moment to a point of a body or a rod.
 
         Parameters
@@ -544,7 +544,7 @@ class Model(Contents):
 
         Returns
         -------
-        LoadEntry
+        Load
 
         Raises
         ------
@@ -561,7 +561,7 @@ class Model(Contents):
         >>> model.add_moment("swelling", "block@0.05,0,0", signals.Sine(2.0, 0.5).along((0, 0, 1)))
         <moment 'swelling' on body 'block'>
         """
-        return add(self, LoadEntry, name, kind="moment", on=on, value=value, following=following)
+        return add(self, Load, name, kind="moment", on=on, value=value, following=following)
 
     add_torque = add_moment
 
@@ -574,7 +574,7 @@ class Model(Contents):
         kind: LoadKind = "force",
         following: bool = False,
         between: ArrayLike = (0.0, 1.0),
-    ) -> DistributedEntry:
+    ) -> DistributedLoad:
         """Load a rod along its length.
 
         Parameters
@@ -598,7 +598,7 @@ class Model(Contents):
 
         Returns
         -------
-        DistributedEntry
+        DistributedLoad
 
         Raises
         ------
@@ -615,7 +615,7 @@ class Model(Contents):
         <distributed load 'snow' of rod 'beam'>
         """
         given = {"kind": kind, "value": value, "following": following, "between": between}
-        return add(self, DistributedEntry, name, on=on, **given)
+        return add(self, DistributedLoad, name, on=on, **given)
 
     def add_bushing(
         self,
@@ -627,7 +627,7 @@ class Model(Contents):
         at: ArrayLike | None = None,
         axes: ArrayLike | None = None,
         rest: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-    ) -> BushingEntry:
+    ) -> Bushing:
         """Connect two parts by a spring-damper in all six directions.
 
         Rotations are components of the rotation vector (angle times axis), accurate up to nearly pi; displacements are those of
@@ -658,7 +658,7 @@ class Model(Contents):
 
         Returns
         -------
-        BushingEntry
+        Bushing
 
         Raises
         ------
@@ -674,7 +674,7 @@ class Model(Contents):
         <bushing 'mount' of the ground, body 'engine'>
         """
         given = {"at": at, "axes": axes, "rest": rest}
-        return add(self, BushingEntry, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
+        return add(self, Bushing, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
 
     def add_limit(
         self,
@@ -687,7 +687,7 @@ class Model(Contents):
         upper: float | None = None,
         of: LimitedCoordinate = "angle",
         axis: ArrayLike | None = None,
-    ) -> LimitEntry:
+    ) -> Limit:
         """Limit an angle, a displacement or a length by a spring that acts only beyond the limit.
 
         The force begins smoothly, as stiffness gap^2/(2 width), and is linear if the gap is above `width`.
@@ -712,7 +712,7 @@ class Model(Contents):
 
         Returns
         -------
-        LimitEntry
+        Limit
 
         Raises
         ------
@@ -728,7 +728,7 @@ class Model(Contents):
         <limit 'stop' of the ground, body 'door'>
         """
         given = {"stiffness": stiffness, "width": width, "lower": lower, "upper": upper}
-        return add(self, LimitEntry, name, a=a, b=b, of=of, axis=axis, **given)
+        return add(self, Limit, name, a=a, b=b, of=of, axis=axis, **given)
 
     def add_driven(
         self,
@@ -787,15 +787,15 @@ class Model(Contents):
         return driven
 
     def add_drive(
-        self, name: str, joint: JointEntry | str, value: MotionLike, of: JointCoordinate | None = None
-    ) -> DriveEntry:
+        self, name: str, joint: JointComponent | str, value: MotionLike, of: JointCoordinate | None = None
+    ) -> Drive:
         """Prescribe the coordinate of a joint: it changes from its value at t = 0 by value(t) - value(0).
 
         Parameters
         ----------
         name : str
             Name of the drive; `result.joint(name)` has its force or moment, `result.drive_work(name)` its work.
-        joint : JointEntry or str
+        joint : JointComponent or str
             A joint with a coordinate.
         value : Signal, callable or pair of callables
             Angle, rad, or displacement, m: a smooth signal, a function t -> number, or a pair of a function and its rate.
@@ -805,7 +805,7 @@ class Model(Contents):
 
         Returns
         -------
-        DriveEntry
+        Drive
 
         Raises
         ------
@@ -821,15 +821,15 @@ class Model(Contents):
         >>> model.add_drive("spins", "motor", signals.SpinUp(speed=3.0, t_end=1.0))
         <drive 'spins' of the angle of joint 'motor'>
         """
-        return add(self, DriveEntry, name, joint=joint, motion=value, of=of)
+        return add(self, Drive, name, joint=joint, motion=value, of=of)
 
     def add_gear(
         self,
         name: str,
-        joints: Sequence[JointEntry | str],
+        joints: Sequence[JointComponent | str],
         ratios: Sequence[float],
         of: Sequence[JointCoordinate | None] | None = None,
-    ) -> GearEntry:
+    ) -> Gear:
         """Couple the coordinates q of joints: ratios[0] q_0 + ratios[1] q_1 + ... keeps its value at t = 0.
 
         Angles (rad, of `b` relative to `a` about the axis of the joint) are counted over whole turns, displacements are in m.
@@ -838,7 +838,7 @@ class Model(Contents):
         ----------
         name : str
             Name of the gear; `result.joint(name)` has the force or moment that it exerts in each joint.
-        joints : sequence of JointEntry or str
+        joints : sequence of JointComponent or str
             Two or more joints.
         ratios : sequence of float
             One ratio for each joint. Wheels of 20 and 30 teeth on parallel axes: (20, 30); one inside the other: (20, -30); a
@@ -849,7 +849,7 @@ class Model(Contents):
 
         Returns
         -------
-        GearEntry
+        Gear
 
         Raises
         ------
@@ -867,10 +867,10 @@ class Model(Contents):
         >>> model.add_gear("teeth", ["axle of small", "axle of large"], (20, 30)).ratios
         (20.0, 30.0)
         """
-        return add(self, GearEntry, name, joints=joints, ratios=ratios, of=of)
+        return add(self, Gear, name, joints=joints, ratios=ratios, of=of)
 
     @accept_old_arguments
-    def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> PressureEntry:
+    def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> Pressure:
         """Apply a pressure to one side of a rod in a plane: a force per current length, pressure x (normal x tangent).
 
         The force stays perpendicular to the rod as it moves and grows as it is stretched. A closed rod that runs
@@ -892,7 +892,7 @@ class Model(Contents):
 
         Returns
         -------
-        PressureEntry
+        Pressure
 
         Raises
         ------
@@ -908,7 +908,7 @@ class Model(Contents):
         >>> model.add_pressure("water", "hose", pressure=3.0, normal=(0, 0, 1))
         <pressure 'water' of rod 'hose'>
         """
-        return add(self, PressureEntry, name, on=on, pressure=pressure, normal=normal)
+        return add(self, Pressure, name, on=on, pressure=pressure, normal=normal)
 
     @accept_old_arguments
     def add_mass_damping(
@@ -918,7 +918,7 @@ class Model(Contents):
         rate: float,
         rotation: float | None = None,
         ambient: VectorLike | None = None,
-    ) -> MassDampingEntry:
+    ) -> MassDamping:
         """Damp a body or a rod in proportion to its mass.
 
         A force -rate m v acts on the centre of mass of each body or section, and a moment -rotation J omega. A free part loses
@@ -941,7 +941,7 @@ class Model(Contents):
 
         Returns
         -------
-        MassDampingEntry
+        MassDamping
 
         Raises
         ------
@@ -957,18 +957,18 @@ class Model(Contents):
         <mass damping 'air' of body 'block'>
         """
         given = {"rate": rate, "rotation": rotation, "ambient": ambient}
-        return add(self, MassDampingEntry, name, on=on, **given)
+        return add(self, MassDamping, name, on=on, **given)
 
     def add_joint_damping(
-        self, name: str, joint: JointEntry | str, turning: float = 0.0, sliding: float = 0.0
-    ) -> JointDampingEntry:
+        self, name: str, joint: JointComponent | str, turning: float = 0.0, sliding: float = 0.0
+    ) -> JointDamping:
         """Damp a joint in proportion to its relative velocity.
 
         Parameters
         ----------
         name : str
             Name of the damping.
-        joint : JointEntry or str
+        joint : JointComponent or str
             The joint.
         turning : float, default 0.0
             Rotational damping, N m s: a moment -turning (omega_b - omega_a), for revolute, spherical, cylindrical and universal
@@ -978,7 +978,7 @@ class Model(Contents):
 
         Returns
         -------
-        JointDampingEntry
+        JointDamping
 
         Raises
         ------
@@ -994,9 +994,9 @@ class Model(Contents):
         >>> model.add_joint_damping("closer", "hinge", turning=5.0)
         <joint damping 'closer' of joint 'hinge'>
         """
-        return add(self, JointDampingEntry, name, joint=joint, turning=turning, sliding=sliding)
+        return add(self, JointDamping, name, joint=joint, turning=turning, sliding=sliding)
 
-    def add_sphere(self, name: str, on: PointLike, radius: float) -> SphereEntry:
+    def add_sphere(self, name: str, on: PointLike, radius: float) -> SphereSurface:
         """Add a spherical contact surface for `add_contact`; it has no mass.
 
         Parameters
@@ -1010,7 +1010,7 @@ class Model(Contents):
 
         Returns
         -------
-        SphereEntry
+        SphereSurface
 
         Raises
         ------
@@ -1025,11 +1025,11 @@ class Model(Contents):
         >>> model.add_sphere("skin", "ball", 0.1)
         <sphere 'skin' of body 'ball'>
         """
-        return add(self, SphereEntry, name, on=on, radius=radius)
+        return add(self, SphereSurface, name, on=on, radius=radius)
 
     def add_solid(
         self, name: str, on: PointLike, vertices: ArrayLike | None = None, radius: float = 0.0
-    ) -> SolidEntry:
+    ) -> SolidSurface:
         """Add the shape of a body, or the convex hull of points, as a contact surface for `add_contact`; it has no mass.
 
         It touches planes, spheres, rods, meshes and other solids. The stiffness of a contact is that of a whole flat face, or
@@ -1053,7 +1053,7 @@ class Model(Contents):
 
         Returns
         -------
-        SolidEntry
+        SolidSurface
 
         Raises
         ------
@@ -1068,9 +1068,9 @@ class Model(Contents):
         >>> model.add_solid("faces", "block")
         <solid 'faces' of body 'block'>
         """
-        return add(self, SolidEntry, name, on=on, vertices=vertices, radius=radius)
+        return add(self, SolidSurface, name, on=on, vertices=vertices, radius=radius)
 
-    def add_plane(self, name: str, on: PointLike, normal: ArrayLike) -> PlaneEntry:
+    def add_plane(self, name: str, on: PointLike, normal: ArrayLike) -> PlaneSurface:
         """Add a half-space, bounded by a plane, as a contact surface for `add_contact`.
 
         Parameters
@@ -1085,7 +1085,7 @@ class Model(Contents):
 
         Returns
         -------
-        PlaneEntry
+        PlaneSurface
 
         Raises
         ------
@@ -1098,7 +1098,7 @@ class Model(Contents):
         >>> Model().add_plane("floor", "ground@0,0,0", normal=(0, 0, 1))
         <plane 'floor' of the ground>
         """
-        return add(self, PlaneEntry, name, on=on, normal=normal)
+        return add(self, PlaneSurface, name, on=on, normal=normal)
 
     def add_mesh(
         self,
@@ -1110,7 +1110,7 @@ class Model(Contents):
         scale: float = 1.0,
         radius: float = 0.0,
         side: MeshSide = "both",
-    ) -> MeshEntry:
+    ) -> MeshSurface:
         """Add a rigid surface of triangles as a contact surface for `add_contact`; it can be touched on both sides.
 
         Spheres, solids and rods touch it from either side. A run ends if a part is pressed through it by more than its radius and
@@ -1137,7 +1137,7 @@ class Model(Contents):
 
         Returns
         -------
-        MeshEntry
+        MeshSurface
 
         Raises
         ------
@@ -1153,7 +1153,7 @@ class Model(Contents):
         <mesh 'table' of the ground>
         """
         given = {"file": file, "vertices": vertices, "triangles": triangles}
-        return add(self, MeshEntry, name, on=on, scale=scale, radius=radius, side=side, **given)
+        return add(self, MeshSurface, name, on=on, scale=scale, radius=radius, side=side, **given)
 
     @accept_old_arguments
     def add_contact(
@@ -1173,7 +1173,7 @@ class Model(Contents):
         stations: int | None = None,
         itself: bool = False,
         ignore: Sequence[tuple[SurfaceLike, SurfaceLike]] | None = None,
-    ) -> ContactEntry:
+    ) -> Contact:
         """Add contact between surfaces.
 
         Spheres of the same part never touch each other. If there are several pairs, pairs of two spheres, or of a sphere and a
@@ -1223,7 +1223,7 @@ class Model(Contents):
 
         Returns
         -------
-        ContactEntry
+        Contact
 
         Raises
         ------
@@ -1243,20 +1243,18 @@ class Model(Contents):
         given = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
         given |= {"damping": damping, "rest_speed": rest_speed, "radius": radius, "stations": stations}
         given |= friction_fields(friction)
-        return add(
-            self, ContactEntry, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given
-        )
+        return add(self, Contact, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given)
 
     def add_interaction(
-        self, name: str, kind: OwnKind | str, *on: PointLike, **numbers: ArrayLike
-    ) -> OwnEntry:
+        self, name: str, kind: UserKind | str, *on: PointLike, **numbers: ArrayLike
+    ) -> UserInteraction:
         """Add an interaction of a user-defined kind (`rodsim.interaction`).
 
         Parameters
         ----------
         name : str
             Name of the interaction.
-        kind : OwnKind or str
+        kind : UserKind or str
             The kind, or its name.
         *on : point, body or str
             One point for each frame of the kind.
@@ -1266,7 +1264,7 @@ class Model(Contents):
 
         Returns
         -------
-        OwnEntry
+        UserInteraction
 
         Raises
         ------
@@ -1280,11 +1278,11 @@ class Model(Contents):
 
         >>> model.add_interaction("s", Spring, "block", "cord.end", k=5.0)  # doctest: +SKIP
         """
-        return add(self, OwnEntry, name, own=kind, anchors=on, numbers=numbers)
+        return add(self, UserInteraction, name, own=kind, anchors=on, numbers=numbers)
 
     def add_energy(
         self, name: str, energy: str | sympy.Expr, /, measures: Mapping[str, Measure], **parameters: float
-    ) -> EnergyEntry:
+    ) -> EnergyInteraction:
         """Add an energy as a function of up to six named measures.
 
         Its forces are exact discrete derivatives. A result file stores the text, so that it can be opened, audited and resumed
@@ -1303,7 +1301,7 @@ class Model(Contents):
 
         Returns
         -------
-        EnergyEntry
+        EnergyInteraction
 
         Raises
         ------
@@ -1320,7 +1318,7 @@ class Model(Contents):
         >>> model.add_energy("well", "k*(d - 1)**4", {"d": distance}, k=20.0).energy
         'k * (d - 1) ** 4'
         """
-        return add(self, EnergyEntry, name, energy=energy, measures=measures, parameters=parameters)
+        return add(self, EnergyInteraction, name, energy=energy, measures=measures, parameters=parameters)
 
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))
@@ -1329,7 +1327,7 @@ class Model(Contents):
 
     def _repr_html_(self) -> str:
         """Return an overview of the model as HTML, for notebooks."""
-        from rodsim.parts.html import model_html
+        from rodsim.components.html_views import model_html
 
         return model_html(self)
 
@@ -1424,7 +1422,7 @@ class Model(Contents):
         if not self.rods:
             raise ModelError(f"model '{self.name}': has no rod to make rigid; it is its own twin")
         twin = Model(self.name, self.gravity)
-        twin.left_out = fill(twin, self, self.build(), rods or tuple(self.rods))
+        twin.left_out = fill_twin(twin, self, self.build(), rods or tuple(self.rods))
         return twin
 
     def mechanical_system(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from rigid import checks
 from rigid.errors import ModelError
+from rodsim._compat import new_arguments
 from rodsim.building.build import Built
-from rodsim.building.rebuild import Kept, built_once, rebuilt
+from rodsim.building.rebuild import ReusableBuild, build_for_reuse, rebuild
+from rodsim.components.model_argument import model_argument_error
+from rodsim.components.parameter_changes import change, changeable, check_paths
 from rodsim.model import Model
-from rodsim.old_names import new_arguments
-from rodsim.parts.changes import change, changeable, check_paths
-from rodsim.parts.no_model import no_model
 from rodsim.simulation import simulate
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rodsim.statics.equilibrium_results import Equilibrium
 
 
-class Changed(Model):
+class ChangedModel(Model):
     """A prepared model with changed numbers: a separate model whose arrays reuse those of the prepared one."""
 
-    _kept: Kept
+    _reusable_build: ReusableBuild
     _paths: tuple[str, ...]
 
     def build(self) -> Built:
         """Return the arrays as `Model.build` does, bitwise."""
-        return rebuilt(self._kept, self, self._paths)
+        return rebuild(self._reusable_build, self, self._paths)
 
 
 class Prepared:
@@ -71,7 +71,7 @@ class Prepared:
         _check_settings("prepare", simulate, settings)
         self._settings = dict(settings)
         self._model = _own(model, Model)
-        self._kept = built_once(self._model)
+        self._reusable_build = build_for_reuse(self._model)
 
     @property
     def changeable(self) -> list[str]:
@@ -125,8 +125,8 @@ class Prepared:
         paths = tuple(changes or ())
         if not self._known.issuperset(paths):
             check_paths(f"prepared model '{self._model.name}'", self._model, paths)  # raises
-        made: Changed = _own(self._model, Changed)
-        made._kept, made._paths = self._kept, paths
+        made: ChangedModel = _own(self._model, ChangedModel)
+        made._reusable_build, made._paths = self._reusable_build, paths
         return change(made, changes or {})
 
     def settings(self, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def prepare(model: Model, **settings: Any) -> Prepared:
     >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})
     """
     if not isinstance(model, Model):
-        raise no_model("prepare", model)
+        raise model_argument_error("prepare", model)
     return Prepared(model, settings)
 
 

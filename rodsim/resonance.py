@@ -11,9 +11,9 @@ import numpy as np
 
 from rigid.errors import ModelError
 from rigid.joints import holds_all
+from rodsim.components.joints import JointComponent
+from rodsim.components.model_parts import Anchor, Ground, Rod
 from rodsim.model import Model
-from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.waves import resonances
 
 NEAR = 0.05  # relative distance of the step from a resonance within which errors still add up
@@ -37,7 +37,7 @@ def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
     return messages
 
 
-def _moves(joint: JointEntry) -> bool:
+def _moves(joint: JointComponent) -> bool:
     """Return whether the joint connects moving parts; a clamp to the ground does not."""
     parts = [end.part if isinstance(end, Anchor) else end for end in (joint.a, joint.b)]
     return not holds_all(joint.kind) or not any(isinstance(part, Ground) for part in parts)

@@ -15,7 +15,7 @@ from rigid.signals import (
     Triangle,
     VectorSignal,
 )
-from rodsim.parts.time_expressions import Expression
+from rodsim.components.time_expressions import Expression
 
 __all__ = [
     "Constant",

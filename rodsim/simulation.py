@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rodsim._compat import accept_old_arguments
+from rodsim.adaptive_steps import Adaptive
 from rodsim.building.starting_states import StartLike
-from rodsim.chosen_steps import Adaptive
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
 from rodsim.results.events import Event
 from rodsim.results.result import Result
 from rodsim.running.plan import Arguments, Solver, plan_run
@@ -145,7 +145,7 @@ def simulate(
     try:
         run.open(progress)
         with run.line:
-            run.go()
+            run.execute()
         return run.result()
     finally:
         run.close()

@@ -8,7 +8,7 @@ from rigid.errors import (
     RoundedForcesWarning,
     UnstableEquilibriumWarning,
 )
-from rodsim.parts.model_warnings import DoubtfulModelWarning, LinearFactorWarning, StepWarning
+from rodsim.components.model_warnings import DoubtfulModelWarning, LinearFactorWarning, StepWarning
 
 __all__ = [
     "DamagedFileWarning",

@@ -28,17 +28,17 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike
 
-from discretization.linearised import mass_matrix, stiffness_matrix
+from discretization.rod_matrices import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
-from discretization.time.composition import fractions_of
-from discretization.time.em_names import KIN, em_integrator
+from discretization.time.composition import substep_fractions
+from discretization.time.em_family import EM_FAMILY, em_integrator
 from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.components.argument_types import ElementName, RodMass
+from rodsim.components.model_warnings import DoubtfulModelWarning
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.argument_types import ElementName, RodMass
-from rodsim.parts.model_warnings import DoubtfulModelWarning
-from rodsim.parts.sections import Section
 
 LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional", "bending", "shear")
 # branch -> moving components of (u, theta), and index of the frequency from the lowest; bending is in the plane of d1 and d2
@@ -154,11 +154,17 @@ def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
     `joined`: True if the model has joints, for which `em` halves the substeps.
     """
     own = em_integrator(integrator)
-    if own is None or not own.of_substeps:
+    if own is None or not own.is_composition:
         # integrators with parameters have different equations
-        known = [name for name in KIN if "(" not in name and (it := em_integrator(name)) and it.of_substeps]
+        known = [
+            name
+            for name in EM_FAMILY
+            if "(" not in name and (it := em_integrator(name)) and it.is_composition
+        ]
         raise ModelError(f"{owner}: integrator '{integrator}'; give {', '.join(known)}")
-    return np.array(own.fractions) if own.fractions else fractions_of(own.order, joined and not own.hidden)
+    return (
+        np.array(own.fractions) if own.fractions else substep_fractions(own.order, joined and not own.hidden)
+    )
 
 
 def resonances(integrator: str, joined: bool = True) -> Floats:

@@ -13,10 +13,10 @@ import pytest
 
 # files of tests whose kinds are compiled as they are registered: each worker imports all files
 REGISTERING = (
-    "support.own_kinds",
-    "laws.test_states_at_rest",
+    "support.user_kinds",
+    "laws.test_static_internal_states",
     "laws.test_integrators",
-    "laws.test_energies_as_texts",
+    "laws.test_energy_expressions",
     "laws.test_energy_laws",
 )
 
@@ -87,7 +87,7 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         return
-    from rodsim.compiling.ahead import compile_ahead
+    from rodsim.compiling.ahead_of_time import compile_ahead
 
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():

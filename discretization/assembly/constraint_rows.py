@@ -14,20 +14,20 @@ from discretization.assembly.workspace import (
     EPS,
     add_pair_forces,
     norm,
+    rotate_at_both_ends,
     three,
-    turned,
     unit_vector,
 )
-from rigid.compilation.decorators import inner_kernel, named_inner_kernel, named_kernel
+from rigid.compilation.decorators import internal_kernel, named_internal_kernel, named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
 from rigid.system import COINCIDENT, PERPENDICULAR
 
-DELTA = 1e-8  # fraction of the scale of a constraint; 1e-10 saves a Newton iteration, but round-off accumulates in lam
+REGULARISATION = 1e-8  # fraction of the scale of a constraint; 1e-10 saves a Newton iteration, but round-off accumulates in lam
 
 
-@inner_kernel
+@internal_kernel
 def begin_constraints(numbering, state, work, h, extent):
     """Compute scale and round-off level of the constraint rows; `extent`: size of the model, m."""
     facts, frames = work.facts, numbering.row_frames
@@ -47,8 +47,8 @@ def begin_constraints(numbering, state, work, h, extent):
             work.noise[numbering.row[c] + i] = level
 
 
-@inner_kernel
-def soften(numbering, work):
+@internal_kernel
+def regularise_redundant(numbering, work):
     """Subtract DELTA (times the scale) from the diagonal of the multipliers of redundant constraints.
 
     This makes the solution unique. The residual, which decides convergence, is not changed. The part of these multipliers that
@@ -57,10 +57,10 @@ def soften(numbering, work):
     for k in range(numbering.repeating.shape[0]):
         c, base = numbering.repeating[k], numbering.repeating_base[k]
         for i in range(numbering.rows[c]):
-            work.values[base + i + i * numbering.row_stride[c]] -= DELTA * work.scale[c]
+            work.values[base + i + i * numbering.row_stride[c]] -= REGULARISATION * work.scale[c]
 
 
-@inner_kernel
+@internal_kernel
 def add_constraint_noise(numbering, work):
     """Raise the round-off levels of the frames by the round-off of the current constraint impulses."""
     facts, frames = work.facts, numbering.row_frames
@@ -113,14 +113,14 @@ def _loop(number: int, kind: Kind) -> Any:
         for k in range(facts.first[number], facts.first[number + 1]):
             c = facts.closed[k]
             a, b = constraints.frames[c, 0], constraints.frames[c, 1]
-            xa0, xa1, xa = turned(work, a, load3(constraints.Xa[c]))
-            xb0, xb1, xb = turned(work, b, load3(constraints.Xb[c]))
+            xa0, xa1, xa = rotate_at_both_ends(work, a, load3(constraints.Xa[c]))
+            xb0, xb1, xb = rotate_at_both_ends(work, b, load3(constraints.Xb[c]))
             d0 = plus(minus(load3(state.r[b]), load3(state.r[a])), minus(xb0, xa0))
             d1 = plus(minus(load3(work.r1[b]), load3(work.r1[a])), minus(xb1, xa1))
             ua1 = ua = ub1 = ub = (0.0, 0.0, 0.0)
             if directed:
-                _, ua1, ua = turned(work, a, load3(constraints.Ua[c]))
-                _, ub1, ub = turned(work, b, load3(constraints.Ub[c]))
+                _, ua1, ua = rotate_at_both_ends(work, a, load3(constraints.Ua[c]))
+                _, ub1, ub = rotate_at_both_ends(work, b, load3(constraints.Ub[c]))
             mean, end = (ua, ub, xa, xb, average(d0, d1)), (ua1, ub1, xa1, xb1, d1)
             row, scale = numbering.row[c], work.scale[c]
             g = value(end, constraints.value[c])
@@ -136,7 +136,7 @@ def _loop(number: int, kind: Kind) -> Any:
                 add_rows(scale, mean, end, block)
                 add_tangent(lam, mean, end, (values, (base[0], base[1], base[2], base[3]), sa, sb))
 
-    return named_inner_kernel(f"add_constraints_{number}", add)
+    return named_internal_kernel(f"add_constraints_{number}", add)
 
 
 def _after(name: str, number: int, add: Any, others: Any) -> Any:
@@ -147,10 +147,10 @@ def _after(name: str, number: int, add: Any, others: Any) -> Any:
             add(system, numbering, state, work, tangent)
         others(system, numbering, state, work, tangent)
 
-    return named_inner_kernel(f"add_{name}_from_{number}", add_both)
+    return named_internal_kernel(f"add_{name}_from_{number}", add_both)
 
 
-@inner_kernel
+@internal_kernel
 def _add_none(system, numbering, state, work, tangent):
     pass
 
@@ -158,7 +158,7 @@ def _add_none(system, numbering, state, work, tangent):
 COMMON = (COINCIDENT, PERPENDICULAR)  # kinds of ball joints, hinges, universal joints, welds, clamps
 
 
-def common_alone(system: Any) -> bool:
+def has_only_common_constraints(system: Any) -> bool:
     """Return whether only rods and joints with `COMMON` constraints act."""
     return not len(system.others.kind) and set(COMMON).issuperset(system.constraints.kind.tolist())
 

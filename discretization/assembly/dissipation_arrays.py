@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 
-from discretization.assembly.stress_dissipation import StrainWork, strain_work, strained_of
-from discretization.groups import groups_of, held_from_outside, pairs_of
+from discretization.assembly.stress_dissipation import StrainWork, strain_groups, strain_work
+from discretization.interaction_groups import externally_supported_frames, groups_of, pairs_of
 from discretization.space.interpolation import leading
 from discretization.space.rod_elements import BY_NUMBER
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 
-class Shares(NamedTuple):
+class SharedMasses(NamedTuple):
     """Masses that neighbours share, row by row of the mass matrix: p_f = own v_f + sum of mass v_other."""
 
     own: Floats  # (n,) diagonal of the mass matrix, kg
@@ -39,11 +39,11 @@ class Dissipation(NamedTuple):
     start: Floats  # (n, 3) R0^T (p0 - m c0)/m + memory, m/s
     end: Floats  # (n, 6) velocities v1, Omega1 at the end of a step
     slopes: Floats  # (n, 18) derivatives dv1/d dr, dv1/d eta
-    shares: Shares
+    shares: SharedMasses
     strained: StrainWork
 
 
-def coefficients(rho: float) -> tuple[float, float]:
+def damping_coefficients(rho: float) -> tuple[float, float]:
     """Return gamma, nu for a spectral radius rho at infinity."""
     return (1.0 - rho) ** 2 / (2.0 * (3.0 - rho) * (1.0 + rho)), 2.0 * (1.0 + rho) / (3.0 - rho)
 
@@ -51,7 +51,7 @@ def coefficients(rho: float) -> tuple[float, float]:
 def no_dissipation() -> Dissipation:
     """Return the arrays of an integrator without numerical dissipation."""
     none, vectors, numbers = np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int64)
-    shares = Shares(none, numbers, numbers, none, numbers, numbers)
+    shares = SharedMasses(none, numbers, numbers, none, numbers, numbers)
     return Dissipation(
         none,
         none,
@@ -84,7 +84,7 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
     `spared`: frames whose velocities are not damped.
     """
     n, mass = len(system.frames.mass), system.frames.mass
-    gamma, nu = coefficients(rho)
+    gamma, nu = damping_coefficients(rho)
     each = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
     each[np.zeros(0, np.int64) if spared is None else spared] = 0.0
     group = _groups(system)
@@ -104,7 +104,7 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
         np.zeros((n, 6)),
         np.zeros((n, 18)),
         shares,
-        strain_work(strained_of(system)),
+        strain_work(strain_groups(system)),
     )
 
 
@@ -118,14 +118,14 @@ def _groups(system: Any) -> Ints:
     joined = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
     _, group = scipy.sparse.csgraph.connected_components(joined, directed=False)
     held = system.frames.fixed != 0
-    held[held_from_outside(acting)] = True
+    held[externally_supported_frames(acting)] = True
     free = ~np.isin(group, group[held])
     out = np.full(n, -1, np.int64)
     out[free] = np.unique(group[free], return_inverse=True)[1]
     return out
 
 
-def _shares(system: Any, numbering: Any) -> Shares:
+def _shares(system: Any, numbering: Any) -> SharedMasses:
     """Build the mass matrix: diagonal masses, and off-diagonal ones of elements and spans with a consistent mass."""
     n, elements, spans = len(system.frames.mass), system.elements, system.spans
     rows: list[Any] = [np.zeros((0, 4), np.int64)]
@@ -148,13 +148,13 @@ def _shares(system: Any, numbering: Any) -> Shares:
     mass = mass[order]
     own = system.frames.mass - np.bincount(frame, mass, n)
     first = np.concatenate([[0], np.cumsum(np.bincount(frame, minlength=n))]).astype(np.int64)
-    return Shares(own, first, other, mass, base, stride)
+    return SharedMasses(own, first, other, mass, base, stride)
 
 
-def remembered(system: Any) -> int:
+def count_dissipation_rows(system: Any) -> int:
     """Return the number of rows that `em-d` remembers: frames, element and span points, springs and other strain energies.
 
     See `discretization.assembly.step_dissipation`.
     """
     count = len(system.frames.mass) + system.rods.n_points
-    return count + sum(len(own.row) for own in (*strained_of(system, True), *strained_of(system)))
+    return count + sum(len(own.row) for own in (*strain_groups(system, True), *strain_groups(system)))

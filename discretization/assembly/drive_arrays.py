@@ -23,7 +23,7 @@ class DriveWork(NamedTuple):
 
 
 def drive_work(system: Any, duals: Any) -> DriveWork:
-    """Build the arrays of a system; `duals`: its `ByDuals`, which contain all driven constraints."""
+    """Build the arrays of a system; `duals`: its `GenericAssembly`, which contain all driven constraints."""
     constraints, interacting = system.constraints, duals.interacting
     rows = driven_rows(constraints)
     entry, direction, value = np.zeros((3, len(rows)), np.int64)

@@ -6,8 +6,9 @@ elements and of the frames is therefore arbitrary. Data that are constant in a s
 next to each other. If a group has fewer than eight elements, its remaining lanes repeat the last one and are added to the trash
 entry.
 
-In models solved by fronts, groups are split into parts without a common frame, for threads (`discretization.assembly.team`).
-The groups of the elements between these parts come last. The parts do not depend on the number of threads.
+In models solved by fronts, groups are split into parts without a common frame, for threads
+(`discretization.assembly.thread_team`). The groups of the elements between these parts come last. The parts do not depend on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from discretization.space.se3_element import (
     with_damping,
 )
 from discretization.space.strain_functions import strain_functions
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import (
     WIDTH,
     add_rows6,
@@ -111,10 +112,10 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
         strain1=np.zeros((len(rows), 6, WIDTH)),
         columns=np.zeros((12, 12, WIDTH)),
     )
-    return in_lanes(room, elements)
+    return with_material_of(room, elements)
 
 
-def in_lanes(lanes: ElementLanes, elements: Any) -> ElementLanes:
+def with_material_of(lanes: ElementLanes, elements: Any) -> ElementLanes:
     """Return lane arrays with the material data of `elements`, which must have the same frames."""
     item = lanes.places[ITEM]
     if not len(item):
@@ -172,44 +173,44 @@ def _diagonal(matrices: Floats) -> np.ndarray:
 _OFF_DIAGONAL = 1.0 - np.eye(6)
 
 
-@small_kernel
+@inline_kernel
 def _load4(x, place):
     return load(x, place), load(x, place + WIDTH), load(x, place + 2 * WIDTH), load(x, place + 3 * WIDTH)
 
 
-@small_kernel
+@inline_kernel
 def _load3(x, place):
     return load(x, place), load(x, place + WIDTH), load(x, place + 2 * WIDTH)
 
 
-@small_kernel
+@inline_kernel
 def _load9(x, place):
     a, b, c = _load3(x, place), _load3(x, place + 3 * WIDTH), _load3(x, place + 6 * WIDTH)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
-@small_kernel
+@inline_kernel
 def _store3(v, x, place):
     store(v[0], x, place)
     store(v[1], x, place + WIDTH)
     store(v[2], x, place + 2 * WIDTH)
 
 
-@small_kernel
+@inline_kernel
 def _store9(A, x, place):
     _store3((A[0], A[1], A[2]), x, place)
     _store3((A[3], A[4], A[5]), x, place + 3 * WIDTH)
     _store3((A[6], A[7], A[8]), x, place + 6 * WIDTH)
 
 
-@small_kernel
+@inline_kernel
 def _store_diagonal(A, x, place):
     store(A[0], x, place)
     store(A[4], x, place + 4 * WIDTH)
     store(A[8], x, place + 8 * WIDTH)
 
 
-@small_kernel
+@inline_kernel
 def _load_diagonal(x, place):
     """Load a diagonal matrix; off-diagonal entries are not read."""
     a, b, c = load(x, place), load(x, place + 4 * WIDTH), load(x, place + 8 * WIDTH)
@@ -217,13 +218,13 @@ def _load_diagonal(x, place):
     return a, none, none, none, b, none, none, none, c
 
 
-@small_kernel
+@inline_kernel
 def _corner(S, i):
     """Return the 3 x 3 block of a matrix (36,) whose first number has index i."""
     return S[i], S[i + 1], S[i + 2], S[i + 6], S[i + 7], S[i + 8], S[i + 12], S[i + 13], S[i + 14]
 
 
-@inner_kernel
+@internal_kernel
 def begin_elements(system, state, work, h):
     """Compute what the Newton iterations of a step share; add the round-off of the forces to `work.noise`."""
     own, elements = work.elements, system.elements
@@ -286,7 +287,7 @@ def begin_elements(system, state, work, h):
         add_rows6(noise, work.noise, places, places, FORCES_B * lanes + first, NO_STRIDE * lanes + first, 0)
 
 
-@flat_kernel
+@always_inline_kernel
 def _put(columns, column, row, factor, A):
     """Store factor times a 3 x 3 block of the tangent whose corner is in this column and row."""
     at, step = (12 * column + row) * WIDTH, 12 * WIDTH
@@ -295,7 +296,7 @@ def _put(columns, column, row, factor, A):
     _store3((factor * A[2], factor * A[5], factor * A[8]), columns, at + 2 * step)
 
 
-@small_kernel
+@inline_kernel
 def _stiffness(start, s):
     """Load dw/d(strains at the end), block by block."""
     return (
@@ -306,7 +307,7 @@ def _stiffness(start, s):
     )
 
 
-@small_kernel
+@inline_kernel
 def _diagonal_stiffness(start, s):
     """Load dw/d(strains at the end), block by block, if it is diagonal."""
     none = 0.0 * load(start, s + C * WIDTH)
@@ -315,7 +316,7 @@ def _diagonal_stiffness(start, s):
     return first, nothing, nothing, last
 
 
-@inner_kernel
+@internal_kernel
 def add_elements(work, h, tangent):
     """Add residual and, if `tangent`, matrix of all elements.
 
@@ -325,7 +326,7 @@ def add_elements(work, h, tangent):
     return add_groups(work, 0, own.diagonal.shape[0], own.columns, h, tangent)
 
 
-@inner_kernel
+@internal_kernel
 def add_groups(work, begin, end, columns, h, tangent):
     """Add residual and, if `tangent`, matrix of the groups from `begin` to `end` (exclusive).
 
@@ -406,7 +407,7 @@ def add_groups(work, begin, end, columns, h, tangent):
     return 0
 
 
-@small_kernel
+@inline_kernel
 def _add_columns(own, group, columns, values):
     """Add the tangent columns of eight elements to their matrix blocks."""
     places, rows = own.places, own.rows[group]
@@ -427,8 +428,8 @@ def _add_columns(own, group, columns, values):
             add_rows12(both, values, places, places, base, stride, column % 6)
 
 
-@inner_kernel
-def put_end_strains(work):
+@internal_kernel
+def write_end_strains(work):
     """Recompute the strains at the end of the step.
 
     Needed if frames have moved since the forces were evaluated, as by the final correction of Newton's method.
@@ -449,7 +450,7 @@ def put_end_strains(work):
         _store3(K, own.strain1, (group * 6 + 3) * WIDTH)
 
 
-@inner_kernel
+@internal_kernel
 def strain_change(own, m, i):
     """Return the change of strain i of element m over the step."""
     group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH

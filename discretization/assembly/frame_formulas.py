@@ -6,7 +6,7 @@ They work on the numbers of one frame or on SIMD lanes (`rigid.lanes`) of severa
 from __future__ import annotations
 
 from discretization.assembly.stress_rounding import EPS
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.lanes import root
 from rigid.linear_algebra import (
     apply,
@@ -25,7 +25,7 @@ from rigid.linear_algebra import (
 )
 
 
-@small_kernel
+@inline_kernel
 def rounding(mass, J, v, spin, weight, h):
     """Return the round-off levels of (1) and (2) due to the inertia and weight of a frame, N s and N m s.
 
@@ -35,8 +35,8 @@ def rounding(mass, J, v, spin, weight, h):
     return force, 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / mass)
 
 
-@small_kernel
-def predicted(w0, mean, turning, h):
+@inline_kernel
+def predict_increments(w0, mean, turning, h):
     """Return dr and psi of a step with the mean velocity `mean` and the mean spatial angular velocity `turning`.
 
     w0: spatial angular velocity at the start; that at the end is w1 = 2 turning - w0. psi/h is the mean of w0 and R0 R1^T w1,
@@ -47,8 +47,8 @@ def predicted(w0, mean, turning, h):
     return times(h, mean), times(1.0 / (1.0 + dot(b, b)), psi)
 
 
-@small_kernel
-def to_a_place(r0, dr):
+@inline_kernel
+def round_displacement(r0, dr):
     """Round dr so that r0 + dr is a floating-point number.
 
     Otherwise the round-off of the end position would enter no equation if the first correction is the last, and the energy would
@@ -57,21 +57,21 @@ def to_a_place(r0, dr):
     return minus(plus(r0, dr), r0)
 
 
-@small_kernel
+@inline_kernel
 def balance(mass, v0, dr, gravity, h):
     """Return the contribution of inertia and weight to (1), N s."""
     momentum = minus(times(1.0 / h, dr), v0)
     return minus(times(2.0 * mass, momentum), times(h * mass, gravity))
 
 
-@small_kernel
+@inline_kernel
 def spin_at_end(R0, Omega0, psi, h):
     """Return the body-fixed angular velocity Omega1 at the end of the step, rad/s."""
     return minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
 
 
-@small_kernel
-def turning_inertia(RJ, R0, R1, psi, L1, h):
+@inline_kernel
+def spin_tangent(RJ, R0, R1, psi, L1, h):
     """Return the tangent of the spin R1 J Omega1 with respect to the rotation increment eta.
 
     d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta, with T^-1 = (1 + |psi|^2/4) R0 Rbar^T and the mean Rbar of R0 and
@@ -81,8 +81,8 @@ def turning_inertia(RJ, R0, R1, psi, L1, h):
     return matrix_minus(matrix_times((1.0 + 0.25 * dot(psi, psi)) / h, K), hat(L1))
 
 
-@small_kernel
-def changes(rate, spin, v0, Omega0, faster, quicker, h):
+@inline_kernel
+def velocity_changes(rate, spin, v0, Omega0, faster, quicker, h):
     """Return v1 - v0, Omega1 - Omega0 from the mean velocities of a step and what the final correction adds to its increments.
 
     They are differences of nearly equal numbers, which are exact. Adding them to the velocities is then the only rounding of the
@@ -93,7 +93,7 @@ def changes(rate, spin, v0, Omega0, faster, quicker, h):
     return times(2.0, dv), times(2.0, dOmega)
 
 
-@small_kernel
+@inline_kernel
 def accelerations(R0, R1, dv, dOmega, h):
     """Return the accelerations of the step: m/s^2 and, in spatial axes, rad/s^2.
 

@@ -6,31 +6,31 @@ external values is assembled from its dual.
 
 from __future__ import annotations
 
-from discretization.assembly.by_duals import kind_of, put_ends
-from discretization.assembly.workspace import EPS, norm, turned
-from rigid.compilation.decorators import inner_kernel
+from discretization.assembly.generic_assembly import kind_of, write_end_poses
+from discretization.assembly.workspace import EPS, norm, rotate_at_both_ends
+from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.blocks import pulled
 from rigid.interactions.kinds import dual_at, vector
 from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, POINT, VALUE
 from rigid.linear_algebra import add3, add_at, cross, dot, dyad, hat, load3, times, turned_right
 
-# columns of `ByDuals.signals`
+# columns of `GenericAssembly.signals`
 _PLACE, _VALUE, _FRAME, _LOOP = range(4)
 
 
-@inner_kernel
-def put_signals(work, signals):
+@internal_kernel
+def write_load_values(work, signals):
     """Copy the values (l, 3) of the loads into their parameters, at the start of a step."""
-    own = work.by_duals
+    own = work.generic_groups
     for l in range(own.signals.shape[0]):
         for i in range(3):
             own.interacting.numbers[own.signals[l, _VALUE] + i] = signals[l, i]
 
 
-@inner_kernel
+@internal_kernel
 def add_load_noise(numbering, work, h):
     """Raise the round-off levels by the round-off of the loads, the only contribution on a body at rest."""
-    own = work.by_duals
+    own = work.generic_groups
     X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
         at, loop = numbering.frame[own.signals[l, _FRAME]], own.signals[l, _LOOP]
@@ -45,39 +45,39 @@ def add_load_noise(numbering, work, h):
             work.noise[at + 3 + i] += moment
 
 
-@inner_kernel
+@internal_kernel
 def _is_force(loop):
     return loop % 2 == FORCES % 2  # loop numbers of forces are odd, of moments even
 
 
-@inner_kernel
+@internal_kernel
 def _point(X, at):
     """Return the point of application of a load whose value has offset `at`."""
     return vector(X, at - VALUE + POINT)
 
 
-@inner_kernel
+@internal_kernel
 def _of_step(loop, f, X, at, work):
     """Return mean force and torque over the step, then what the tangent needs: x1, x, value at the end, mean value."""
     F = F1 = vector(X, at)
     if loop >= FOLLOWING_FORCES:
-        _, F1, F = turned(work, f, F)
-    _, x1, x = turned(work, f, _point(X, at))
+        _, F1, F = rotate_at_both_ends(work, f, F)
+    _, x1, x = rotate_at_both_ends(work, f, _point(X, at))
     if _is_force(loop):
         return F, cross(x, F), x1, x, F1, F
     return (0.0, 0.0, 0.0), F, x1, x, F1, F
 
 
-@inner_kernel
+@internal_kernel
 def force_of_load(l, state, work):
     """Return force (N) and torque (N m) of load l over the step, with the value in its parameters."""
-    own = work.by_duals
+    own = work.generic_groups
     X, loop = own.interacting.numbers, own.signals[l, _LOOP]
     if loop > 0:
         force, torque, _, _, _, _ = _of_step(loop, own.signals[l, _FRAME], X, own.signals[l, _VALUE], work)
         return force, torque
     entry = own.interacting.each[own.signals[l, _PLACE]]
-    put_ends(own, entry, 1, state.r, work)
+    write_end_poses(own, entry, 1, state.r, work)
     own.lam[0] = -1.0
     dual_of_kind = dual_at(kind_of(own.interacting, own.signals[l, _PLACE]).dual)
     dual_of_kind(own.start, own.end, X[entry.first : entry.last], own.lam, own.dual)
@@ -85,10 +85,10 @@ def force_of_load(l, state, work):
     return (force[0].real, force[1].real, force[2].real), (torque[0].real, torque[1].real, torque[2].real)
 
 
-@inner_kernel
+@internal_kernel
 def add_loads(numbering, work, h, tangent):
     """Add residual and, if `tangent`, matrix of the loads with closed forms."""
-    own, values, half = work.by_duals, work.values, 0.5 * h
+    own, values, half = work.generic_groups, work.values, 0.5 * h
     X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
         f, loop = own.signals[l, _FRAME], own.signals[l, _LOOP]
@@ -111,10 +111,10 @@ def add_loads(numbering, work, h, tangent):
             add_at(values, base, stride, 1, 1, half, hat(F1))
 
 
-@inner_kernel
+@internal_kernel
 def work_of_loads(work):
-    """Return the work of the loads with closed forms in the step, J; `taken_by_duals` includes that of the others."""
-    own, done = work.by_duals, 0.0
+    """Return the work of the loads with closed forms in the step, J; `generic_energy_taken` includes that of the others."""
+    own, done = work.generic_groups, 0.0
     for l in range(own.signals.shape[0]):
         if own.signals[l, _LOOP] == 0:
             continue
@@ -124,7 +124,7 @@ def work_of_loads(work):
     return done
 
 
-@inner_kernel
+@internal_kernel
 def frame_of_load(work, l):
     """Return the frame that load l acts on."""
-    return work.by_duals.signals[l, _FRAME]
+    return work.generic_groups.signals[l, _FRAME]

@@ -16,25 +16,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.block_places import Blocks, band_storage, column_storage, with_far_blocks
-from discretization.assembly.incidence import couples_frames
-from discretization.assembly.vertices import (
+from discretization.assembly.block_addresses import (
+    BlockAddresses,
+    append_far_blocks,
+    band_storage,
+    column_storage,
+)
+from discretization.assembly.connectivity import couples_frames
+from discretization.assembly.coupling_graph import (
     Vertices,
+    contact_vertices,
+    coupled_vertices,
+    graph_vertices,
     inner_vertices,
-    joined,
-    joined_by_contact,
-    narrow_order,
-    vertices_of,
+    small_bandwidth_order,
 )
 from discretization.drives import driven_frames
-from discretization.linear.coupled import Far, no_far
-from discretization.linear.fronts import Fronts, no_fronts
-from discretization.linear.runs_of_blocks import runs_of
-from discretization.memo import memo, of_structure
-from discretization.multipliers import Multipliers, multipliers_of
+from discretization.linear.band_gmres import FarBlocks, no_far_blocks
+from discretization.linear.block_tridiagonal_runs import runs_of
+from discretization.linear.multifrontal import Fronts, no_fronts
+from discretization.memoization import memoized, per_structure
+from discretization.multipliers import MultiplierItems, multipliers_of
 from discretization.system import System
-from rigid.references import by_reference
 from rigid.system import Ints
+from rigid.tuple_references import by_reference
 
 BAND_LIMIT = 150
 _handles = count()
@@ -51,9 +56,9 @@ class Numbering(NamedTuple):
 
     size: int  # number of unknowns N
     band: int  # half bandwidth, or -1: compressed columns
-    runs: Ints  # (k, 2) first unknown and number of blocks of each block run: `discretization.linear.runs_of_blocks`
+    runs: Ints  # (k, 2) first unknown and number of blocks of each block run: `discretization.linear.block_tridiagonal_runs`
     n_values: int  # number of matrix entries; the trash entries begin there
-    n_dump: int  # number of trash entries
+    n_trash: int  # number of trash entries
     handle: int  # identifies the sparse factorisation
     frame: Ints  # (n,) first unknown of a frame; N if fixed, beyond N if driven
     frame_stride: Ints  # (n,) column stride of a frame
@@ -74,11 +79,11 @@ class Numbering(NamedTuple):
     other_base: Ints  # (e, f, f) blocks of `System.others`, f: columns of `InteractionTable.frames`
     indptr: Ints  # column pointers of compressed columns, else empty
     indices: Ints  # row indices of compressed columns, else empty
-    fronts: Fronts  # fronts of compressed columns, or none: `discretization.assembly.fronts_of_systems`
-    far: Far  # contact blocks behind the band, or none: `discretization.linear.coupled`
+    fronts: Fronts  # fronts of compressed columns, or none: `discretization.assembly.multifrontal_selection`
+    far: FarBlocks  # contact blocks behind the band, or none: `discretization.linear.band_gmres`
 
 
-def number(
+def number_unknowns(
     system: System,
     band_limit: int = BAND_LIMIT,
     hidden: bool = False,
@@ -89,23 +94,25 @@ def number(
     `hidden`: True to include the unknowns of velocity-level constraints.
     `loose`: True to store blocks of contacts behind the band of all others if they do not lie in it.
     """
-    found = _number(system, band_limit, hidden, loose, sharing(system))
+    found = _number(system, band_limit, hidden, loose, elements_with_shared_mass(system))
     return found._replace(handle=new_handle())
 
 
-def sharing(system: System) -> tuple[np.ndarray, np.ndarray]:
+def elements_with_shared_mass(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Return which rod elements, of two frames and of several, share masses between their frames."""
     return system.elements.coupling != 0.0, system.spans.coupling != 0.0
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def _number(
     system: System, band_limit: int, hidden: bool, loose: bool, shared: tuple[np.ndarray, np.ndarray]
 ) -> Numbering:
-    """Return the numbering of `number` with any handle; `shared`: result of `sharing`, since it depends on it."""
-    vertices = vertices_of(system, hidden)
-    pairs = joined(system, vertices, loose)
-    met = joined_by_contact(system, vertices) if loose else np.zeros((0, 2), np.int64)
+    """Return the numbering of `number_unknowns` with any handle; `shared`: result of `elements_with_shared_mass`, since it
+    depends on it.
+    """
+    vertices = graph_vertices(system, hidden)
+    pairs = coupled_vertices(system, vertices, loose)
+    met = contact_vertices(system, vertices) if loose else np.zeros((0, 2), np.int64)
     ordered = _ordered(system, vertices, pairs, met)
     narrow = ordered.band <= band_limit
     storage = (
@@ -113,11 +120,11 @@ def _number(
         if narrow
         else column_storage(pairs, ordered.start, vertices.weight)
     )
-    far = no_far()
+    far = no_far_blocks()
     if loose and narrow:
-        storage, far = with_far_blocks(storage, met, ordered.start, vertices.weight, ordered.band)
+        storage, far = append_far_blocks(storage, met, ordered.start, vertices.weight, ordered.band)
     frame = _first_unknowns(system, vertices, ordered)
-    blocks = Blocks(storage, storage.n_values, frame, vertices.of_frame)
+    blocks = BlockAddresses(storage, storage.n_values, frame, vertices.of_frame)
     everything = np.arange(len(frame))
     row = ordered.start[vertices.of_constraint] + vertices.offset
     held = multipliers_of(system)
@@ -128,7 +135,7 @@ def _number(
         band=ordered.band if narrow else -1,
         runs=runs_of(ordered.start, vertices.weight, pairs, ordered.size),
         n_values=storage.n_values,
-        n_dump=12 * int(storage.stride.max(initial=1)) + 64,
+        n_trash=12 * int(storage.stride.max(initial=1)) + 64,
         handle=0,
         frame=frame.astype(np.int64),
         frame_stride=storage.stride[vertices.of_frame],
@@ -155,9 +162,9 @@ def _number(
 
 def half_bandwidth(system: System) -> int:
     """Return the half bandwidth of the matrix if all its blocks, including those of contacts, are stored in the band."""
-    vertices = vertices_of(system, False)
+    vertices = graph_vertices(system, False)
     none = np.zeros((0, 2), np.int64)
-    return _ordered(system, vertices, joined(system, vertices), none).band
+    return _ordered(system, vertices, coupled_vertices(system, vertices), none).band
 
 
 class _Ordered(NamedTuple):
@@ -172,7 +179,7 @@ def _ordered(system: System, vertices: Vertices, pairs: Ints, met: Ints) -> _Ord
     """Order the unknowns; `pairs`: vertices that share a block in the band, `met`: pairs in contact outside of it."""
     weight = vertices.weight
     inner = inner_vertices(system, vertices, np.concatenate([pairs, met]))
-    order = narrow_order(pairs, len(weight), inner)
+    order = small_bandwidth_order(pairs, len(weight), inner)
     start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
     # distance from the first unknown of the upper vertex to the last one of the lower
@@ -198,7 +205,7 @@ def _first_unknowns(system: System, vertices: Vertices, ordered: _Ordered) -> In
     return frame
 
 
-def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
+def _of_constraints(system: System, vertices: Vertices, blocks: BlockAddresses, row: Ints) -> Ints:
     """Return the addresses (c, 8) of the blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of the constraints."""
     frames = system.constraints.frames
     row, vc = row[: len(frames)], vertices.of_constraint[: len(frames)]
@@ -214,7 +221,7 @@ def _of_constraints(system: System, vertices: Vertices, blocks: Blocks, row: Int
     return np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1)
 
 
-def _with_rows(held: Multipliers, vertices: Vertices, blocks: Blocks, row: Ints) -> Ints:
+def _with_rows(held: MultiplierItems, vertices: Vertices, blocks: BlockAddresses, row: Ints) -> Ints:
     """Return the addresses (e, most frames, 2) of the blocks frame-lam and lam-frame.
 
     The rows are those of interactions outside the table of constraints.

@@ -33,10 +33,10 @@ import functools
 
 import numpy as np
 
-from discretization.assembly.frame_formulas import predicted, to_a_place
+from discretization.assembly.frame_formulas import predict_increments, round_displacement
 from discretization.assembly.workspace import rotation_of
-from discretization.memory import MEANS, RECORD, WIDTH
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.integrator_memory import MEANS, RECORD, WIDTH
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.lanes import WIDTH as LANES
 from rigid.lanes import load, most, store
 from rigid.linear_algebra import apply, load3, store3
@@ -96,8 +96,8 @@ def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floa
     return found
 
 
-@small_kernel
-def known_means(weights, memory, substeps, k):
+@inline_kernel
+def count_known_means(weights, memory, substeps, k):
     """Return the number of means known in substep k of a run; 0 if the step length has changed or none are stored."""
     at, n = memory.shape[0] - RECORD, substeps.shape[0]
     if weights.shape[0] == 0 or (k % n == 0 and memory[at + LENGTH] != substeps[n - 1]):
@@ -105,7 +105,7 @@ def known_means(weights, memory, substeps, k):
     return int(memory[at + KNOWN])
 
 
-@small_kernel
+@inline_kernel
 def weights_at(weights, known, stage):
     """Return w of a substep with this number of known means; `stage`: index of the substep in its step."""
     if weights.shape[0] == 0:
@@ -114,7 +114,7 @@ def weights_at(weights, known, stage):
     return w[0], w[1], w[2], w[3], w[4], w[5]
 
 
-@small_kernel
+@inline_kernel
 def factors_of(memory, known, w):
     """Return the factors (c, w_0 ... w_5) of (1) for a substep with the weights w."""
     at = memory.shape[0] - RECORD
@@ -125,21 +125,21 @@ def factors_of(memory, known, w):
     return 0.0, w[0], w[1], w[2], w[3], w[4], w[5]
 
 
-@small_kernel
-def put_record(memory, h, known, missed):
+@inline_kernel
+def update_record(memory, h, known, missed):
     """Update the record for one more mean, of a substep of length h; `missed`: errors of (1) and of the previous mean for it."""
     at = memory.shape[0] - RECORD
     memory[at + LENGTH], memory[at + KNOWN] = h, min(known + 1, MEANS)
     memory[at + MISSED], memory[at + MISSED_BY_LAST] = missed[0] if known > 0 else 0.0, missed[1]
 
 
-@small_kernel
+@inline_kernel
 def mean_of(w, m):
     """Return sum_j w_j m_j of one number, or of lanes of numbers."""
     return (w[0] * m[0] + w[1] * m[1] + w[2] * m[2]) + (w[3] * m[3] + w[4] * m[4] + w[5] * m[5])
 
 
-@small_kernel
+@inline_kernel
 def means_at(memory, i, n):
     """Return m_0 ... m_5 of one number; n: distance in the memory from one mean to the next."""
     return (
@@ -147,7 +147,7 @@ def means_at(memory, i, n):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def predicted_number(memory, i, n, v, a, h, by):
     """Return the mean velocity of the next step by (1), of one number; `memory`, i, n: as in `means_at`, n = 0: no history."""
     x = by[0] * (v + 0.5 * h * a)
@@ -156,7 +156,7 @@ def predicted_number(memory, i, n, v, a, h, by):
     return x
 
 
-@small_kernel
+@inline_kernel
 def predicted_vector(memory, i, n, v, a, h, by):
     """Return the mean velocity of the next step by (1), of three consecutive numbers."""
     return (
@@ -166,8 +166,8 @@ def predicted_vector(memory, i, n, v, a, h, by):
     )
 
 
-@small_kernel
-def remember_number(memory, i, n, now, w, missed):
+@inline_kernel
+def store_mean(memory, i, n, now, w, missed):
     """Add the mean velocity `now` of a step to the history of one number.
 
     w: the weights of this step. Return the maxima of `missed` and of the errors of sum_j w_j m_j and of m_0 as predictions.
@@ -178,19 +178,19 @@ def remember_number(memory, i, n, now, w, missed):
     return most(missed[0], abs(now - mean_of(w, m))), most(missed[1], abs(now - m[0]))
 
 
-@small_kernel
-def remember_vector(memory, i, n, v, a, h, w, missed):
+@inline_kernel
+def store_mean_vector(memory, i, n, v, a, h, w, missed):
     """Add the mean velocity of a step to the history of three consecutive numbers, from v and a at its end; see
-    `remember_number`.
+    `store_mean`.
     """
     half = 0.5 * h
-    missed = remember_number(memory, i, n, v[0] - half * a[0], w, missed)
-    missed = remember_number(memory, i + 1, n, v[1] - half * a[1], w, missed)
-    return remember_number(memory, i + 2, n, v[2] - half * a[2], w, missed)
+    missed = store_mean(memory, i, n, v[0] - half * a[0], w, missed)
+    missed = store_mean(memory, i + 1, n, v[1] - half * a[1], w, missed)
+    return store_mean(memory, i + 2, n, v[2] - half * a[2], w, missed)
 
 
-@inner_kernel
-def predict_alone(state, work, h, by, history, rounded):
+@internal_kernel
+def predict_scalar(state, work, h, by, history, rounded):
     """Predict dr and psi of the frames in the scalar path.
 
     by: the factors of (1); history: False if no means are stored; rounded: True to round dr so that r + dr is a representable
@@ -202,23 +202,23 @@ def predict_alone(state, work, h, by, history, rounded):
         at, w0 = WIDTH * f, apply(rotation_of(work.R0, f), load3(state.Omega[f]))
         mean = predicted_vector(memory, first + at, n, load3(state.v[f]), load3(memory[at:]), h, by)
         turning = predicted_vector(memory, first + at + 3, n, w0, load3(memory[at + 3 :]), h, by)
-        dr, psi = predicted(w0, mean, turning, h)
+        dr, psi = predict_increments(w0, mean, turning, h)
         store3(psi, work.psi[f])
-        store3(to_a_place(load3(state.r[f]), dr) if rounded else dr, work.dr[f])
+        store3(round_displacement(load3(state.r[f]), dr) if rounded else dr, work.dr[f])
 
 
-@inner_kernel
-def remember_alone(state, work, h, w, missed):
-    """Add the means of a step that has ended to the history of the frames in the scalar path; see `remember_number`."""
+@internal_kernel
+def store_means_scalar(state, work, h, w, missed):
+    """Add the means of a step that has ended to the history of the frames in the scalar path; see `store_mean`."""
     memory, n = state.memory, WIDTH * state.r.shape[0]
     for f in work.alone:
         at, w1 = WIDTH * f, apply(rotation_of(work.R1, f), load3(state.Omega[f]))
-        missed = remember_vector(memory, n + at, n, load3(state.v[f]), load3(memory[at:]), h, w, missed)
-        missed = remember_vector(memory, n + at + 3, n, w1, load3(memory[at + 3 :]), h, w, missed)
+        missed = store_mean_vector(memory, n + at, n, load3(state.v[f]), load3(memory[at:]), h, w, missed)
+        missed = store_mean_vector(memory, n + at + 3, n, w1, load3(memory[at + 3 :]), h, w, missed)
     return missed
 
 
-@inner_kernel
+@internal_kernel
 def factors_of_runs(weights, memory, h, factors, known):
     """Return w and the factors of (1) of eight runs in SIMD lanes, with steps of length h.
 
@@ -246,10 +246,10 @@ def factors_of_runs(weights, memory, h, factors, known):
     return w, by
 
 
-@inner_kernel
-def put_records_of_runs(memory, h, missed, factors, known):
-    """Update the records of eight runs; `missed`: as in `put_record`, in lanes; factors, known: as in `factors_of_runs`."""
+@internal_kernel
+def update_records_of_runs(memory, h, missed, factors, known):
+    """Update the records of eight runs; `missed`: as in `update_record`, in lanes; factors, known: as in `factors_of_runs`."""
     store(missed[0], factors, 0)
     store(missed[1], factors, LANES)
     for run in range(LANES):
-        put_record(memory[:, run], h, known[run], (factors[0, run], factors[1, run]))
+        update_record(memory[:, run], h, known[run], (factors[0, run], factors[1, run]))

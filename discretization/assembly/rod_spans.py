@@ -4,7 +4,7 @@ A span returns its discrete forces F (6 per frame: force, torque) and, if reques
 of every frame at the end of the step. They come from the closed form of its element, called through a function pointer, so that
 elements a model does not use are not compiled. Closed forms that support it are evaluated for eight spans at a time
 (`discretization.assembly.span_lanes`). An element without a closed form is evaluated from its duals
-(`discretization.assembly.by_duals`).
+(`discretization.assembly.generic_assembly`).
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import (
+from discretization.assembly.generic_assembly import (
     EnergyDuals,
-    begin_by_duals,
+    begin_generic,
     energy_duals,
-    fill_by_duals,
-    lost_by_duals,
+    fill_generic_tangent,
+    generic_dissipation,
 )
 from discretization.assembly.span_lanes import (
     SpanLanes,
     add_span_lanes,
-    for_lanes,
+    fits_lanes,
     span_lanes,
     strains_in_lanes,
 )
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
-from discretization.memo import copied
-from discretization.own_variables import BRANCH
-from discretization.space.closed_spans import (
+from discretization.internal_variables import BRANCH
+from discretization.memoization import copied
+from discretization.space.closed_form_spans import (
     FORCE,
     MATRIX_ROWS,
     SPAN,
@@ -40,9 +40,9 @@ from discretization.space.closed_spans import (
     forces_at,
 )
 from discretization.space.interpolation import MOST, leading
-from discretization.space.relaxing_branch import begin_branch, relax_branch
+from discretization.space.maxwell_branch import begin_branch, relax_branch
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import BEHIND, FIRST, POINT
+from discretization.space.rod_gauss_points import BEHIND, FIRST, POINT
 from discretization.space.spans import (
     MOST_FRAMES,
     dissipations_of,
@@ -51,14 +51,14 @@ from discretization.space.spans import (
     numbers_of,
     viscous,
 )
-from rigid.compilation.decorators import address_of, inner_kernel
+from rigid.compilation.decorators import address_of, internal_kernel
 from rigid.kinematics.rotations import load4, relative_half
 from rigid.lanes import WIDTH
 from rigid.linear_algebra import load3, minus, plus, times
 from rigid.system import Floats, Ints
 
 IN_LANES = -1
-FOLDED = 1  # status of a span with a frame rotated by more than pi relative to its middle frame
+ROTATION_LIMIT = 1  # status of a span with a frame rotated by more than pi relative to its middle frame
 
 
 class SpanWork(NamedTuple):
@@ -108,7 +108,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
         places = at[use][:, None] + np.arange(FIRST + POINT * p)
         numbers[places] = numbers_of(spans, use, spans.stiffness, spans.strain0)
         viscosity[places] = numbers_of(spans, use, spans.damping)
-    in_lanes = for_lanes(spans) & closed & eight
+    in_lanes = fits_lanes(spans) & closed & eight
     addresses = np.where(in_lanes, IN_LANES, 0)
     for kind in np.unique(spans.kind[~in_lanes]):
         if closed and BY_NUMBER[kind].closed:
@@ -145,7 +145,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
     )
 
 
-@inner_kernel
+@internal_kernel
 def add_span_noise(system, numbering, work, h):
     """Add the round-off of the forces of the spans to the round-off levels."""
     spans, own, noise = system.spans, work.spans, work.noise
@@ -162,7 +162,7 @@ def add_span_noise(system, numbering, work, h):
                 noise[at + 3 + i] += moment
 
 
-@inner_kernel
+@internal_kernel
 def begin_spans(system, state, work, h):
     """Set the viscosities for a step of length h if there are relaxing (Maxwell) branches."""
     spans, own = system.spans, work.spans
@@ -170,7 +170,7 @@ def begin_spans(system, state, work, h):
         return
     for m in range(spans.kind.size):
         if own.forces[m] == 0:
-            begin_by_duals(own.duals, m, h, state.own[work.own.branch + BRANCH * own.first[m] :])
+            begin_generic(own.duals, m, h, state.own[work.own.branch + BRANCH * own.first[m] :])
             continue
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
@@ -181,8 +181,8 @@ def begin_spans(system, state, work, h):
                 begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
 
 
-@inner_kernel
-def folded(state, work, frames, p):
+@internal_kernel
+def passed_pi(state, work, frames, p):
     """Return whether the rotation of a frame relative to the middle frame of its span passed pi in this step."""
     m = frames[p // 2]
     for a in range(p + 1):
@@ -193,25 +193,25 @@ def folded(state, work, frames, p):
     return False
 
 
-@inner_kernel
+@internal_kernel
 def add_spans(system, numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all spans; return 0 or FOLDED."""
     spans, own, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
     if own.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
-        return FOLDED
+        return ROTATION_LIMIT
     for which in range(own.alone.size):
         m = own.alone[which]
         p, frames = own.order[m], spans.frames[m]
-        if folded(state, work, frames, p):
-            return FOLDED
+        if passed_pi(state, work, frames, p):
+            return ROTATION_LIMIT
         if own.forces[m] != 0:
             X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
             ratio = 1.0 / h if own.viscous[m] != 0 else 0.0
             closed = forces_at(own.forces[m])
             closed(state.r, work.dr, work.R0, work.R1, frames, X, D, ratio, tangent, K)
         else:
-            fill_by_duals(own.duals, state.r, work, m, h, tangent, K)
+            fill_generic_tangent(own.duals, state.r, work, m, h, tangent, K)
         if spans.coupling[m] != 0.0:
             _add_shared_mass(system, state, work, m, h, tangent)
         for a in range(p + 1):
@@ -231,7 +231,7 @@ def add_spans(system, numbering, state, work, h, tangent):
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def _add_shared_mass(system, state, work, m, h, tangent):
     """Add the rate of the momentum -coupling a_i sum a_j v_j, shared by a consistent mass, as a force."""
     spans, own, K = system.spans, work.spans, work.spans.K
@@ -250,9 +250,9 @@ def _add_shared_mass(system, state, work, m, h, tangent):
                     K[6 * l + i, 6 * k + i] -= shared / h * a[k] * a[l]
 
 
-@inner_kernel
+@internal_kernel
 def add_span_masses(system, numbering, hidden, work, h, tangent):
-    """Add the terms of spans with a consistent mass to 2 M W/h in `discretization.assembly.hidden_rows` (1)."""
+    """Add the terms of spans with a consistent mass to 2 M W/h in `discretization.assembly.velocity_constraints` (1)."""
     spans, own = system.spans, work.spans
     for m in range(spans.kind.size):
         if spans.coupling[m] == 0.0:
@@ -263,20 +263,20 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
         for k in range(p + 1):
             mean = plus(mean, times(a[k], load3(hidden.W[frames[k], 0:3])))
         for k in range(p + 1):
-            if hidden.carries[frames[k]] == 0:
+            if hidden.has_correction[frames[k]] == 0:
                 continue
             at = numbering.frame[frames[k]] + 6
             for i in range(3):
                 work.residual[at + i] -= shared * a[k] * mean[i]
                 if tangent:
                     for l in range(p + 1):
-                        if hidden.carries[frames[l]] != 0:
+                        if hidden.has_correction[frames[l]] != 0:
                             to = numbering.span_base[m, k, l] + 6 + i
                             to += (6 + i) * numbering.span_stride[m, l]
                             work.values[to] -= shared * a[k] * a[l]
 
 
-@inner_kernel
+@internal_kernel
 def strains_over_step(spans, own, poses, m, ratio):
     """Write the strains of span m at both ends of a step to `own.K`.
 
@@ -292,8 +292,8 @@ def strains_over_step(spans, own, poses, m, ratio):
     closed(r, dr, R0, R1, spans.frames[m], X, D, ratio, False, own.K)
 
 
-@inner_kernel
-def spans_dissipate(system, state, work, h):
+@internal_kernel
+def span_dissipation(system, state, work, h):
     """Return the energy dissipated by viscous spans in the step, J; update relaxing branches to its end."""
     spans, own, K = system.spans, work.spans, work.spans.K
     lost = 0.0
@@ -303,7 +303,7 @@ def spans_dissipate(system, state, work, h):
             continue
         if own.forces[m] == 0:
             branch = state.own[work.own.branch + BRANCH * own.first[m] :]
-            lost += lost_by_duals(own.duals, state.r, work, m, h, branch)
+            lost += generic_dissipation(own.duals, state.r, work, m, h, branch)
             continue
         strains_over_step(spans, own, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
         if own.viscous[m] == 0:

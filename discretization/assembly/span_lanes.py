@@ -1,9 +1,9 @@
 """Assemble spans (higher-order beam elements) of a linear material in `em`, eight at a time in SIMD lanes (`rigid.lanes`).
 
-The closed form of an element for eight spans (`discretization.space.closed_spans`) is called through a function pointer. Data of
-frames and spans are gathered from their tables. Forces and matrix blocks are scattered to the addresses that
-`discretization.assembly.numbering` assigns. Gather and scatter use 8 x 8 transposes.
-If the last group has fewer than eight spans, its remaining lanes repeat the last span and are added to the trash entry.
+The closed form of an element for eight spans (`discretization.space.closed_form_spans`) is called through a function pointer.
+Data of frames and spans are gathered from their tables. Forces and matrix blocks are scattered to the addresses that
+`discretization.assembly.numbering` assigns. Gather and scatter use 8 x 8 transposes. If the last group has fewer than eight
+spans, its remaining lanes repeat the last span and are added to the trash entry.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.space.closed_spans import (
+from discretization.space.closed_form_spans import (
     FORCE,
     FRAMES,
     FULL,
@@ -23,13 +23,13 @@ from discretization.space.closed_spans import (
     STRAINS_START,
     lane_forces_at,
     number_at,
-    put,
     put_vector,
+    set_entry,
     vector_at,
 )
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.spans import MOST_FRAMES
-from rigid.compilation.decorators import address_of, inner_kernel, small_kernel
+from rigid.compilation.decorators import address_of, inline_kernel, internal_kernel
 from rigid.kinematics.rotations import relative_half
 from rigid.lanes import (
     WIDTH,
@@ -47,9 +47,9 @@ FORCES = FULL + 1
 STRIDES = FORCES + MOST_FRAMES
 BLOCKS = STRIDES + MOST_FRAMES
 NO_STRIDE = BLOCKS + MOST_FRAMES**2
-N_PLACES = NO_STRIDE + 1
-PLACES = N_PLACES * WIDTH  # numbers of a group
-FEWEST = 4  # minimum number of spans of an element type: eight lanes take as long as three single spans
+N_ADDRESSES = NO_STRIDE + 1
+ADDRESSES = N_ADDRESSES * WIDTH  # numbers of a group
+MIN_SPANS = 4  # minimum number of spans of an element type: eight lanes take as long as three single spans
 
 
 class SpanLanes(NamedTuple):
@@ -62,7 +62,7 @@ class SpanLanes(NamedTuple):
     K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8) output of the closed form, see `closed_spans`
 
 
-def for_lanes(spans: Any) -> np.ndarray:
+def fits_lanes(spans: Any) -> np.ndarray:
     """Return which spans are assembled eight at a time ((m,) bool).
 
     A span qualifies if its element has a closed form for eight lanes and its material is linear and not relaxing. Its element
@@ -74,7 +74,7 @@ def for_lanes(spans: Any) -> np.ndarray:
         return found
     beyond = (spans.law >= 0) | (spans.relaxation > 0.0)
     found &= np.add.reduceat(beyond, spans.first[:-1]) == 0
-    many = np.bincount(spans.kind[found], minlength=len(known)) >= FEWEST
+    many = np.bincount(spans.kind[found], minlength=len(known)) >= MIN_SPANS
     return found & many[spans.kind]
 
 
@@ -82,7 +82,7 @@ def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanL
     """Build the lane arrays of the spans selected by `which` (m,), whose parameters begin at the offsets `at` (m + 1,)."""
     kinds = np.unique(spans.kind[which])
     groups = [_group(spans, np.flatnonzero(which & (spans.kind == kind)), at, numbering) for kind in kinds]
-    places = np.concatenate([np.zeros((0, N_PLACES, WIDTH), np.int64), *groups])
+    places = np.concatenate([np.zeros((0, N_ADDRESSES, WIDTH), np.int64), *groups])
     if not len(places):
         return _none(places)
     each = [len(of_kind) for of_kind in groups]
@@ -107,7 +107,7 @@ def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
     """Return the addresses (groups, N_PLACES, 8) of the spans `use`, which all have the same element type."""
     n, p = len(use), int(spans.order[use[0]])
     span = use[np.minimum(np.arange(-(-n // WIDTH) * WIDTH), n - 1)]
-    places = np.zeros((N_PLACES, len(span)), np.int64)
+    places = np.zeros((N_ADDRESSES, len(span)), np.int64)
     frames = spans.frames[span, : p + 1].T
     points = spans.first[span][:, None] + np.arange(p)
     matrices = np.abs(spans.stiffness[points]) + np.abs(spans.damping[points])
@@ -120,10 +120,10 @@ def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
     places[FORCES : FORCES + p + 1, n:] = numbering.size
     places[STRIDES : STRIDES + p + 1, n:] = 0
     places[BLOCKS:NO_STRIDE, n:] = numbering.n_values
-    return np.ascontiguousarray(places.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1))
+    return np.ascontiguousarray(places.reshape(N_ADDRESSES, -1, WIDTH).swapaxes(0, 1))
 
 
-@small_kernel
+@inline_kernel
 def _folded(state, work, places, first, p):
     """Return whether the rotation of a frame relative to the middle frame of its span passed pi in this step, in any lane."""
     m = first + (FRAMES + p // 2) * WIDTH
@@ -137,7 +137,7 @@ def _folded(state, work, places, first, p):
     return False
 
 
-@inner_kernel
+@internal_kernel
 def _ratio(own, group, h):
     """Return the factor of the viscosities, 1/h; 0 if no span of the group is viscous."""
     for lane in range(WIDTH):
@@ -146,7 +146,7 @@ def _ratio(own, group, h):
     return 0.0
 
 
-@inner_kernel
+@internal_kernel
 def add_span_lanes(system, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all groups.
 
@@ -155,7 +155,7 @@ def add_span_lanes(system, state, work, h, tangent):
     own = work.spans.lanes
     places, K = own.places, own.K
     for group in range(own.order.size):
-        p, first = own.order[group], group * PLACES
+        p, first = own.order[group], group * ADDRESSES
         if _folded(state, work, places, first, p):
             return 1
         closed, ratio = lane_forces_at(own.forces[group]), _ratio(work.spans, group, h)
@@ -173,17 +173,17 @@ def add_span_lanes(system, state, work, h, tangent):
     return 0
 
 
-@small_kernel
+@inline_kernel
 def _six(K, row, i, h):
     """Return the six numbers h K[row, i:i + 6]."""
     a, b = vector_at(K, row, i), vector_at(K, row, i + 3)
     return h * a[0], h * a[1], h * a[2], h * b[0], h * b[1], h * b[2]
 
 
-@inner_kernel
+@internal_kernel
 def _add_matrix(own, group, h, values):
     """Add the tangent columns of eight spans to their matrix blocks."""
-    places, K, p, first = own.places, own.K, own.order[group], group * PLACES
+    places, K, p, first = own.places, own.K, own.order[group], group * ADDRESSES
     for column in range(6 * (p + 1)):
         b = column // 6
         stride, i = first + (STRIDES + b) * WIDTH, column % 6
@@ -192,13 +192,13 @@ def _add_matrix(own, group, h, values):
             add_rows6(_six(K, column, 6 * a, h), values, places, places, at, stride, i)
 
 
-@inner_kernel
+@internal_kernel
 def _add_shared_mass(system, state, work, group, h, tangent):
     """Add the inertial forces of the consistent mass shared by the frames of a span, for eight spans.
 
     `discretization.assembly.rod_spans._add_shared_mass` computes the same forces for one span.
     """
-    own, first = work.spans.lanes, group * PLACES
+    own, first = work.spans.lanes, group * ADDRESSES
     places, K, p = own.places, own.K, own.order[group]
     a = work.spans.leading[p]
     shared = 2.0 / h * rows1(system.spans.coupling, places, first + SPAN * WIDTH)[0]
@@ -215,10 +215,10 @@ def _add_shared_mass(system, state, work, group, h, tangent):
             for l in range(p + 1):
                 less = share * (a[l] / h)
                 for i in range(3):
-                    put(number_at(K, 6 * l + i, 6 * k + i) - less, K, 6 * l + i, 6 * k + i)
+                    set_entry(number_at(K, 6 * l + i, 6 * k + i) - less, K, 6 * l + i, 6 * k + i)
 
 
-@inner_kernel
+@internal_kernel
 def strains_in_lanes(poses, own, m, ratio):
     """Write the strains of span m at both ends of a step to the rows STRAINS_START and STRAINS_END of `own.K`.
 

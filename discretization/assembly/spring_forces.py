@@ -5,9 +5,9 @@ Real closed forms of these kinds are compiled into loops over their interactions
 
 from __future__ import annotations
 
-from discretization.assembly.workspace import add_pair_forces, norm, turned
-from discretization.memory import WIDTH
-from rigid.compilation.decorators import inner_kernel
+from discretization.assembly.workspace import add_pair_forces, norm, rotate_at_both_ends
+from discretization.integrator_memory import WIDTH
+from rigid.compilation.decorators import internal_kernel
 from rigid.interactions import distance, spring, torsion_spring
 from rigid.interactions.spring import SPRINGS, force_of_step
 from rigid.interactions.torsion_spring import BRANCH, TORSIONS, torque_of_step
@@ -21,41 +21,41 @@ assert _STIFFNESS[SPRINGS] + 2 == spring.DAMPING
 assert _STIFFNESS[TORSIONS] + 2 == torsion_spring.DAMPING
 
 
-@inner_kernel
+@internal_kernel
 def is_spring(loop):
     """Return whether `loop` is the loop of a spring or torsion spring; 0 means assembly from duals."""
     return 0 < loop <= TORSIONS
 
 
-@inner_kernel
+@internal_kernel
 def spring_ends(entry, X, state, work):
     """Return d0, the vector between the two points at the start, and the pairs of `rigid.interactions.kinds`.
 
     The pairs are those of the mean of the step and of its end.
     """
     a, b = entry.frames[0], entry.frames[1]
-    xa0, xa1, xa = turned(work, a, load3(X))
-    xb0, xb1, xb = turned(work, b, load3(X[3:6]))
+    xa0, xa1, xa = rotate_at_both_ends(work, a, load3(X))
+    xb0, xb1, xb = rotate_at_both_ends(work, b, load3(X[3:6]))
     e0 = minus(load3(state.r[b]), load3(state.r[a]))
     e1 = plus(e0, minus(load3(work.dr[b]), load3(work.dr[a])))
     d0, d1 = plus(e0, minus(xb0, xa0)), plus(e1, minus(xb1, xa1))
     return d0, (_NONE, _NONE, xa, xb, average(d0, d1)), (_NONE, _NONE, xa1, xb1, d1)
 
 
-@inner_kernel
+@internal_kernel
 def torsion_step(entry, X, work, h):
     """Evaluate `torque_of_step` for a torsion spring: change of angle, dissipated energy, torque and its derivatives."""
     a, b = entry.frames[0], entry.frames[1]
-    u0, u1, _ = turned(work, a, load3(X))
-    w0, w1, _ = turned(work, a, load3(X[3:6]))
-    b0, b1, _ = turned(work, b, load3(X[6:9]))
+    u0, u1, _ = rotate_at_both_ends(work, a, load3(X))
+    w0, w1, _ = rotate_at_both_ends(work, a, load3(X[3:6]))
+    b0, b1, _ = rotate_at_both_ends(work, b, load3(X[6:9]))
     return torque_of_step((X[9], X[11], X[10]), h, X[BRANCH], (u0, w0, b0), (u1, w1, b1))
 
 
-@inner_kernel
-def add_loops(numbering, state, work, h, tangent):
+@internal_kernel
+def add_springs(numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
-    own = work.by_duals
+    own = work.generic_groups
     for e in range(own.loop.size):
         entry = own.interacting.each[e]
         X = own.interacting.numbers[entry.first : entry.last]
@@ -65,7 +65,7 @@ def add_loops(numbering, state, work, h, tangent):
             _add_torsion(entry, X, own.base[e], numbering, work, h, tangent)
 
 
-@inner_kernel
+@internal_kernel
 def _add_spring(entry, X, base, numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of one spring."""
     a, b, values = entry.frames[0], entry.frames[1], work.values
@@ -91,7 +91,7 @@ def _add_spring(entry, X, base, numbering, state, work, h, tangent):
             add_at(values, base[1, 1], sb, i, j, 1.0, outer(row_b[i], column_b[j]))
 
 
-@inner_kernel
+@internal_kernel
 def _add_torsion(entry, X, base, numbering, work, h, tangent):
     """Add residual and, if `tangent`, matrix of one torsion spring."""
     a, b, values = entry.frames[0], entry.frames[1], work.values
@@ -107,7 +107,7 @@ def _add_torsion(entry, X, base, numbering, work, h, tangent):
         add_at(values, base[1, 1], sb, 1, 1, -h, to_b)
 
 
-@inner_kernel
+@internal_kernel
 def _strained(loop, entry, X, state, work, h):
     """Return the change of the strain of a spring over the step, and the energy its damper dissipates, J."""
     if loop == SPRINGS:
@@ -119,10 +119,10 @@ def _strained(loop, entry, X, state, work, h):
     return found[0], found[1]
 
 
-@inner_kernel
-def lost_in_loops(state, work, h):
+@internal_kernel
+def spring_damper_loss(state, work, h):
     """Return the energy taken by the dampers in the step, J."""
-    own, lost = work.by_duals, 0.0
+    own, lost = work.generic_groups, 0.0
     for e in range(own.loop.size):
         entry = own.interacting.each[e]
         if is_spring(own.loop[e]) and own.at_end[entry.first + _STIFFNESS[own.loop[e]] + 2] != 0.0:
@@ -130,13 +130,13 @@ def lost_in_loops(state, work, h):
     return lost
 
 
-@inner_kernel
-def begin_remembered(at, state, work, h):
+@internal_kernel
+def begin_spring_dissipation(at, state, work, h):
     """Set damping and rest strains of the springs for a step of `em-d`; their memory begins at offset `at` of `State.memory`.
 
     See `discretization.assembly.step_dissipation`.
     """
-    own, gamma = work.by_duals, work.dissipation.law[0]
+    own, gamma = work.generic_groups, work.dissipation.law[0]
     X, plain = own.interacting.numbers, own.at_end
     for e in range(own.loop.size):
         if is_spring(own.loop[e]):
@@ -146,10 +146,10 @@ def begin_remembered(at, state, work, h):
             at += WIDTH
 
 
-@inner_kernel
-def end_remembered(at, state, work, h):
+@internal_kernel
+def end_spring_dissipation(at, state, work, h):
     """Update the memory of the springs at the end of a step of `em-d`; return D and Y, J."""
-    own, law, lost, kept = work.by_duals, work.dissipation.law, 0.0, 0.0
+    own, law, lost, kept = work.generic_groups, work.dissipation.law, 0.0, 0.0
     for e in range(own.loop.size):
         if is_spring(own.loop[e]):
             entry = own.interacting.each[e]

@@ -33,15 +33,15 @@ from __future__ import annotations
 from discretization.assembly.element_lanes import strain_change
 from discretization.assembly.load_forces import force_of_load, frame_of_load
 from discretization.assembly.rod_spans import strains_over_step
-from discretization.assembly.spring_forces import begin_remembered, end_remembered
+from discretization.assembly.spring_forces import begin_spring_dissipation, end_spring_dissipation
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
 from discretization.assembly.workspace import EPS, norm, rotation_of
-from discretization.memory import WIDTH
-from discretization.own_variables import BRANCH
-from discretization.space.closed_spans import STRAINS_END, STRAINS_START
-from discretization.space.relaxing_branch import begin_branch
-from discretization.space.rod_points import BEHIND, FIRST, POINT
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.integrator_memory import WIDTH
+from discretization.internal_variables import BRANCH
+from discretization.space.closed_form_spans import STRAINS_END, STRAINS_START
+from discretization.space.maxwell_branch import begin_branch
+from discretization.space.rod_gauss_points import BEHIND, FIRST, POINT
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import (
     add3,
@@ -71,28 +71,28 @@ from rigid.linear_algebra import (
 _SWEEPS = 40  # maximum number of sweeps over frames that share mass; each reduces the error at least tenfold
 
 
-@inner_kernel
-def memory_at(state, row):
+@internal_kernel
+def memory_offset(state, row):
     """Return the offset in `State.memory` of the row (6,) of a frame, or of a strain point behind the frames."""
     return WIDTH * (state.r.shape[0] + row)
 
 
-@inner_kernel
+@internal_kernel
 def begin_stresses(system, plain, state, work, h):
     """Set damping and stress-free strains of elements and springs for the step; call it before `begin_step`."""
     gamma, row = work.dissipation.law[0], state.r.shape[0]
     elements, own = system.elements, plain.elements
     for m in range(own.length.shape[0]):
-        memory = memory_at(state, row + m)
+        memory = memory_offset(state, row + m)
         for i in range(6):
             elements.strain0[m, i] = own.strain0[m, i] + gamma * state.memory[memory + i]
             for j in range(6):
                 elements.damping[m, i, j] = own.damping[m, i, j] + gamma * h * own.stiffness[m, i, j]
     row += own.length.shape[0] + plain.spans.weight.shape[0]
-    begin_remembered(memory_at(state, row), state, work, h)
+    begin_spring_dissipation(memory_offset(state, row), state, work, h)
 
 
-@inner_kernel
+@internal_kernel
 def _begin_spans(system, state, work, h):
     """Set the viscosities of spans for the step.
 
@@ -104,7 +104,7 @@ def _begin_spans(system, state, work, h):
         for g in range(own.first[m + 1] - own.first[m]):
             point = own.first[m] + g
             D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
-            memory = memory_at(state, row + point)
+            memory = memory_offset(state, row + point)
             if spans.relaxation[point] > 0.0:
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
                 at = work.own.branch + BRANCH * point
@@ -121,7 +121,7 @@ def _begin_spans(system, state, work, h):
                     D[BEHIND + i] -= C * state.memory[memory + j]
 
 
-@inner_kernel
+@internal_kernel
 def _momentum(own, v, f):
     """Return the momentum p of frame f, kg m/s, from the velocities (n, 3 or more) of all frames."""
     shares = own.shares
@@ -131,13 +131,13 @@ def _momentum(own, v, f):
     return p
 
 
-@small_kernel
+@inline_kernel
 def _reference(group, c, f):
     """Return the velocity c of the group of frame f, zero if it is connected to the ground."""
     return load3(c[group[f]]) if group[f] >= 0 else (0.0, 0.0, 0.0)
 
 
-@inner_kernel
+@internal_kernel
 def begin_dissipation(system, numbering, state, work, h):
     """Compute what the Newton iterations of a step share; call it after `begin_step`."""
     frames, own, noise = system.frames, work.dissipation, work.noise
@@ -155,27 +155,29 @@ def begin_dissipation(system, numbering, state, work, h):
             continue
         c = _reference(own.group, own.before, f)
         w = minus(times(1.0 / frames.mass[f], _momentum(own, state.v, f)), c)
-        start = plus(apply_transposed(rotation_of(work.R0, f), w), load3(state.memory[memory_at(state, f) :]))
+        start = plus(
+            apply_transposed(rotation_of(work.R0, f), w), load3(state.memory[memory_offset(state, f) :])
+        )
         store3(start, own.start[f])
         rounding = EPS * abs(h) * own.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
         for i in range(3):
             noise[numbering.frame[f] + 3 + i] += rounding
 
 
-@inner_kernel
+@internal_kernel
 def _move_references(system, state, work, h):
     """Compute the velocity c of each group at the end of the step; weights and external forces change it."""
     own, gravity = work.dissipation, load3(system.gravity)
     for k in range(own.total.shape[0]):
         store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
-    for l in range(work.by_duals.signals.shape[0]):
+    for l in range(work.generic_groups.signals.shape[0]):
         group = own.group[frame_of_load(work, l)]
         if group >= 0:
             force, _ = force_of_load(l, state, work)
             add3(times(h / own.total[group], force), own.after[group])
 
 
-@inner_kernel
+@internal_kernel
 def _end_velocity(system, state, work, h, f):
     """Return v1 of frame f by (2), for given end velocities of the frames that share its mass."""
     own, mass = work.dissipation, system.frames.mass[f]
@@ -196,7 +198,7 @@ def _end_velocity(system, state, work, h, f):
     return plus(z, cross(k, z))
 
 
-@inner_kernel
+@internal_kernel
 def _end_velocities(system, state, work, h):
     """Compute v1, Omega1 of all frames by (2) and (3); shared masses are solved by Gauss-Seidel sweeps."""
     frames, own = system.frames, work.dissipation
@@ -214,11 +216,11 @@ def _end_velocities(system, state, work, h):
         turn = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
         turn = minus(turn, times(0.5 - gamma, load3(state.Omega[f])))
         if gamma != 0.0:
-            turn = plus(turn, times(gamma, load3(state.memory[memory_at(state, f) + 3 :])))
+            turn = plus(turn, times(gamma, load3(state.memory[memory_offset(state, f) + 3 :])))
         store3(times(1.0 / (0.5 + gamma), turn), own.end[f, 3:6])
 
 
-@inner_kernel
+@internal_kernel
 def _relative_velocities(system, state, work, f):
     """Return (p - m c)/m of frame f at both ends of the step, m/s."""
     own, mass = work.dissipation, system.frames.mass[f]
@@ -227,7 +229,7 @@ def _relative_velocities(system, state, work, f):
     return w0, w1
 
 
-@inner_kernel
+@internal_kernel
 def _extra(work, h, f, w1):
     """Return the displacement a of (2), m."""
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
@@ -235,7 +237,7 @@ def _extra(work, h, f, w1):
     return times(0.5 * h * work.dissipation.gamma[f], plus(apply(R0, unseen), apply(R1, unseen)))
 
 
-@inner_kernel
+@internal_kernel
 def add_damped_inertia(system, numbering, state, work, h, tangent):
     """Add rates of momenta, weights and the torque (4) to the residual and, if `tangent`, to the matrix.
 
@@ -288,14 +290,14 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
         _add_shared(system, work, h)
 
 
-@small_kernel
+@inline_kernel
 def _keep(slopes, A, B):
     """Store two 3 x 3 matrices in an array (18,)."""
     for i in range(9):
         slopes[i], slopes[9 + i] = A[i], B[i]
 
 
-@small_kernel
+@inline_kernel
 def _kept(slopes, at):
     """Return one of the two stored 3 x 3 matrices; `at`: 0 or 9."""
     return (
@@ -304,7 +306,7 @@ def _kept(slopes, at):
     )  # fmt: skip
 
 
-@inner_kernel
+@internal_kernel
 def _add_shared(system, work, h):
     """Add the derivatives of the momentum of each frame with respect to the motion of the frames that share its mass."""
     frames, own, values = system.frames, work.dissipation, work.values
@@ -326,7 +328,7 @@ def _add_shared(system, work, h):
             add_at(values, shares.base[k], shares.stride[k], 0, 1, 1.0, product(A, _kept(own.slopes[g], 9)))
 
 
-@inner_kernel
+@internal_kernel
 def _end_frames(system, state, work, h):
     """Update the memories of the velocities and compute the displacements of free groups; return D and Y of (5), J."""
     frames, own = system.frames, work.dissipation
@@ -337,7 +339,7 @@ def _end_frames(system, state, work, h):
         if frames.fixed[f] != 0:
             continue
         gamma, mass, J = own.gamma[f], frames.mass[f], load9(frames.inertia[f])
-        at = memory_at(state, f)
+        at = memory_offset(state, f)
         memory = state.memory[at : at + WIDTH]
         if gamma != 0.0:
             _, w1 = _relative_velocities(system, state, work, f)
@@ -358,7 +360,7 @@ def _end_frames(system, state, work, h):
     return lost, kept
 
 
-@small_kernel
+@inline_kernel
 def _remember(gamma, nu, C, change, memory):
     """Update the memory (1) of one strain point; return its D and Y of (5), per length."""
     lost, kept = 0.0, 0.0
@@ -373,7 +375,7 @@ def _remember(gamma, nu, C, change, memory):
     return gamma * (1.0 - 0.5 * nu) * lost, 0.5 * gamma / nu * kept
 
 
-@inner_kernel
+@internal_kernel
 def _end_strains(system, state, work, h):
     """Update the memories of the strains of elements and spans; return D and Y of (5), J."""
     elements, spans, own = system.elements, system.spans, work.spans
@@ -383,7 +385,7 @@ def _end_strains(system, state, work, h):
         change = K[STRAINS_END, 0:6]  # scratch
         for i in range(6):
             change[i] = strain_change(work.elements, m, i)
-        at = memory_at(state, row + m)
+        at = memory_offset(state, row + m)
         one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
         lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
     row += elements.length.shape[0]
@@ -394,19 +396,22 @@ def _end_strains(system, state, work, h):
             point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
-            at = memory_at(state, row + point)
+            at = memory_offset(state, row + point)
             one = _remember(gamma, nu, spans.stiffness[point], change, state.memory[at : at + WIDTH])
             lost, kept = lost + spans.weight[point] * one[0], kept + spans.weight[point] * one[1]
     return lost, kept
 
 
-@inner_kernel
+@internal_kernel
 def end_dissipation(system, state, work, h):
     """Update all memories and the energies Y and D stored behind them; move free groups with their centres of mass."""
     frames, own = system.frames, work.dissipation
     of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
     row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
-    of_springs, of_others = end_remembered(memory_at(state, row), state, work, h), end_stresses(state, work)
+    of_springs, of_others = (
+        end_spring_dissipation(memory_offset(state, row), state, work, h),
+        end_stresses(state, work),
+    )
     last = state.memory.shape[0]
     state.memory[last - 2] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
     state.memory[last - 1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]

@@ -18,26 +18,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import (
     add_common_constraints,
     add_constraints,
     begin_constraints,
-    soften,
+    regularise_redundant,
 )
 from discretization.assembly.element_lanes import begin_elements
-from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
+from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, spin_tangent
+from discretization.assembly.generic_assembly import add_generic, add_generic_noise
 from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
-from discretization.assembly.spring_forces import add_loops
-from discretization.assembly.team import add_all_elements, clear_matrix
+from discretization.assembly.spring_forces import add_springs
+from discretization.assembly.thread_team import add_all_elements, clear_matrix
 from discretization.assembly.workspace import norm, rotation_of, store_rotation
-from rigid.compilation.decorators import inner_kernel
-from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
+from rigid.compilation.decorators import internal_kernel
+from rigid.kinematics.rotations import cayley_rotation, load4, rotation_matrix
 from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9, minus, product
 
 
-@inner_kernel
+@internal_kernel
 def begin_step(system, numbering, state, work, h, general=True):
     """Compute what the Newton iterations of a step share.
 
@@ -53,12 +53,12 @@ def begin_step(system, numbering, state, work, h, general=True):
         if system.spans.kind.size > 0:
             add_span_noise(system, numbering, work, h)
             begin_spans(system, state, work, h)
-        if work.by_duals.interacting.each.size > 0:
-            add_noise_by_duals(numbering, state, work, h)
+        if work.generic_groups.interacting.each.size > 0:
+            add_generic_noise(numbering, state, work, h)
     begin_constraints(numbering, state, work, h, extent)
 
 
-@inner_kernel
+@internal_kernel
 def _begin_frame(system, numbering, state, work, f, weight, h):
     """Compute initial rotation and round-off level of the residual of frame f; return its distance from the origin, m."""
     frames, noise = system.frames, work.noise
@@ -72,38 +72,38 @@ def _begin_frame(system, numbering, state, work, f, weight, h):
     return norm(state.r[f])
 
 
-@inner_kernel
+@internal_kernel
 def move(system, state, work):
     """Compute r1, q1, R1 of all frames from the increments dr, psi; call it after `begin_step`."""
     for f in range(state.r.shape[0]):
         _move_frame(state, work, f)
 
 
-@inner_kernel
-def move_alone(state, work):
+@internal_kernel
+def move_scalar_frames(state, work):
     """Compute r1, q1, R1 of the moving frames that are treated one by one (`work.alone`)."""
     for f in work.alone:
         _move_frame(state, work, f)
 
 
-@inner_kernel
-def move_held(state, work):
+@internal_kernel
+def move_fixed_frames(state, work):
     """Compute r1, q1, R1 of the frames that are fixed or whose motion is prescribed (`work.held`)."""
     for f in work.held:
         _move_frame(state, work, f)
 
 
-@inner_kernel
+@internal_kernel
 def _move_frame(state, work, f):
     """Compute r1, q1, R1 of frame f from its increments."""
     for i in range(3):
         work.r1[f, i] = state.r[f, i] + work.dr[f, i]
-    q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
+    q = cayley_rotation(load3(work.psi[f]), load4(state.quat[f]))
     work.q1[f, 0], work.q1[f, 1], work.q1[f, 2], work.q1[f, 3] = q
     store_rotation(work.R1, f, rotation_matrix(q))
 
 
-@inner_kernel
+@internal_kernel
 def assemble(system, numbering, state, work, h, tangent, general=True, acted=True):
     """Evaluate the residual (1)-(3) at the current dr, psi, lam and, if `tangent`, the matrix.
 
@@ -119,7 +119,7 @@ def assemble(system, numbering, state, work, h, tangent, general=True, acted=Tru
     return add_forces(system, numbering, state, work, h, tangent, general, acted)
 
 
-@inner_kernel
+@internal_kernel
 def add_forces(system, numbering, state, work, h, tangent, general=True, acted=True, rows=True):
     """Add all terms but inertia and weight: elements, constraints, springs, loads.
 
@@ -132,7 +132,7 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
         status = add_spans(system, numbering, state, work, h, tangent)
         if status != 0:
             return status
-        status = add_by_duals(numbering, state, work, h, tangent)
+        status = add_generic(numbering, state, work, h, tangent)
         if status != 0:
             return status
     if rows is not None:
@@ -141,14 +141,14 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
         else:
             add_constraints(system, numbering, state, work, tangent)
         if tangent:
-            soften(numbering, work)
+            regularise_redundant(numbering, work)
     if acted is not None:
-        add_loops(numbering, state, work, h, tangent)
+        add_springs(numbering, state, work, h, tangent)
         add_loads(numbering, work, h, tangent)
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def _inertia(system, numbering, state, work, h, tangent):
     """Add inertia and weight of the frames `work.alone` to the residual (1), (2) and, if `tangent`, to the matrix."""
     frames, gravity = system.frames, load3(system.gravity)
@@ -164,4 +164,4 @@ def _inertia(system, numbering, state, work, h, tangent):
             base, stride = numbering.frame_base[f], numbering.frame_stride[f]
             for j in range(3):
                 work.values[base + j + j * stride] += 2.0 * mass / h
-            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(product(R1, J), R0, R1, psi, L1, h))
+            add_at(work.values, base, stride, 1, 1, 1.0, spin_tangent(product(R1, J), R0, R1, psi, L1, h))

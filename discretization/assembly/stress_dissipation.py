@@ -21,18 +21,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import add_column_of, add_forces_of, put_ends
-from discretization.groups import Role, groups_of
-from discretization.memory import WIDTH
-from rigid.compilation.decorators import address_of, inner_kernel, small_kernel
+from discretization.assembly.generic_assembly import add_column_of, add_forces_of, write_end_poses
+from discretization.integrator_memory import WIDTH
+from discretization.interaction_groups import Role, groups_of
+from rigid.compilation.decorators import address_of, inline_kernel, internal_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
-    MOST_FRAMES,
-    MOST_STRAINS,
+    MAX_FRAMES,
+    MAX_STRAINS,
     Group,
     dual_at,
-    gathered,
+    pack_groups,
     stress_at,
     value_at,
 )
@@ -40,7 +40,7 @@ from rigid.system import Floats
 
 _POSITIVE = 1e-12  # fraction of a diagonal entry of C: a smaller pivot is round-off of zero
 
-STRAINED = np.dtype(
+HAS_STRAIN = np.dtype(
     [
         *((name, np.int64) for name in ("strains", "dual", "law", "arity", "count", "first", "last")),
         ("period", np.float64),
@@ -53,7 +53,7 @@ class StrainWork(NamedTuple):
     """Interactions with strains, kind by kind, and scratch arrays for one interaction."""
 
     kinds: Any  # (k,) records of type STRAINED
-    each: Any  # (e,) entries of `gathered`; `row` is the number in `System.others`
+    each: Any  # (e,) entries of `pack_groups`; `row` is the number in `System.others`
     numbers: Floats
     root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) factor F of the step
     strain0: Floats  # (e, MOST_STRAINS) strains at the start of the step
@@ -64,40 +64,40 @@ class StrainWork(NamedTuple):
     dual: np.ndarray
 
 
-def strained_of(system: Any, in_loops: bool = False) -> list[Group]:
+def strain_groups(system: Any, in_loops: bool = False) -> list[Group]:
     """Return the energies that declare their strains, grouped by kind.
 
     `in_loops`: True for those with a closed form in a loop of `em`, False for those assembled from their duals.
     """
     acting = [own.group for own in groups_of(system, None, Role.ENERGY) if own.table == "others"]
-    return [own for own in acting if own.kind.straining is not None and bool(own.kind.loop) == in_loops]
+    return [own for own in acting if own.kind.strain_energy is not None and bool(own.kind.loop) == in_loops]
 
 
 def strain_work(groups: list[Group]) -> StrainWork:
     """Allocate the arrays of these groups."""
-    both = gathered(groups)
-    kinds = np.zeros(len(groups), STRAINED)
+    both = pack_groups(groups)
+    kinds = np.zeros(len(groups), HAS_STRAIN)
     for k, own in enumerate(groups):
-        straining, here = own.kind.straining, both.kinds[k]
-        assert straining is not None
-        addresses = (address_of(f) for f in (straining.strains, straining.dual, straining.law))
+        strain_energy, here = own.kind.strain_energy, both.kinds[k]
+        assert strain_energy is not None
+        addresses = (address_of(f) for f in (strain_energy.strains, strain_energy.dual, strain_energy.law))
         kinds[k] = (
             *addresses,
             own.kind.arity,
-            straining.count,
+            strain_energy.count,
             here.first,
             here.last,
-            straining.period,
+            strain_energy.period,
         )
     count = len(both.each)
-    start, end, dual = (np.zeros((MOST_FRAMES, 4, 3), complex) for _ in range(3))
-    strain, stress = np.zeros((2, MOST_STRAINS), complex)
+    start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
+    strain, stress = np.zeros((2, MAX_STRAINS), complex)
     return StrainWork(
         kinds.view(np.recarray),
         both.each,
         both.numbers,
-        np.zeros((count, MOST_STRAINS, MOST_STRAINS)),
-        np.zeros((count, MOST_STRAINS)),
+        np.zeros((count, MAX_STRAINS, MAX_STRAINS)),
+        np.zeros((count, MAX_STRAINS)),
         strain,
         stress,
         start,
@@ -106,13 +106,13 @@ def strain_work(groups: list[Group]) -> StrainWork:
     )
 
 
-@inner_kernel
-def memory_of(state, own, e):
+@internal_kernel
+def strain_memory_offset(state, own, e):
     """Return the offset of z of interaction e in `State.memory`; these are the last rows, before Y and D."""
     return state.memory.shape[0] - 2 - WIDTH * (own.each.size - e)
 
 
-@small_kernel
+@inline_kernel
 def factorise(A, n):
     """Replace A (n, n) by its Cholesky factor F, F F^T = A, on and below the diagonal; non-positive pivots give zero columns."""
     for j in range(n):
@@ -128,7 +128,7 @@ def factorise(A, n):
         A[j, j] = root
 
 
-@inner_kernel
+@internal_kernel
 def begin_strains(state, work):
     """Compute strains at the start of the step, and F from the tangent stiffness there."""
     own = work.dissipation.strained
@@ -138,7 +138,7 @@ def begin_strains(state, work):
         for e in range(kind.first, kind.last):
             entry, F = own.each[e], own.root[e]
             X = own.numbers[entry.first : entry.last]
-            put_ends(own, entry, kind.arity, state.r, work)
+            write_end_poses(own, entry, kind.arity, state.r, work)
             strains(own.start, X, own.strain)
             for i in range(n):
                 own.strain0[e, i] = own.strain[i].real
@@ -151,7 +151,7 @@ def begin_strains(state, work):
             factorise(F, n)
 
 
-@small_kernel
+@inline_kernel
 def _unseen(own, kind, e, j, z):
     """Return component j of F^T de - z0, with the strains `own.strain` at the end; de is wrapped if the strain has a period."""
     found = 0j - z[j]
@@ -163,7 +163,7 @@ def _unseen(own, kind, e, j, z):
     return found
 
 
-@inner_kernel
+@internal_kernel
 def _put_dual(own, kind, e, X, gamma, z):
     """Compute the dual of the stress (1) for the poses at both ends of the step."""
     strains, dual = value_at(kind.strains), dual_at(kind.dual)
@@ -177,17 +177,17 @@ def _put_dual(own, kind, e, X, gamma, z):
     dual(own.start, own.end, X, own.stress, own.dual)
 
 
-@inner_kernel
+@internal_kernel
 def add_stresses(numbering, state, work, h, tangent):
     """Add the forces of (1) to the residual and, if `tangent`, their derivatives to the matrix."""
     own, gamma = work.dissipation.strained, work.dissipation.law[0]
     for which in range(own.kinds.size):
         kind = own.kinds[which]
         for e in range(kind.first, kind.last):
-            entry, at = own.each[e], memory_of(state, own, e)
+            entry, at = own.each[e], strain_memory_offset(state, own, e)
             z = state.memory[at : at + WIDTH]
             X = own.numbers[entry.first : entry.last]
-            put_ends(own, entry, kind.arity, state.r, work)
+            write_end_poses(own, entry, kind.arity, state.r, work)
             _put_dual(own, kind, e, X, gamma, z)
             add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
             for k in range(kind.arity if tangent else 0):
@@ -199,7 +199,7 @@ def add_stresses(numbering, state, work, h, tangent):
                     move_back(own.end, k)
 
 
-@inner_kernel
+@internal_kernel
 def end_stresses(state, work):
     """Update z at the end of the step; return D and Y of (2), J."""
     own, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
@@ -208,9 +208,9 @@ def end_stresses(state, work):
         kind = own.kinds[which]
         strains = value_at(kind.strains)
         for e in range(kind.first, kind.last):
-            entry, at = own.each[e], memory_of(state, own, e)
+            entry, at = own.each[e], strain_memory_offset(state, own, e)
             z = state.memory[at : at + WIDTH]
-            put_ends(own, entry, kind.arity, state.r, work)
+            write_end_poses(own, entry, kind.arity, state.r, work)
             strains(own.end, own.numbers[entry.first : entry.last], own.strain)
             for j in range(kind.count):
                 unseen = _unseen(own, kind, e, j, z).real

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.system import Floats
 
 EPS = 2.220446049250313e-16
@@ -26,7 +26,7 @@ def largest_entries(stiffness: Floats, damping: Floats) -> Floats:
     return found.reshape(-1, 4)
 
 
-@small_kernel
+@inline_kernel
 def stress_rounding(scale, L, h):
     """Return the round-off of h times force (N s) and moment (N m s) of an element of length L.
 

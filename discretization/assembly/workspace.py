@@ -7,36 +7,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDuals, by_duals, numbers_of
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
-from discretization.assembly.element_lanes import ElementLanes, element_lanes, in_lanes
+from discretization.assembly.element_lanes import ElementLanes, element_lanes, with_material_of
+from discretization.assembly.generic_assembly import (
+    DISSIPATES,
+    LOOPS_DISSIPATE,
+    GenericAssembly,
+    generic_groups,
+    with_parameters_of,
+)
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
-from discretization.assembly.team import alone
+from discretization.assembly.thread_team import alone
 from discretization.drives import DRIVEN, count_drives
-from discretization.linear.fronts import scratch_length
-from discretization.linear.narrow import narrow_scratch
-from discretization.memo import memo, of_structure
+from discretization.internal_variables import InternalOffsets, internal_offsets
+from discretization.linear.multifrontal import scratch_length
+from discretization.linear.narrow_band import narrow_scratch
+from discretization.memoization import memoized, per_structure
 from discretization.multipliers import multipliers_of
-from discretization.own_variables import OwnPlaces, own_places
+from discretization.relative_rotations import RotationWork, rotation_work
 from discretization.system import System
-from discretization.turning import TurnWork, turn_work
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.interactions.kinds import has_closed_forms
 from rigid.lanes import root
 from rigid.linear_algebra import add3, apply, average, times
-from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.tuple_references import by_reference
 from rigid.vectors import lengths
 
 EPS = 2.220446049250313e-16
-AT_NOISE = 4.0  # residual/noise of a step solved to round-off
+NOISE_FACTOR = 4.0  # residual/noise of a step solved to round-off
 NEAREST = 1e-9  # m, reach of joints with all frames and points at the origin: their round-off is not zero
 
 
-class ConstraintFacts(NamedTuple):
+class ConstraintData(NamedTuple):
     """Data of the constraints apart from their formulas, by constraint; the other interactions with rows follow those of the
     table.
     """
@@ -77,13 +83,13 @@ class Workspace(NamedTuple):
     loses: bool  # True if something dissipates
     solved: float  # convergence tolerance of residual/noise
     scale: Floats  # (c + e,) scale of constraint rows
-    facts: ConstraintFacts
+    facts: ConstraintData
     impulses: Impulses
-    own: OwnPlaces
-    by_duals: ByDuals
+    own: InternalOffsets
+    generic_groups: GenericAssembly
     drives: DriveWork
     spans: SpanWork
-    turns: TurnWork
+    turns: RotationWork
     dissipation: Dissipation
     residual: Floats  # (N + 6 + 6 d,) equations, then rows of fixed frames, then of each driven frame
     noise: Floats  # (N + 6 + 6 d,) round-off level of each residual
@@ -98,7 +104,7 @@ class Workspace(NamedTuple):
     pivots: np.ndarray  # (N,) int32 pivot rows
     integers: np.ndarray  # (1,) int32, 1 if the factors are those of fronts
     done: Ints  # (k, 2) part of each block run eliminated by blocks: first unknown, number of blocks
-    rested: Ints  # (1,) 1 if the last solve needed no matrix
+    solved_without_matrix: Ints  # (1,) 1 if the last solve needed no matrix
     first: np.ndarray  # (N,) int32 first row of each column of U
     multipliers: Floats  # (narrow_scratch(band),) or, if larger, the scratch of fronts
 
@@ -110,31 +116,35 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     0: round-off.
     """
     room = _room(system, numbering._replace(handle=0), closed)  # it does not depend on the handle
-    return with_numbers(room, system, numbering, closed, tolerance)
+    return with_parameters(room, system, numbering, closed, tolerance)
 
 
-@memo(of_structure, copies=True)
+@memoized(per_structure, copies=True)
 def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
-    return room_of(system, numbering, closed)
+    return allocate_workspace(system, numbering, closed)
 
 
-def with_numbers(
+def with_parameters(
     room: Workspace, system: System, numbering: Numbering, closed: bool, tolerance: float
 ) -> Workspace:
     """Return `room`, the workspace of a system of the same structure, with the numerical data of `system`."""
     viscous, which = system.rods.viscous, _by_duals(system, closed)
-    duals = by_duals(system, numbering, which) if which.any() else numbers_of(room.by_duals, system)
+    duals = (
+        generic_groups(system, numbering, which)
+        if which.any()
+        else with_parameters_of(room.generic_groups, system)
+    )
     return room._replace(
-        elements=in_lanes(room.elements, system.elements),
+        elements=with_material_of(room.elements, system.elements),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system)),
         loses=viscous or bool((duals.takes & (DISSIPATES | LOOPS_DISSIPATE)).any()),
-        solved=max(AT_NOISE, tolerance / EPS),
+        solved=max(NOISE_FACTOR, tolerance / EPS),
         facts=_facts(system, room.facts),
-        by_duals=duals,
+        generic_groups=duals,
         drives=drive_work(system, duals),
         spans=span_work(system, numbering, closed) if len(system.spans.kind) else room.spans,
-        turns=turn_work(system),
+        turns=rotation_work(system),
     )
 
 
@@ -150,10 +160,10 @@ def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
     return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
 
 
-def room_of(system: System, numbering: Numbering, closed: bool) -> Workspace:
-    """Allocate the workspace of the structure of a system; `with_numbers` sets what depends on numerical data."""
+def allocate_workspace(system: System, numbering: Numbering, closed: bool) -> Workspace:
+    """Allocate the workspace of the structure of a system; `with_parameters` sets what depends on numerical data."""
     n, which = len(system.frames.mass), _by_duals(system, closed)
-    duals = by_duals(system, numbering, which)
+    duals = generic_groups(system, numbering, which)
     n_driven = int((system.frames.fixed == DRIVEN).sum())
     return Workspace(
         dr=np.zeros((n, 3)),
@@ -170,20 +180,20 @@ def room_of(system: System, numbering: Numbering, closed: bool) -> Workspace:
         viscous=False,
         accounts=False,
         loses=False,
-        solved=AT_NOISE,
+        solved=NOISE_FACTOR,
         scale=np.ones(len(numbering.row)),
         facts=_of_kinds(system, ~which),
         impulses=impulses_of(numbering),
-        own=own_places(system),
-        by_duals=duals,
+        own=internal_offsets(system),
+        generic_groups=duals,
         drives=drive_work(system, duals),
         spans=span_work(system, numbering, closed),
-        turns=turn_work(system),
+        turns=rotation_work(system),
         dissipation=no_dissipation(),
         residual=np.zeros(numbering.size + 6 + 6 * n_driven),
         noise=np.zeros(numbering.size + 6 + 6 * n_driven),
         rhs=np.zeros(numbering.size),
-        values=np.zeros(numbering.n_values + numbering.n_dump),
+        values=np.zeros(numbering.n_values + numbering.n_trash),
         panels=np.zeros(_panels(numbering)),
         outer=np.zeros(int(numbering.fronts.first[-1])),
         team=alone(),
@@ -193,7 +203,7 @@ def room_of(system: System, numbering: Numbering, closed: bool) -> Workspace:
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(1, dtype=np.int32),
         done=np.zeros((len(numbering.runs), 2), np.int64),
-        rested=np.zeros(1, np.int64),
+        solved_without_matrix=np.zeros(1, np.int64),
         first=np.zeros(numbering.size, dtype=np.int32),
         multipliers=np.zeros(
             max(
@@ -218,13 +228,13 @@ def _panels(numbering: Numbering) -> int:
     return int(numbering.fronts.start[-1]) + 8
 
 
-def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintFacts:
+def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintData:
     """Return the constraint data that depend on kinds alone; the other arrays are zero."""
     kind, held = system.constraints.kind, multipliers_of(system)
     by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
     turns = np.concatenate([facts(kind, "turns"), held.size[:, 0] == 0.0])
     none = np.zeros(len(turns))
-    return ConstraintFacts(
+    return ConstraintData(
         closed=np.concatenate(by_kind),
         first=np.cumsum([0, *(len(own) for own in by_kind)]),
         turns=turns.astype(np.uint8),
@@ -235,7 +245,7 @@ def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintFacts:
     )
 
 
-def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
+def _facts(system: System, room: ConstraintData) -> ConstraintData:
     """Return the constraint data with the numbers of a system."""
     constraints, held = system.constraints, multipliers_of(system)
     kind = constraints.kind
@@ -250,7 +260,7 @@ def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
         size = np.concatenate([size, np.where(to_place == 0.0, to_turn, to_place)])
     seen = lightest(system, room.turns > 0)
     return room._replace(
-        lightest=balanced(system, seen), reach=np.maximum(reach, NEAREST), arm=arm, size=size
+        lightest=scale_to_multipliers(system, seen), reach=np.maximum(reach, NEAREST), arm=arm, size=size
     )
 
 
@@ -266,7 +276,7 @@ def lightest(system: System, turns: np.ndarray) -> Floats:
     return np.where(np.isfinite(least), least, 0.0)
 
 
-def balanced(system: System, sizes: Floats) -> Floats:
+def scale_to_multipliers(system: System, sizes: Floats) -> Floats:
     """Return masses or stiffnesses (c + e,) as multipliers see them: divided by the squares of the constraint gradients."""
     held = multipliers_of(system)
     if not len(held.size):
@@ -276,13 +286,13 @@ def balanced(system: System, sizes: Floats) -> Floats:
     return np.concatenate([sizes[:c], sizes[c:] / gradient**2])
 
 
-@small_kernel
+@inline_kernel
 def norm(x):
     """Return |x|."""
     return root(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
-@small_kernel
+@inline_kernel
 def three(x, first, rows, factor):
     """Return up to three numbers of an array, times a factor, as a vector."""
     if rows == 3:
@@ -290,13 +300,13 @@ def three(x, first, rows, factor):
     return factor * x[first], 0.0, 0.0
 
 
-@small_kernel
+@inline_kernel
 def unit_vector(i, size):
     """Return the vector of length `size` along axis i."""
     return (size if i == 0 else 0.0), (size if i == 1 else 0.0), (size if i == 2 else 0.0)
 
 
-@small_kernel
+@inline_kernel
 def rotation_of(R, f):
     """Return the rotation matrix of frame f as a tuple (9), from an array (n, 3, 3)."""
     return (
@@ -304,7 +314,7 @@ def rotation_of(R, f):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def store_rotation(R, f, A):
     """Store the rotation matrix of frame f."""
     R[f, 0, 0], R[f, 0, 1], R[f, 0, 2] = A[0], A[1], A[2]
@@ -312,21 +322,21 @@ def store_rotation(R, f, A):
     R[f, 2, 0], R[f, 2, 1], R[f, 2, 2] = A[6], A[7], A[8]
 
 
-@inner_kernel
+@internal_kernel
 def copy(x, y):
     """Copy all numbers of x to the start of y; numpy's assignment would be compiled with its checks and messages."""
     for i in range(x.shape[0]):
         y[i] = x[i]
 
 
-@inner_kernel
-def turned(work, f, X):
+@internal_kernel
+def rotate_at_both_ends(work, f, X):
     """Return R0 X, R1 X and their mean."""
     x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
     return x0, x1, average(x0, x1)
 
 
-@small_kernel
+@inline_kernel
 def add_pair_forces(residual, at, bt, force, torque_a, torque_b):
     """Add a force on b, its opposite on a, and a torque on each to the residual."""
     add3(times(-1.0, force), residual[at : at + 3])

@@ -16,11 +16,11 @@ from discretization.contact.table import BARRIER, LAW, Contacts
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import InteractionTable
 from rigid import quaternions
+from rigid.interactions.contact.contact_sums import N, P
 from rigid.interactions.contact.friction import SIZE, STIFFNESS
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
-from rigid.interactions.contact.touching import N, P
+from rigid.interactions.contact.sphere_rod_dissipation import PLANE_DISSIPATIONS
 from rigid.system import Floats, Ints, State
 
 _ENDS = {PLANE_SPHERE: 1, PLANE_ROD: 2}  # number of points of each kind; kinds with a circle are not included
@@ -45,7 +45,9 @@ def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.
     number = _points_by_place(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
-    for kind, ends in [(own, n) for energy, n in _ENDS.items() for own in (energy, WITH_PLANES[energy])]:
+    for kind, ends in [
+        (own, n) for energy, n in _ENDS.items() for own in (energy, PLANE_DISSIPATIONS[energy])
+    ]:
         these = np.flatnonzero((others.kind == INTERACTIONS.index(kind)) & held[others.frames[:, 0]])
         X = np.zeros((len(these), 3))
         if ends == 1:
@@ -77,7 +79,7 @@ def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
     return {(frame, own.tobytes()): k for k, (frame, own) in enumerate(zip(frames.tolist(), X, strict=True))}
 
 
-def far_away(
+def are_inactive(
     planes: FixedPlanes, others: int, state: State, points: Floats, skin: float
 ) -> NDArray[np.bool_]:
     """Return a mask (others,), True if an interaction cannot act while the points move by less than half the skin, m.
@@ -96,15 +98,13 @@ def far_away(
     return found
 
 
-def kept_in_bristles(
-    others: InteractionTable, which: NDArray[np.bool_], settled: Floats, first: Ints
-) -> float:
+def bristle_energy(others: InteractionTable, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
     """Return the energy, J, of the bristles of the interactions with planes in the mask `which` (e,).
 
     settled: internal variables, those of each interaction from its `first` on.
     """
     total = 0.0
-    for kind in WITH_PLANES.values():
+    for kind in PLANE_DISSIPATIONS.values():
         use = np.flatnonzero(which & (others.kind == INTERACTIONS.index(kind)))
         stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]
         zeta = settled[first[use][:, None] + np.arange(3)]

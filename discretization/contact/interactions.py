@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_blocks, on_mesh
+from discretization.contact.core_parameters import as_hull_on_mesh, core_blocks
 from discretization.contact.mesh_search import numbers_of, with_ridges
-from discretization.contact.search import Candidates, candidates
+from discretization.contact.neighbour_search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
     BOTH,
@@ -24,12 +24,12 @@ from discretization.contact.table import (
     SPHERE,
     Contacts,
     half_sides,
+    median_search_distance,
     points_of,
-    reaches,
+    scale_law,
+    search_distances,
     sizes_of,
     slopes,
-    usual_reach,
-    weakened,
 )
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable, groups_of
@@ -40,10 +40,10 @@ from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CA
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
-from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.mesh_hulls import MESH_HULL
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
+from rigid.interactions.contact.sphere_rod_contacts import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
@@ -82,7 +82,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     one, other = contacts.kind[surfaces].T
     elements = one == ROD
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    law = weakened(contacts.law[listed.pair], np.where(elements & (other == ROD) & twice, 0.5, 1.0))
+    law = scale_law(contacts.law[listed.pair], np.where(elements & (other == ROD) & twice, 0.5, 1.0))
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
@@ -109,7 +109,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
                 near = numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])
                 whole = np.concatenate([before, near])
                 if cores:
-                    core = on_mesh(contacts, int(surfaces[k, 0]))
+                    core = as_hull_on_mesh(contacts, int(surfaces[k, 0]))
                     whole = np.concatenate([before, core, with_ridges(near)])
                 width[k] = len(whole)
                 found.append((np.array([k]), whole[None]))
@@ -150,7 +150,7 @@ def energies(contacts: Contacts, state: State) -> Floats:
         return found.reshape(lead)
     r, quat = state.r.reshape(-1, *state.r.shape[-2:]), state.quat.reshape(-1, *state.quat.shape[-2:])
     points = points_of(contacts, r, quat)
-    skin, k = usual_reach(reaches(contacts)), 0
+    skin, k = median_search_distance(search_distances(contacts)), 0
     while k < len(found):
         # one list serves all following states that are near enough to the first of them
         far = np.linalg.norm(points[k:] - points[k], axis=-1).max(axis=-1) > 0.5 * skin

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first use
 
+from discretization.contact.closest_points import distances
 from discretization.contact.mesh_search import from_triangles, near_triangles, triangles_of
-from discretization.contact.nearest import distances
 from discretization.contact.table import (
     CORNERS,
     MESH,
@@ -26,7 +26,7 @@ from discretization.contact.table import (
 )
 from rigid.system import Floats, Ints
 
-KEPT = 32  # number of surfaces whose trees are cached
+MAX_CACHED_MESHES = 32  # number of surfaces whose trees are cached
 
 
 class _Parts(NamedTuple):
@@ -41,12 +41,13 @@ class _Parts(NamedTuple):
 _known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
 
 
-def meshes_at_meshes(
+def near_mesh_features(
     contacts: Contacts, reach: Floats, points: Floats, skin: float
 ) -> tuple[Ints, list[Ints]]:
     """Return near pairs of corners or ridges with other surfaces, and the near triangles of each pair.
 
-    Rows (c, 6): pair, side and points as in `discretization.contact.search.Candidates`. reach (p,): search distance of each pair,
+    Rows (c, 6): pair, side and points as in `discretization.contact.neighbour_search.Candidates`. reach (p,): search distance
+    of each pair,
     m; points (k, 3): tracked points.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
@@ -92,7 +93,7 @@ def _parts_of(contacts: Contacts, own: int) -> _Parts:
             _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, own)),
         )
     _known[key] = found
-    if len(_known) > KEPT:
+    if len(_known) > MAX_CACHED_MESHES:
         _known.popitem(last=False)
     return found[1]
 

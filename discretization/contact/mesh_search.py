@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # submodules are loaded on first use
 
 from discretization.contact.table import MESH, OF_MESHES, Contacts, in_frame
-from rigid.compilation.decorators import kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
 from rigid.kinematics.core_pairs import has_part_of, place_of_vertex, seen_in
 from rigid.kinematics.cores import counts_of, ends_of_edge, is_faceted, signed_distance
@@ -22,13 +22,13 @@ from rigid.kinematics.triangles import segment_from_triangle
 from rigid.linear_algebra import dot, load3, minus, real, times
 from rigid.system import Floats, Ints
 
-KEPT = 8  # number of meshes whose trees are cached
-KEPT_NUMBERS = 4096  # number of sets of triangles whose numbers are cached
+MAX_CACHED_MESHES = 8  # number of meshes whose trees are cached
+MAX_CACHED_PARAMETERS = 4096  # number of sets of triangles whose numbers are cached
 FLAT = 1e-6  # threshold of (1) of `mesh_hulls`: below it triangles are in one plane
 LEAST = 64  # smallest block of mesh numbers; sizes are powers of two, so that there are few different ones
 
 
-class Trees(NamedTuple):
+class TriangleTrees(NamedTuple):
     """k-d trees of the triangles of one mesh."""
 
     corners: Floats  # (t, 3, 3) vertices of each triangle, axes of the mesh, m
@@ -38,20 +38,20 @@ class Trees(NamedTuple):
 
 
 _numbers: OrderedDict[tuple[int, int, bytes], tuple[Contacts, Floats]] = OrderedDict()
-_known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict()
+_known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, TriangleTrees]] = OrderedDict()
 
 
-def trees_of(corners: Floats) -> Trees:
+def build_triangle_trees(corners: Floats) -> TriangleTrees:
     """Return the trees of triangles (t, 3, 3)."""
     middle = corners.mean(axis=1)
     half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
     size = np.ceil(np.log2(np.maximum(half, 1e-300)))
     classes = [np.flatnonzero(size == k) for k in np.unique(size)]
     trees = [scipy.spatial.cKDTree(middle[use]) for use in classes]
-    return Trees(corners, trees, classes, [float(half[use].max()) for use in classes])
+    return TriangleTrees(corners, trees, classes, [float(half[use].max()) for use in classes])
 
 
-def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
+def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, TriangleTrees]:
     """Return the numbers of the triangles of a mesh, and their trees.
 
     The result is cached for as long as the array of triangles is the same object.
@@ -60,9 +60,9 @@ def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
     found = _known.pop(key, None)
     if found is None or found[0].triangles is not contacts.triangles:
         use = np.flatnonzero(contacts.meshed == mesh)
-        found = contacts, use, trees_of(contacts.vertices[contacts.triangles[use]])
+        found = contacts, use, build_triangle_trees(contacts.vertices[contacts.triangles[use]])
     _known[key] = found
-    if len(_known) > KEPT:
+    if len(_known) > MAX_CACHED_MESHES:
         _known.popitem(last=False)
     return found[1:]
 
@@ -72,7 +72,8 @@ def near_meshes(
 ) -> tuple[Ints, list[Ints]]:
     """Return pairs of parts and meshes near each other, and the near triangles of each pair.
 
-    Rows (c, 6): pair, side and points as in `discretization.contact.search.Candidates`. surface (f,), ends (f, 2): of all parts;
+    Rows (c, 6): pair, side and points as in `discretization.contact.neighbour_search.Candidates`. surface (f,), ends (f, 2): of
+    all parts;
     reach (p,): search distance of each pair, m.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
@@ -95,7 +96,7 @@ def near_meshes(
     return np.concatenate(rows), faces
 
 
-def near_triangles(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
+def near_triangles(trees: TriangleTrees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
     """Return each part of `parts` (f, 2, 3) that is near a triangle, with its near triangles."""
     middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     each = [[np.zeros(0, np.int64)] for _ in parts]
@@ -116,7 +117,7 @@ def near_triangles(trees: Trees, parts: Floats, within: float) -> list[tuple[int
     return found
 
 
-def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
+def least_distance(trees: TriangleTrees, parts: Floats, radius: Floats) -> float:
     """Return the smallest distance, m, of segments (f, 2, 3) from triangles, less the radius of the segment (f,)."""
     middle = parts.mean(axis=1)
     half = 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
@@ -170,7 +171,7 @@ def core_from_triangles(points, X, corners, out):
         out[t] = least
 
 
-@small_kernel
+@inline_kernel
 def _unit(a):
     return times(1.0 / dot(a, a) ** 0.5, a)
 
@@ -186,7 +187,7 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
         found = contacts, _numbers_of(contacts, faces)
         found[1].flags.writeable = False
     _numbers[key] = found
-    if len(_numbers) > KEPT_NUMBERS:
+    if len(_numbers) > MAX_CACHED_PARAMETERS:
         _numbers.popitem(last=False)
     return found[1]
 

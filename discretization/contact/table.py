@@ -5,10 +5,10 @@ the chord between two points of one frame, a box by its centre and three points 
 and bodies of revolution have a middle and three points that are as far from it as the farthest of their other points; then
 follow the vertices, or the corners of the profile. A mesh consists of all triangles of one frame; its four points span a
 tetrahedron around it, so that no vertex moves further than the point that moves furthest. If it meets another mesh, its corners
-and ridges are two more surfaces, listed after all others: their points follow from those of their mesh (`completed`), so that
-no state stores them. Which parts are near enough to act changes in a run; `discretization.contact.search` finds them in a
-configuration, and `discretization.contact.interactions` builds the interactions between them. Planes need no search: their
-interactions are stored in `System.others`.
+and ridges are two more surfaces, listed after all others: their points follow from those of their mesh (`with_feature_points`),
+so that no state stores them. Which parts are near enough to act changes in a run; `discretization.contact.neighbour_search`
+finds them in a configuration, and `discretization.contact.interactions` builds the interactions between them. Planes need no
+search: their interactions are stored in `System.others`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Contacts(NamedTuple):
         return int(self.first[last])
 
 
-def meeting(contacts: Contacts) -> Ints:
+def contact_frames(contacts: Contacts) -> Ints:
     """Return the frames (k,) of the points of all surfaces that may touch another."""
     surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
     found: Ints = contacts.frames[np.isin(surface, contacts.pairs)]
@@ -315,7 +315,7 @@ def _check_pairs(contacts: Contacts) -> None:
         raise ModelError(f"contacts: surfaces {i} and {j} are a pair {count.max()} times; give one of them")
 
 
-def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> None:
+def refuse_contacts(contacts: Contacts, who: str, instead: str = "run `simulate`") -> None:
     """Raise ModelError if there are pairs.
 
     who: name of the feature that does not support pairs of surfaces; instead: what supports them.
@@ -388,7 +388,7 @@ def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> F
     return found
 
 
-def completed(contacts: Contacts, points: Floats) -> Floats:
+def with_feature_points(contacts: Contacts, points: Floats) -> Floats:
     """Return all points (k, 3), given the tracked ones: corners and ridges move with their mesh."""
     found = [points[: contacts.tracked]]
     for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
@@ -410,7 +410,7 @@ def box_around(contacts: Contacts, surface: int) -> Floats:
     return found
 
 
-def weakened(law: Floats, share: Floats | float) -> Floats:
+def scale_law(law: Floats, share: Floats | float) -> Floats:
     """Return laws (..., LAW) with their forces multiplied by `share` (...)."""
     found = law.copy()
     found[..., 1] *= share
@@ -426,7 +426,7 @@ def slopes(law: Floats, depth: Floats | float) -> Floats:
     return np.where(polynomial, k + depth * (2.0 * n + 3.0 * last * depth), of_power)
 
 
-def reaches(contacts: Contacts) -> Floats:
+def search_distances(contacts: Contacts) -> Floats:
     """Return the distances (p,), m, of centre lines or of middles of cores below which there may be forces."""
     barrier = contacts.law[:, 0] == BARRIER
     around = contacts.radius + np.linalg.norm(half_sides(contacts, contacts.first[:-1]), axis=-1)
@@ -436,7 +436,7 @@ def reaches(contacts: Contacts) -> Floats:
     return found
 
 
-def usual_reach(reach: Floats) -> float:
+def median_search_distance(reach: Floats) -> float:
     """Return the median search distance, m, which half of all pairs do not exceed; 0 if there are none.
 
     A skin is chosen by it, not by the largest: with balls in a bowl that is a ball of 30 m, all would be near.

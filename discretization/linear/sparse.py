@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # scipy loads its submodules on first use
 from numba import objmode
 
-from discretization.linear.one_thread import one_thread
+from discretization.linear.blas_threads import one_thread
 from rigid.compilation.decorators import allocating_kernel
 from rigid.system import Floats, Ints
 
@@ -43,7 +43,7 @@ def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> i
     return 0
 
 
-def sparse_keep(handle: int, factors: scipy.sparse.linalg.SuperLU) -> None:
+def sparse_store(handle: int, factors: scipy.sparse.linalg.SuperLU) -> None:
     """Store these factors under `handle`."""
     _factors[handle] = factors
 
@@ -58,17 +58,17 @@ def sparse_solve_transposed(handle: int, rhs: Floats) -> Floats:
     return np.ascontiguousarray(_factors[handle].solve(rhs, "T"))
 
 
-def sparse_forget(handle: int) -> None:
+def sparse_release(handle: int) -> None:
     """Release the memory of the factors under `handle`."""
     _factors.pop(handle, None)
 
 
-def forget_with(owner: object, handle: int) -> weakref.finalize[[int], Any]:
+def release_with(owner: object, handle: int) -> weakref.finalize[[int], Any]:
     """Release the memory of the factors when `owner` is deleted or the returned finalizer is called.
 
     Nothing is done at the exit of Python.
     """
-    finalizer = weakref.finalize(owner, sparse_forget, handle)
+    finalizer = weakref.finalize(owner, sparse_release, handle)
     finalizer.atexit = False
     return finalizer
 
@@ -95,7 +95,7 @@ def solved(handle, rhs, x):
 
 
 @allocating_kernel
-def solved_transposed(handle, rhs, x):
+def solve_transposed_compiled(handle, rhs, x):
     """Compute x = `sparse_solve_transposed` in compiled code."""
     with objmode(solution="float64[::1]"):
         solution = sparse_solve_transposed(handle, rhs)

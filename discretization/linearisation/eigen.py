@@ -11,7 +11,7 @@ singular. The shift is therefore negative, with about the magnitude of the lowes
 round-off allows; if eigenvalues zero are found, the next one is taken from the first spectrum.
 Small models are solved on the null space of G, with full matrices.
 
-Internal states a with equations of first order (`evolving` (2)) are appended to x in (2), with
+Internal states a with equations of first order (`evolving_interactions` (2)) are appended to x in (2), with
 
     M^ = (M 0; 0 0),   D^ = (D 0; Lz 1),   K^ = (K H; Ly L),   G^ = (G 0)                                     (4)
 
@@ -33,21 +33,21 @@ import numpy as np
 import scipy  # submodules are loaded on first access
 from numpy.typing import NDArray
 
-from discretization.linear.one_thread import one_thread
+from discretization.linear.blas_threads import one_thread
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.matrices import array
-from discretization.linearisation.saddle import Saddle
-from discretization.linearisation.uncoupled import uncoupled
+from discretization.linearisation.saddle_point import SaddlePointSolver
+from discretization.linearisation.uncoupled_sets import uncoupled_sets
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
 NOISE = 50.0  # multiple of the round-off of an entry's share below which eigenvalues are zero
 DENSE = 60  # largest number of degrees of freedom for which all eigenvalues are computed
-DROWNED = 1e-11  # largest accepted round-off of the highest eigenvalue, relative to the lowest one
+DROWNED_IN_NOISE = 1e-11  # largest accepted round-off of the highest eigenvalue, relative to the lowest one
 BLURRED = 10.0  # error of eigenvalues of a full matrix, as a multiple of the round-off of the highest
 RANK = 1e-10  # singular values below this part of the largest one are zero
-OF_PLACES = 16.0  # multiple of eps: rounding of positions, rotations and the strains between them
+POSE_ROUNDOFF = 16.0  # multiple of eps: rounding of positions, rotations and the strains between them
 CLEAR = 100.0  # multiple of its noise up to which the lowest eigenvalue is computed again with a shift
 BLOCK = 40  # LAPACK workspace per unknown: the columns of its blocks, and some spare
 DOUBLE = 1e-4  # |lambda| of a double eigenvalue zero due to rounding, relative to the shift
@@ -70,7 +70,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     They are mu (k,), 1/s^2, phi (k, size) with phi M phi = 1, and (k,) True if mu is zero to round-off; k = n, or fewer if there
     are fewer.
     """
-    size = finite(lin)
+    size = count_finite_eigenvalues(lin)
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
             reduced = _reduced(lin)
@@ -83,7 +83,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
 
 def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray]:
     """Return what `conservative` returns, by the Lanczos iteration; `size`: number of finite eigenvalues."""
-    floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
+    floor = 4.0 * EPS * float(squared_frequencies(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
         mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
@@ -108,7 +108,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
 
     `known`: modes (k, size) to which the iteration is kept orthogonal in M.
     """
-    saddle = Saddle(scipy.sparse.csr_matrix(lin.K - sigma * lin.M), lin.G)
+    saddle = SaddlePointSolver(scipy.sparse.csr_matrix(lin.K - sigma * lin.M), lin.G)
 
     def solve(b: NDArray) -> NDArray:
         x = saddle.solve(np.ravel(b))
@@ -116,7 +116,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
 
     P = scipy.sparse.linalg.LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
     start = solve(np.random.default_rng(1).standard_normal(lin.size))
-    light = massless(lin)
+    light = massless_unknowns(lin)
     if len(light):  # start with motions of these unknowns that follow unknowns with mass
         push = np.zeros(lin.size)
         push[light] = start[light]
@@ -140,7 +140,7 @@ def noise(lin: Linearised, phi: Floats) -> Floats:
     state.
     """
     # use displacements only, as rotations may have almost no inertia
-    each = squares(lin).reshape(-1, 6)
+    each = squared_frequencies(lin).reshape(-1, 6)
     highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
 
@@ -153,7 +153,9 @@ def _most_noise(lin: Linearised, x: Floats) -> float:
     entries, each = np.abs(lin.full("K")), np.abs(x)
     shares, sums = float(each @ entries @ each), entries.sum(axis=1).reshape(-1, 3).sum(axis=1)
     of_places = 2.0 * float((each * each).reshape(-1, 3).sum(axis=1) @ sums)
-    return EPS * (max(NOISE * shares, float(squares(lin).max(initial=0.0))) + OF_PLACES * of_places)
+    return EPS * (
+        max(NOISE * shares, float(squared_frequencies(lin).max(initial=0.0))) + POSE_ROUNDOFF * of_places
+    )
 
 
 def _of_places(lin: Linearised, phi: NDArray) -> Floats:
@@ -174,7 +176,7 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
         a, b, s = a[beside], b[beside], s[beside]
         beyond = np.maximum(own - np.bincount(a, s, n), 0.0)
         out += 0.5 * (np.abs(x[:, a] - x[:, b]) ** 2).sum(axis=2) @ s + (np.abs(x) ** 2).sum(axis=2) @ beyond
-    return OF_PLACES * EPS * out
+    return POSE_ROUNDOFF * EPS * out
 
 
 def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
@@ -212,7 +214,7 @@ def stiffness_squares(lin: Linearised) -> Any:
 class Reduced(NamedTuple):
     """M and K reduced to the motions Z that joints allow, without those of unknowns without mass."""
 
-    Z: Motions
+    Z: MotionBasis
     M: Floats
     K: Floats
 
@@ -253,7 +255,7 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
     # an eigenvalue that is zero up to rounding is no shift: the shifted inverse would be as singular as K
     low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
     if (
-        EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
+        EPS * np.abs(mu).max() > DROWNED_IN_NOISE * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
     ):
         # the highest eigenvalue (almost no mass) spoils the lowest: compute these as the largest of the shifted inverse
@@ -277,7 +279,7 @@ def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
 
     Raises LinAlgError if B is not positive definite.
     """
-    sets = uncoupled(A, B)
+    sets = uncoupled_sets(A, B)
     found = [_of_one_set(own.A, own.B, n) for own in sets]
     every = np.concatenate([nu for nu, _ in found])
     y, at = np.zeros((len(A), len(every))), 0
@@ -305,7 +307,7 @@ def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
     return nu[first:last], y[:, first:last]
 
 
-class Motions(NamedTuple):
+class MotionBasis(NamedTuple):
     """Basis of motions T (size, k): its first columns move one unknown alone each."""
 
     size: int
@@ -342,22 +344,22 @@ def _range(places: Ints) -> Any:
     return slice(first, first + count) if follow else places
 
 
-def allowed(G: Any) -> Motions:
+def allowed_motions(G: Any) -> MotionBasis:
     """Return orthonormal motions that the joints allow: the null space of G (m, size), full or sparse."""
     rows = array(G)
     known = rows.any(axis=0)  # True for unknowns that a joint constrains
     alone, others = np.flatnonzero(~known), np.flatnonzero(known)
     _, values, directions = np.linalg.svd(rows[:, others], full_matrices=True)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
-    return Motions(rows.shape[1], alone, others, directions[rank:].T)
+    return MotionBasis(rows.shape[1], alone, others, directions[rank:].T)
 
 
 def null_space(G: Any) -> Floats:
     """Return an orthonormal basis of the null space of G (m, size) as an array (size, free)."""
-    return allowed(G).matrix
+    return allowed_motions(G).matrix
 
 
-def massless(lin: Linearised) -> Ints:
+def massless_unknowns(lin: Linearised) -> Ints:
     """Return the indices of unknowns without mass."""
     return np.flatnonzero(_diagonal(lin, "M") == 0.0)
 
@@ -368,15 +370,15 @@ def _diagonal(lin: Linearised, name: str) -> Floats:
     return found
 
 
-def squares(lin: Linearised) -> Floats:
+def squared_frequencies(lin: Linearised) -> Floats:
     """Return |K_ii|/M_ii, (size,), 1/s^2; zero for unknowns without mass."""
     m = _diagonal(lin, "M")
     return np.asarray(np.where(m > 0.0, np.abs(_diagonal(lin, "K")), 0.0) / np.where(m > 0.0, m, 1.0))
 
 
-def finite(lin: Linearised) -> int:
+def count_finite_eigenvalues(lin: Linearised) -> int:
     """Return the number of finite pairs of eigenvalues: degrees of freedom less motions of massless unknowns alone."""
-    light = massless(lin)
+    light = massless_unknowns(lin)
     if not len(light):
         return lin.free
     held = lin.G[:, light]
@@ -385,13 +387,13 @@ def finite(lin: Linearised) -> int:
     return lin.free - len(light) + int(rank)
 
 
-def slow_motions(lin: Linearised) -> Motions:
+def slow_motions(lin: Linearised) -> MotionBasis:
     """Return the motions T that the joints allow, with unknowns without mass following quasi-statically.
 
     With N the motions of massless unknowns alone and R those orthogonal to N: T = R - N (N^T K N)^-1 N^T K R, so that
     N^T K T = 0.
     """
-    found, light = allowed(lin.full("G")), massless(lin)
+    found, light = allowed_motions(lin.full("G")), massless_unknowns(lin)
     if not len(light):
         return found
     Z, own = found.matrix, null_space(lin.full("G")[:, light])
@@ -402,19 +404,19 @@ def slow_motions(lin: Linearised) -> Motions:
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
     _check_held(lin, (N @ directions).T)
     T = np.asarray(R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)))
-    return Motions(lin.size, np.zeros(0, np.int64), np.arange(lin.size), T)
+    return MotionBasis(lin.size, np.zeros(0, np.int64), np.arange(lin.size), T)
 
 
 def _check_held(lin: Linearised, motions: Floats) -> None:
-    """Raise `Floppy` if one of these motions (k, size) of massless unknowns has no stiffness."""
+    """Raise `UnstiffenedMotionError` if one of these motions (k, size) of massless unknowns has no stiffness."""
     cost = np.abs(np.einsum("ki,ki->k", motions, (lin.K @ motions.T).T))
     loose = cost <= NOISE * EPS * _shares(lin, motions)
     if loose.any():
         far = np.abs(lin.of_frames(motions[np.argmax(loose)])).max(axis=1)
-        raise Floppy(int(np.argmax(far)))
+        raise UnstiffenedMotionError(int(np.argmax(far)))
 
 
-class Floppy(Exception):
+class UnstiffenedMotionError(Exception):
     """A motion of frames without mass has no stiffness; `frame` moves most in it."""
 
     def __init__(self, frame: int) -> None:
@@ -422,15 +424,15 @@ class Floppy(Exception):
         self.frame = frame
 
 
-def general(lin: Linearised, n: int) -> Spectrum:
+def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     """Return the n eigenvalues of (2) nearest to zero with Im >= 0, one of each pair, and their modes."""
     D = scipy.sparse.csr_matrix(lin.C + lin.gyroscopic)
-    light = massless(lin)
+    light = massless_unknowns(lin)
     if len(light) and np.any(D[light].data):
         raise ModelError(
             "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
         )
-    free, sigma = finite(lin), _general_shift(lin)
+    free, sigma = count_finite_eigenvalues(lin), _general_shift(lin)
     own = lin.states
     if own is not None and len(light) and (own.H[light].nnz or own.Ly[:, light].nnz or own.Lz[:, light].nnz):
         raise ModelError(
@@ -487,7 +489,7 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
         return values, (Z @ z[:k]).T
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
-    if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # shift as in `_dense`, with (2)
+    if EPS * np.abs(values).max() ** 2 > DROWNED_IN_NOISE * sigma**2:  # shift as in `_dense`, with (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
         right, below = -S @ (D0 + sigma * M), -S @ M
         nu, z = eig(np.block([[right, below], [sigma * right + np.eye(k), sigma * below]]))
@@ -500,7 +502,7 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
     """Return eigenvalues of (2), or of (4), nearest to the shift sigma, and modes (k, size), by the Arnoldi iteration."""
     M, D, K, G = with_states(lin, D)
     size = M.shape[0]
-    saddle = Saddle(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + K), G)
+    saddle = SaddlePointSolver(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + K), G)
     right = scipy.sparse.csr_matrix(D + sigma * M)
 
     def step(z: NDArray) -> NDArray:

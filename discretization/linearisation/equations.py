@@ -10,8 +10,8 @@ K includes energies, constraints times multipliers lam . g, loads, dissipation b
 In equilibrium, with a potential, (2) is symmetric. Away from equilibrium half the residual torques appear as a skew part, which
 is removed: the symmetric part is the Hessian along exp(turn).
 
-Internal states of interactions and relaxing (Maxwell) branches add first-order equations to (1), see `evolving` (2). The
-equations are linearised about a fully relaxed model.
+Internal states of interactions and relaxing (Maxwell) branches add first-order equations to (1), see `evolving_interactions`
+(2). The equations are linearised about a fully relaxed model.
 
 Bodies without inertia about some axes, and without forces or joints that rotate them about these, get rows of G that fix these
 rotations: a rotation without effect is not a motion of the model.
@@ -28,20 +28,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 
-from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
+from discretization.interaction_groups import (
+    InteractionGroup,
+    Role,
+    constraints_of,
+    energies_of,
+    groups_of,
+    with_load_values,
+)
 from discretization.interaction_table import kinds_of_signals
-from discretization.linear.one_thread import one_thread
+from discretization.linear.blas_threads import one_thread
 from discretization.linear.sparse import sparse_lu
-from discretization.linearisation import applied, inertia, tangents
-from discretization.linearisation.evolving import Evolved, evolved
+from discretization.linearisation import inertia, load_stiffness, tangents
 from discretization.linearisation.inertia import SteadyMotion
-from discretization.linearisation.matrices import array, full, reading_as_sparse, sparse
-from discretization.linearisation.steady import Names, later
-from discretization.linearisation.tangents import Blocks, joined
-from discretization.long_rest import goes_on, with_states_at_rest
+from discretization.linearisation.internal_states import LinearisedStates, linearise_states
+from discretization.linearisation.matrices import array, full, sparse, sparse_fields
+from discretization.linearisation.steady_rotation import Names, rotated_state
+from discretization.linearisation.tangents import StiffnessBlocks, joined
 from discretization.multipliers import multipliers_of
-from discretization.redundancy import constraint_jacobian, count_repeated
-from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.redundancy import constraint_jacobian, count_redundant
+from discretization.relaxed_system import has_evolution_equations, with_stationary_states
+from discretization.state_checks import OF_SYSTEMS, check_arrays
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
@@ -56,8 +63,10 @@ SKEW = 1e-9  # skew part below which a stiffness is symmetric up to rounding, re
 UNCHANGED = 1e-7  # relative change up to which coefficients are taken as constant
 
 
-class States(NamedTuple):
-    """Internal states of `evolving` (2) in the unknowns of (1): m states, x' + L x + Ly y + Lz y' = 0, with forces H x."""
+class InternalStates(NamedTuple):
+    """Internal states of `evolving_interactions` (2) in the unknowns of (1): m states, x' + L x + Ly y + Lz y' = 0, with forces
+    H x.
+    """
 
     H: scipy.sparse.csr_matrix  # (6 k, m)
     L: Floats  # (m, m)
@@ -66,17 +75,17 @@ class States(NamedTuple):
     branches: int  # number of states, the last ones, that belong to sections that relax
 
     @property
-    def without_branches(self) -> States | None:
+    def without_branches(self) -> InternalStates | None:
         """The states of interactions alone, without those of relaxing sections; None if there are none."""
         keep = slice(0, len(self.L) - self.branches)
         return (
-            States(self.H[:, keep], self.L[keep, keep], self.Ly[keep], self.Lz[keep], 0)
+            InternalStates(self.H[:, keep], self.L[keep, keep], self.Ly[keep], self.Lz[keep], 0)
             if keep.stop
             else None
         )
 
 
-@reading_as_sparse("M", "C", "gyroscopic", "K", "G")
+@sparse_fields("M", "C", "gyroscopic", "K", "G")
 @dataclass(frozen=True, eq=False)
 class Linearised:
     """Matrices of (1) about `state`: 6 unknowns for each moving frame, in the order of `frames`.
@@ -99,7 +108,7 @@ class Linearised:
     motion: SteadyMotion
     loads: Floats  # (l, 3) values of the loads
     repeated: int = 0  # number of joint rows that are implied by others
-    states: States | None = None  # internal states with equations of first order
+    states: InternalStates | None = None  # internal states with equations of first order
 
     def full(self, name: str) -> Floats:
         """Return one of the matrices as an array, which must not be changed."""
@@ -171,50 +180,50 @@ def linearise(
     `loads`: (l, 3) values of the loads at that time; `motion`: steady motion that the state is part of; `names`: frame -> name,
     for messages; `idle`: frame -> projection (3, 3) on its axes without inertia.
     """
-    checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
-    turning = without(system, idle)  # system with true inertias, for terms of the spin
+    check_arrays(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
+    turning = without_fictitious_inertia(system, idle)  # system with true inertias, for terms of the spin
     frames = np.flatnonzero(system.frames.fixed == 0)
     place = np.full(len(system.frames.fixed), -1)
     place[frames] = np.arange(len(frames))
     use = (6 * frames[:, None] + np.arange(6)).ravel()
-    system = loaded(system, loads)
-    evolves, turns = goes_on(system), motion.turns
+    system = with_load_values(system, loads)
+    evolves, turns = has_evolution_equations(system), motion.turns
     state = with_determined_states(system, state) if evolves else state
     acting = groups_of(system, state)
     pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
     holding = [own.group for own in acting if own.role is Role.CONSTRAINT]
     resisting = [
-        own.group for own in acting if own.role is Role.DISSIPATION and own.group.kind.evolves is None
+        own.group for own in acting if own.role is Role.DISSIPATION and own.group.kind.state_equations is None
     ]
     spins = turns and bool(np.any(motion.spin))
     changes = spins or not motion.ground
     # full matrices of small models are assembled faster than sparse ones
     small = len(use) <= SMALL and not changes
 
-    def matrix(blocks: Blocks) -> Any:
+    def matrix(blocks: StiffnessBlocks) -> Any:
         """Return the blocks as a matrix of moving frames, full if the model is small."""
         return blocks.full(place) if small else sparse(blocks.matrix(place))
 
-    rest = tangents.placed([*pushing, *holding], state)
-    force = rest.forces(np.zeros(len(state.lam))) - applied.weight(system)
+    rest = tangents.groups_at_state([*pushing, *holding], state)
+    force = rest.forces(np.zeros(len(state.lam))) - load_stiffness.weight(system)
     if turns:
-        force += inertia.at_rest(turning, state, motion)
+        force += inertia.steady_inertia_forces(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
-    own = evolved(acting, system, state) if evolves else None
+    own = linearise_states(acting, system, state) if evolves else None
     if own is not None:
         _check_still(motion)
         force += own.force
         C = joined([C, own.C])
     if small:
         joints = rest.jacobian(len(state.lam), place)
-        G = np.vstack([joints, array(idle_rows(state, place, idle))]) if idle else joints
+        G = np.vstack([joints, array(massless_axis_rows(state, place, idle))]) if idle else joints
     else:
         joints = constraint_jacobian(system, state).tocsc()[:, use]
-        G = scipy.sparse.vstack([joints, idle_rows(state, place, idle)], format="csc")
+        G = scipy.sparse.vstack([joints, massless_axis_rows(state, place, idle)], format="csc")
     M = matrix(inertia.mass(system, state, rest.R))
-    repeated = count_repeated(system, state)
-    lam = multipliers(filled(M), G, force.ravel()[use], repeated)
+    repeated = count_redundant(system, state)
+    lam = multipliers(fill_zero_diagonal(M), G, force.ravel()[use], repeated)
     forces_of_rest = rest.stiffness(lam[: joints.shape[0]])
     parts = [forces_of_rest] if own is None else [forces_of_rest, own.K]
     if turns:
@@ -225,8 +234,8 @@ def linearise(
     if changes:
         now = (forces_of_rest.matrix(place), M, joints, place)
         _check_constant(system, state, motion, names, now, idle)
-    reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
-    if applied.open_edges(system):
+    reasons = [f"load {k}" for k in load_stiffness.loads_without_potential(system, loads)]
+    if load_stiffness.has_open_pressure_edges(system):
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
@@ -262,12 +271,12 @@ def _check_still(motion: SteadyMotion) -> None:
         )
 
 
-def _of_moving(own: Evolved, use: Ints) -> States:
+def _of_moving(own: LinearisedStates, use: Ints) -> InternalStates:
     """Return the internal states in the unknowns `use` of moving frames."""
-    return States(own.H[use], own.L, own.Ly[:, use], own.Lz[:, use], own.branches)
+    return InternalStates(own.H[use], own.L, own.Ly[:, use], own.Lz[:, use], own.branches)
 
 
-def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str]:
+def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -> list[str]:
     """Return the names of user-defined kinds that do work or have internal states, if K is more unsymmetric than `left` explains.
 
     Away from equilibrium the residual forces `left` alone cause a skew part. An empty list means that K is symmetric otherwise.
@@ -276,7 +285,7 @@ def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str
     names = [
         name
         for name, kind in kinds.items()
-        if kind.evolves is not None or (kind.works and kind.signal < 0 and kind is not PRESSED_EDGE)
+        if kind.state_equations is not None or (kind.works and kind.signal < 0 and kind is not PRESSED_EDGE)
     ]
     if not names:
         return []
@@ -286,12 +295,12 @@ def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str
 
 def with_determined_states(system: System, state: State) -> State:
     """Return the state with internal states at their equilibrium values; those that rest does not determine are unchanged."""
-    there = with_states_at_rest(system, state)
+    there = with_stationary_states(system, state)
     own = np.where(np.isfinite(there.own), there.own, state.own)
     return there._replace(own=own)
 
 
-def without(system: System, idle: Mapping[int, Floats]) -> System:
+def without_fictitious_inertia(system: System, idle: Mapping[int, Floats]) -> System:
     """Return the system without the fictitious inertia about axes without inertia (`idle`)."""
     J = system.frames.inertia.copy()
     for frame, axes in idle.items():
@@ -299,7 +308,7 @@ def without(system: System, idle: Mapping[int, Floats]) -> System:
     return system._replace(frames=system.frames._replace(inertia=J)) if idle else system
 
 
-def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sparse.csr_matrix:
+def massless_axis_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sparse.csr_matrix:
     """Return the rows of G, (rows, 6 k), that fix rotations about axes without inertia (`idle`)."""
     size = 6 * (int(place.max()) + 1)
     rows = []
@@ -313,13 +322,13 @@ def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sp
     return scipy.sparse.vstack(rows, format="csr") if rows else scipy.sparse.csr_matrix((0, size))
 
 
-def _stiffness(system: System, state: State, lam: Floats) -> Blocks:
+def _stiffness(system: System, state: State, lam: Floats) -> StiffnessBlocks:
     """Return the stiffness of energies and constraints, the part of (2) that does not depend on the motion."""
     groups = [*energies_of(system, state), *constraints_of(system, state)]
-    return tangents.placed(groups, state).stiffness(lam)
+    return tangents.groups_at_state(groups, state).stiffness(lam)
 
 
-def filled(M: Any) -> Any:
+def fill_zero_diagonal(M: Any) -> Any:
     """Return M, full or sparse, with zeros of the diagonal replaced by its mean, so that it is a norm of all motions."""
     m = M.diagonal()
     if np.all(m > 0.0):
@@ -391,16 +400,16 @@ def _check_constant(
 ) -> None:
     """Raise ModelError if stiffness, joints or forces change in the course of the motion."""
     K, M, G, place = now
-    then = later(system, state, motion)
+    then = rotated_state(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
     before, after = (
-        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.weight(system)).ravel()[use]
+        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - load_stiffness.weight(system)).ravel()[use]
         for x in (state, then)
     )
-    rest = inertia.at_rest(without(system, idle), state, motion).ravel()[use]
+    rest = inertia.steady_inertia_forces(without_fictitious_inertia(system, idle), state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
-    G = scipy.sparse.vstack([G1, idle_rows(then, place, idle)], format="csc")
-    lam = multipliers(M, G, after + rest, count_repeated(system, then))
+    G = scipy.sparse.vstack([G1, massless_axis_rows(then, place, idle)], format="csc")
+    lam = multipliers(M, G, after + rest, count_redundant(system, then))
     K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (

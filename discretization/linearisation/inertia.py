@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.linearisation.tangents import Blocks
+from discretization.linearisation.tangents import StiffnessBlocks
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, Ints, State
@@ -37,12 +37,12 @@ class SteadyMotion(NamedTuple):
         return bool(np.any(self.W) or np.any(self.spin))
 
 
-def resting(n: int) -> SteadyMotion:
+def motion_at_rest(n: int) -> SteadyMotion:
     """Return the steady motion of n frames at rest."""
     return SteadyMotion(np.zeros(3), np.zeros(3), np.zeros((n, 3)), True)
 
 
-def hats(x: Floats) -> Floats:
+def cross_matrices(x: Floats) -> Floats:
     """Return matrices hat(x) (..., 3, 3) with hat(x) y = x cross y, for x (..., 3)."""
     out = np.zeros((*x.shape, 3))
     out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = np.moveaxis(x, -1, 0)
@@ -69,37 +69,37 @@ def translational(system: System) -> tuple[Ints, Ints, Floats]:
     )
 
 
-def mass(system: System, state: State, R: Floats | None = None) -> Blocks:
+def mass(system: System, state: State, R: Floats | None = None) -> StiffnessBlocks:
     """Return the mass matrix M as blocks; `R`: rotation matrices (n, 3, 3) of the state, if known."""
     rows, columns, m = translational(system)
     blocks = np.zeros((len(m), 6, 6))
     for k in range(3):
         blocks[:, k, k] = m
     blocks[: len(state.r), 3:, 3:] = spatial_inertia(system, state, R)
-    return Blocks(rows, columns, blocks)
+    return StiffnessBlocks(rows, columns, blocks)
 
 
-def gyroscopic(system: System, state: State, motion: SteadyMotion) -> Blocks:
+def gyroscopic(system: System, state: State, motion: SteadyMotion) -> StiffnessBlocks:
     """Return the gyroscopic matrix, which multiplies (u', eta') in (1), (2); skew-symmetric."""
     rows, columns, m = translational(system)
-    W, J, Jw = hats(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
+    W, J, Jw = cross_matrices(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
     blocks = np.zeros((len(m), 6, 6))
     blocks[:, :3, :3] = 2.0 * m[:, None, None] * W
-    blocks[: len(state.r), 3:, 3:] = J @ W + W @ J - hats(Jw)
-    return Blocks(rows, columns, blocks)
+    blocks[: len(state.r), 3:, 3:] = J @ W + W @ J - cross_matrices(Jw)
+    return StiffnessBlocks(rows, columns, blocks)
 
 
-def centrifugal(system: System, state: State, motion: SteadyMotion) -> Blocks:
+def centrifugal(system: System, state: State, motion: SteadyMotion) -> StiffnessBlocks:
     """Return the centrifugal matrix, which multiplies (u, eta) in (1), (2)."""
     rows, columns, m = translational(system)
-    W, J, Jw = hats(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
+    W, J, Jw = cross_matrices(motion.W), spatial_inertia(system, state), _spins(system, state, motion)
     blocks = np.zeros((len(m), 6, 6))
     blocks[:, :3, :3] = m[:, None, None] * (W @ W)
-    blocks[: len(state.r), 3:, 3:] = W @ (J @ W - hats(Jw))
-    return Blocks(rows, columns, blocks)
+    blocks[: len(state.r), 3:, 3:] = W @ (J @ W - cross_matrices(Jw))
+    return StiffnessBlocks(rows, columns, blocks)
 
 
-def at_rest(system: System, state: State, motion: SteadyMotion) -> Floats:
+def steady_inertia_forces(system: System, state: State, motion: SteadyMotion) -> Floats:
     """Return the inertia forces and torques of the steady motion itself, the terms at rest in (1), (2): (n, 6), N and N m.
 
     They are zero for fixed frames.

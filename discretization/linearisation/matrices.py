@@ -16,7 +16,7 @@ from rigid.system import Floats
 Class = TypeVar("Class")
 
 
-def reading_as_sparse(*names: str) -> Callable[[type[Class]], type[Class]]:
+def sparse_fields(*names: str) -> Callable[[type[Class]], type[Class]]:
     """Return a decorator that makes these fields of a dataclass read as sparse matrices; `full` reads them as arrays."""
 
     def decorate(kind: type[Class]) -> type[Class]:

@@ -4,7 +4,7 @@
 
 with u the linear response, e the strains of each energy, s its stress and C its tangent stiffness in that shape, lam' the
 increase of the multipliers and F' the growing loads. K is linear in stresses, multipliers and loads. The change of C with the
-strains, if a law is nonlinear, is not included. An energy declares its strains (`Straining`); rods have strains at points.
+strains, if a law is nonlinear, is not included. An energy declares its strains (`StrainEnergy`); rods have strains at points.
 
 For a user-defined kind only its dual is known, and so the change of its force and stiffness along a displacement,
 
@@ -23,16 +23,16 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 
-from discretization.groups import Role, constraints_of, groups_of, rods_of
-from discretization.linearisation import applied, tangents
-from discretization.linearisation.equations import Linearised, filled, multipliers
-from discretization.linearisation.moving import moved
-from discretization.linearisation.tangents import Blocks, joined
+from discretization.interaction_groups import Role, constraints_of, groups_of, rods_of
+from discretization.linearisation import load_stiffness, tangents
+from discretization.linearisation.equations import Linearised, fill_zero_diagonal, multipliers
+from discretization.linearisation.perturbed_state import perturb_state
+from discretization.linearisation.tangents import StiffnessBlocks, joined
 from discretization.space.spans import Spans, with_laws
 from discretization.state_measures import element_states
 from discretization.system import System
 from rigid.interactions import evaluation
-from rigid.interactions.kinds import Group, Straining
+from rigid.interactions.kinds import Group, StrainEnergy
 from rigid.system import Floats, State
 
 # central difference of order 4 for a derivative: weights, offsets
@@ -40,10 +40,10 @@ CENTRAL = (8 / 12, 1), (-8 / 12, -1), (-1 / 12, 2), (1 / 12, -2)
 STRAIN = 1e-6  # strain increment of the differences for the tangent of a rod's law
 
 
-RESISTED = 1e-9  # stiffness taken as zero, relative to the interaction's largest
+RESISTANCE_TOLERANCE = 1e-9  # stiffness taken as zero, relative to the interaction's largest
 
 
-class Stressed(NamedTuple):
+class PrestressedEnergies(NamedTuple):
     """Energies of a system in a shape, with their stiffness in it, before and after stress is added."""
 
     before: list[Group]
@@ -51,7 +51,7 @@ class Stressed(NamedTuple):
     silent: list[Group]  # energies that do not declare their strains; not in the other lists
 
 
-def stressed(system: System, state: State, direction: Floats, f: float) -> Stressed:
+def prestressed_energies(system: System, state: State, direction: Floats, f: float) -> PrestressedEnergies:
     """Return the energies in the shape `state` before and after the stresses of a displacement `direction` (n, 6) are added.
 
     Strains are computed by differences at +-f and +-2f times the direction.
@@ -61,12 +61,12 @@ def stressed(system: System, state: State, direction: Floats, f: float) -> Stres
     for own in groups_of(system, state, Role.ENERGY):
         if own.table in ("spans", "elements"):
             continue
-        if own.group.kind.straining is None:
+        if own.group.kind.strain_energy is None:
             silent.append(own.group)
             continue
         before.append(own.group)
-        after.append(_prestressed(own.group, own.group.kind.straining, state, beside))
-    return Stressed(before, after, silent)
+        after.append(_prestressed(own.group, own.group.kind.strain_energy, state, beside))
+    return PrestressedEnergies(before, after, silent)
 
 
 def change(
@@ -78,20 +78,20 @@ def change(
     """
     system, state = lin.system, lin.state
     loads, forces = grown
-    both = stressed(system, state, direction, f)
+    both = prestressed_energies(system, state, direction, f)
     none = np.zeros(0)
-    after, before = (tangents.placed(groups, state) for groups in (both.after, both.before))
+    after, before = (tangents.groups_at_state(groups, state) for groups in (both.after, both.before))
     along, pulled = _along(lin, both.silent, direction, f)
     # change of the multipliers of the joints
     left = after.forces(none) - before.forces(none) + pulled - forces
-    lam = multipliers(filled(lin.M), lin.G, left[lin.frames].ravel(), lin.repeated)
+    lam = multipliers(fill_zero_diagonal(lin.M), lin.G, left[lin.frames].ravel(), lin.repeated)
     K, K0 = after.stiffness(none), before.stiffness(none)
     parts = [
         *along,
         K,
-        Blocks(K0.rows, K0.columns, -K0.values),
+        StiffnessBlocks(K0.rows, K0.columns, -K0.values),
         tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)]),
-        applied.stiffness(system, state, loads),
+        load_stiffness.stiffness(system, state, loads),
     ]
     found = scipy.sparse.csr_matrix(joined(parts).matrix(lin.place))
     return scipy.sparse.csr_matrix(0.5 * (found + found.T))
@@ -102,10 +102,12 @@ Beside = Sequence[tuple[float, State]]  # weights of a difference, and perturbed
 
 def _beside(system: System, state: State, direction: Floats, f: float) -> Beside:
     """Return weights, divided by f, and states of the central difference along `direction` (n, 6)."""
-    return [(s / f, moved(system, state, t * f * direction)) for s, t in CENTRAL]
+    return [(s / f, perturb_state(system, state, t * f * direction)) for s, t in CENTRAL]
 
 
-def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) -> tuple[list[Blocks], Floats]:
+def _along(
+    lin: Linearised, groups: list[Group], direction: Floats, f: float
+) -> tuple[list[StiffnessBlocks], Floats]:
     """Return the stiffness changes of (2) for `groups`, as blocks, and the sum of their force changes (n, 6)."""
     system, state, none = lin.system, lin.state, np.zeros(0)
     blocks, forces = [], np.zeros_like(direction)
@@ -118,7 +120,7 @@ def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) ->
             scale = np.tile(np.repeat([1.0, 1.0 / reach], 3), len(moving))
             K = scale[:, None] * tangents.stiffness(one, state, none).full(place) * scale
             sizes, shapes = np.linalg.eigh(K + K.T)
-            resisted = shapes[:, np.abs(sizes) > RESISTED * np.abs(sizes).max(initial=0.0)]
+            resisted = shapes[:, np.abs(sizes) > RESISTANCE_TOLERANCE * np.abs(sizes).max(initial=0.0)]
             part = np.zeros_like(direction)
             x = resisted @ (resisted.T @ (direction[moving].ravel() / scale))
             part[moving] = (scale * x).reshape(-1, 6)
@@ -141,16 +143,16 @@ def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]
     return system.with_rods(rods), system.with_rods(rods.strained(strain))
 
 
-def _prestressed(own: Group, straining: Straining, state: State, beside: Beside) -> Group:
+def _prestressed(own: Group, strain_energy: StrainEnergy, state: State, beside: Beside) -> Group:
     """Return the group with the stresses of its strain changes de added, with unchanged stiffness."""
-    kind = own.kind._replace(value=straining.strains, rows=straining.count, straining=None)
-    strains = own._replace(kind=kind, row=straining.count * np.arange(len(own.frames)))
+    kind = own.kind._replace(value=strain_energy.strains, rows=strain_energy.count, strain_energy=None)
+    strains = own._replace(kind=kind, row=strain_energy.count * np.arange(len(own.frames)))
 
     def measured(there: State) -> Floats:
-        return evaluation.values([strains], there.r, there.quat).reshape(-1, straining.count)
+        return evaluation.values([strains], there.r, there.quat).reshape(-1, strain_energy.count)
 
     de = np.sum([weight * measured(there) for weight, there in beside], axis=0)
-    return own._replace(numbers=straining.prestressed(own.numbers, measured(state), de))
+    return own._replace(numbers=strain_energy.prestressed(own.numbers, measured(state), de))
 
 
 def _without_laws(spans: Spans, strain: Floats) -> Spans:

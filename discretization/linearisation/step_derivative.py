@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 
-from discretization.assembly.load_forces import put_signals
-from discretization.assembly.numbering import number
+from discretization.assembly.load_forces import write_load_values
+from discretization.assembly.numbering import number_unknowns
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import Workspace, workspace
-from discretization.groups import Acting, Role
+from discretization.interaction_groups import InteractionGroup, Role
+from discretization.internal_variables import internal_variables
 from discretization.linear.sparse import sparse_lu
-from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -32,7 +32,7 @@ from rigid.interactions.blocks import number_blocks, value_numbers
 from rigid.system import Floats, State
 
 
-class Change(NamedTuple):
+class StateChange(NamedTuple):
     """Change of a state of n frames, or derivative of a quantity with respect to a state; zero for frames that do not move."""
 
     r: Floats  # (n, 3) positions, m
@@ -49,7 +49,7 @@ class StepDerivative:
     """
 
     def __init__(self, system: System, start: State, end: State, h: float, load_values: Floats | None = None):
-        own = own_variables(system)
+        own = internal_variables(system)
         if own.size or np.any(system.frames.fixed > 1):
             kept = [name for name, rows in zip(own._fields, own, strict=True) if rows] or ["drive"]
             raise ModelError(
@@ -57,10 +57,10 @@ class StepDerivative:
                 "nothing; take differences of runs"
             )
         self.system, self.h, self._start, self._end = system, h, start, end
-        self._numbering = number(system, 0)
+        self._numbering = number_unknowns(system, 0)
         self._work = workspace(system, self._numbering)
         loads = np.zeros((len(system.signals), 3)) if load_values is None else load_values
-        put_signals(self._work, loads)
+        write_load_values(self._work, loads)
         step = quaternions.multiply(end.quat, quaternions.conjugate(start.quat))
         way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
         self.K0 = self._matrix(end, -h, tuple(-x for x in way))
@@ -79,10 +79,10 @@ class StepDerivative:
         """Number of equations N."""
         return int(self._numbering.size)
 
-    def forward(self, change: Change, residual: Floats | None = None) -> tuple[Change, Floats]:
+    def forward(self, change: StateChange, residual: Floats | None = None) -> tuple[StateChange, Floats]:
         """Return the changes of the final state and of its multipliers `lam` (m,) due to a change of the initial state.
 
-        `residual`: (N,) change of the equations as from `of_numbers`, by default zero.
+        `residual`: (N,) change of the equations as from `of_parameters`, by default zero.
         """
         turned = np.einsum("kij,kj->ki", self._C, change.turn)
         v, Omega = change.v + 2.0 / self.h * change.r, change.Omega + turned  # dv0 - du/dy0 dy0
@@ -93,7 +93,7 @@ class StepDerivative:
             rhs -= residual
         found = self._factors.solve(rhs)
         r, turn = self._unpacked(found)
-        own = Change(
+        own = StateChange(
             r,
             turn,
             2.0 / self.h * r - v,
@@ -101,11 +101,11 @@ class StepDerivative:
         )
         return self._at_rest_where_fixed(own), self._lam(found)
 
-    def backward(self, gradient: Change) -> tuple[Change, Floats]:
+    def backward(self, gradient: StateChange) -> tuple[StateChange, Floats]:
         """Return the derivatives of a quantity with respect to the initial state, and the adjoint w (N,).
 
         `gradient`: derivatives of the quantity with respect to the final state. Derivatives with respect to parameters are
-        w . residual, with `residual` from `of_numbers`.
+        w . residual, with `residual` from `of_parameters`.
         """
         on_v, on_Omega = 2.0 / self.h * gradient.v, np.einsum("kji,kj->ki", self._C, gradient.Omega)
         w = -self._factors.solve(self._packed(gradient.r + on_v, gradient.turn + on_Omega), "T")
@@ -115,7 +115,7 @@ class StepDerivative:
         held = w.copy()
         held[self._constraint_rows()] = 0.0
         r, turn = self._unpacked(-(self.K0.T @ held))
-        own = Change(
+        own = StateChange(
             r + 2.0 / self.h * v,
             turn + np.einsum("kji,kj->ki", self._C, Omega),
             v,
@@ -123,8 +123,10 @@ class StepDerivative:
         )
         return self._at_rest_where_fixed(own), w
 
-    def of_numbers(self, acting: Acting, numbers: Floats) -> Floats:
-        """Return dR/dp dp (N,) for a change `numbers` (k, w) of the parameters of a group of `discretization.groups`."""
+    def of_parameters(self, acting: InteractionGroup, numbers: Floats) -> Floats:
+        """Return dR/dp dp (N,) for a change `numbers` (k, w) of the parameters of a group of
+        `discretization.interaction_groups`.
+        """
         own, h, out = acting.group, self.h, np.zeros(len(self._work.residual))
         rows, lam = own.kind.rows, 1.0 / h if acting.role is Role.DISSIPATION else 1.0
         each = self._end.lam[own.row[:, None] + np.arange(rows)] if rows else lam
@@ -173,10 +175,10 @@ class StepDerivative:
             out[first : first + rows] = self._work.scale[c] / self.h * found[at : at + rows]
         return out
 
-    def _at_rest_where_fixed(self, own: Change) -> Change:
+    def _at_rest_where_fixed(self, own: StateChange) -> StateChange:
         """Return the change with zeros for frames that do not move."""
         moves = self.system.frames.fixed[:, None] == 0
-        return Change(*(np.where(moves, array, 0.0) for array in own))
+        return StateChange(*(np.where(moves, array, 0.0) for array in own))
 
     def _packed(self, r: Floats, turn: Floats) -> Floats:
         """Return r and turn (n, 3) of moving frames as unknowns (N,)."""

@@ -19,18 +19,18 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 
-from rigid.compilation.decorators import allocating_kernel, kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, inline_kernel, kernel
 from rigid.errors import ModelError
 from rigid.interactions.blocks import add_change, move_along, move_back, put_pose
 from rigid.interactions.evaluation import check_frames
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
-    MOST_FRAMES,
+    MAX_FRAMES,
     Group,
-    Interacting,
+    InteractionArrays,
     dual_at,
     frame,
-    gathered,
+    pack_groups,
 )
 from rigid.kinematics.poses import torque_of
 from rigid.kinematics.rotations import load4, rotation_matrix
@@ -38,7 +38,7 @@ from rigid.linear_algebra import load3
 from rigid.system import Floats, Ints, State
 
 
-class Blocks(NamedTuple):
+class StiffnessBlocks(NamedTuple):
     """Blocks (6, 6) of a matrix between frames, in coordinate format."""
 
     rows: Ints  # (k,) frames
@@ -74,21 +74,21 @@ class Blocks(NamedTuple):
         return out
 
 
-def joined(parts: Sequence[Blocks]) -> Blocks:
+def joined(parts: Sequence[StiffnessBlocks]) -> StiffnessBlocks:
     """Return the blocks of all parts."""
-    return Blocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return StiffnessBlocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-class Placed(NamedTuple):
+class PosedGroups(NamedTuple):
     """Energies and constraints at the poses of a state, in the form that compiled code reads."""
 
     groups: Sequence[Group]
-    interacting: Interacting
+    interacting: InteractionArrays
     r: Floats  # (n, 3) positions, m
     R: Floats  # (n, 3, 3) rotation matrices
     rows: int  # number of multipliers of the constraints
 
-    def stiffness(self, lam: Floats) -> Blocks:
+    def stiffness(self, lam: Floats) -> StiffnessBlocks:
         """Return the blocks (2) of energies, and of constraints times their multipliers lam (m,)."""
         self._check(lam)
         out = _room(self.groups)
@@ -117,7 +117,7 @@ class Placed(NamedTuple):
             )
 
 
-def placed(groups: Sequence[Group], state: State) -> Placed:
+def groups_at_state(groups: Sequence[Group], state: State) -> PosedGroups:
     """Return the groups at the poses of a state."""
     r, quat = np.ascontiguousarray(state.r), np.ascontiguousarray(state.quat)
     if r.shape != (len(r), 3) or quat.shape != (len(r), 4):
@@ -129,39 +129,41 @@ def placed(groups: Sequence[Group], state: State) -> Placed:
     check_frames(groups, len(r))
     holding = [own for own in groups if own.kind.rows and len(own.row)]
     rows = max((int(own.row.max()) + own.kind.rows for own in holding), default=0)
-    return Placed(groups, gathered(groups), r, R, rows)
+    return PosedGroups(groups, pack_groups(groups), r, R, rows)
 
 
-def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> Blocks:
+def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> StiffnessBlocks:
     """Return the blocks (2) of energies, and of constraints times their multipliers lam (m,)."""
-    return placed(groups, state).stiffness(lam)
+    return groups_at_state(groups, state).stiffness(lam)
 
 
 def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
     """Return the forces and torques (1) on all frames, (n, 6), for multipliers lam (m,)."""
-    return placed(groups, state).forces(lam)
+    return groups_at_state(groups, state).forces(lam)
 
 
-def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats, Blocks, Blocks]:
+def damping(
+    groups: Sequence[Group], state: State, spin: Floats
+) -> tuple[Floats, StiffnessBlocks, StiffnessBlocks]:
     """Return forces (n, 6), blocks (3) and blocks (4) of dissipations between frames that spin with `spin` (n, 3), rad/s."""
     out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
     if not groups:
         return out, C, K
-    here = placed(groups, state)
+    here = groups_at_state(groups, state)
     if np.shape(spin) != here.r.shape:
         raise ModelError(f"spin has shape {np.shape(spin)}, of {len(here.r)} frames; give {here.r.shape}")
     _resist(here.interacting, here.r, here.R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K
 
 
-def _room(groups: Sequence[Group]) -> Blocks:
+def _room(groups: Sequence[Group]) -> StiffnessBlocks:
     """Return zero blocks for all pairs of frames of every interaction."""
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for own in groups:
         rows.append(own.frames.repeat(own.kind.arity, axis=1).ravel())
         columns.append(own.frames[:, None].repeat(own.kind.arity, axis=1).ravel())
     both = np.concatenate(rows), np.concatenate(columns)
-    return Blocks(*both, np.zeros((len(both[0]), 6, 6)))
+    return StiffnessBlocks(*both, np.zeros((len(both[0]), 6, 6)))
 
 
 @kernel
@@ -185,7 +187,7 @@ def _put_rotations(quat, out):
                 out[k, i, j] = R[3 * i + j]
 
 
-@small_kernel
+@inline_kernel
 def _put(r, R, own, arity, y):
     """Store the poses of the frames of an interaction, relative to the position of the first, in y."""
     origin = load3(r[own.frames[0]])
@@ -193,7 +195,7 @@ def _put(r, R, own, arity, y):
         put_pose(r, R, own.frames[k], origin, y, k)
 
 
-@small_kernel
+@inline_kernel
 def _put_spin(spin, f, y, z, k):
     """Store the rates s x d of the directors of frame f, number k of an interaction, in z; s is the row of `spin`."""
     x, y1, z1 = spin[f, 0], spin[f, 1], spin[f, 2]
@@ -204,7 +206,7 @@ def _put_spin(spin, f, y, z, k):
         z[k, i, 0], z[k, i, 1], z[k, i, 2] = y1 * c - z1 * b, z1 * a - x * c, x * b - y1 * a
 
 
-@small_kernel
+@inline_kernel
 def _multipliers(kind, own, all_of_them, lam):
     """Copy the multipliers of an interaction to lam; 1 for an energy."""
     lam[0] = 1.0
@@ -212,7 +214,7 @@ def _multipliers(kind, own, all_of_them, lam):
         lam[k] = all_of_them[own.row + k]
 
 
-@small_kernel
+@inline_kernel
 def _store(dual, y, at, arity, b, j, scale, imaginary, out):
     """Set column j of the blocks of frames (a, b) of one interaction, for all a, to scale times (1).
 
@@ -231,7 +233,7 @@ def _store(dual, y, at, arity, b, j, scale, imaginary, out):
                 block[3 + i, j] = scale * torque[i].real
 
 
-@small_kernel
+@inline_kernel
 def _most_rows(I):
     """Return the largest number of rows of a kind, at least 1."""
     rows = 1
@@ -240,14 +242,14 @@ def _most_rows(I):
     return rows
 
 
-@small_kernel
+@inline_kernel
 def _add(dual, y, own, arity, out):
     """Add the forces and torques (1) of an interaction to the rows of its frames in out (n, 6)."""
     for a in range(arity):
         _add_to(dual, y, a, out[own.frames[a]])
 
 
-@small_kernel
+@inline_kernel
 def _add_to(dual, y, a, out):
     """Add the force and torque (1) on the frame that is number a of an interaction to out (6,)."""
     f = frame(dual, a)
@@ -260,7 +262,7 @@ def _add_to(dual, y, a, out):
 @allocating_kernel
 def _differentiate(I, r, R, multipliers, out):
     """Set out to the blocks (2) of all interactions by complex steps."""
-    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam, at = np.zeros(_most_rows(I), np.complex128), 0
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -285,7 +287,7 @@ def _differentiate(I, r, R, multipliers, out):
 @allocating_kernel
 def _add_forces(I, r, R, multipliers, out):
     """Add the forces and torques (1) of all interactions to out (n, 6)."""
-    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -301,7 +303,7 @@ def _add_forces(I, r, R, multipliers, out):
 @allocating_kernel
 def _put_gradients(I, r, R, place, out):
     """Add the gradients of all constraint rows to out (rows, 6 k)."""
-    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -322,8 +324,8 @@ def _put_gradients(I, r, R, place, out):
 @allocating_kernel
 def _resist(I, r, R, spin, out, C, K):
     """Add the forces of dissipations to out (n, 6); set C to the blocks (3) and K to the blocks (4)."""
-    y, z = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    dual, lam, at = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.ones(1, np.complex128), 0
+    y, z = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
+    dual, lam, at = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.ones(1, np.complex128), 0
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         function, arity = dual_at(kind.bend), kind.arity
@@ -335,7 +337,7 @@ def _resist(I, r, R, spin, out, C, K):
             z[:arity] = 0.0
             for b in range(arity):
                 for j in range(6):
-                    if kind.settle != 0:  # not linear in the rates: use the slope at rest
+                    if kind.update_internal != 0:  # not linear in the rates: use the slope at rest
                         add_change(y, z, b, j, COMPLEX_STEP * 1j)
                         function(y, rates, X, lam, dual)
                         _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)

@@ -18,8 +18,8 @@ from discretization.continuum import lagrangian, multisymplectic
 from discretization.continuum.multisymplectic import CONFIGURATION, MOMENTUM
 from discretization.continuum.quaternions import Array, inner
 from discretization.multisymplectic.grid import Grid
-from discretization.multisymplectic.march import Run, Tangent, momenta
-from discretization.multisymplectic.one_step import Taken, element_matrices, sparse
+from discretization.multisymplectic.implicit_step import CompletedStep, element_matrices, sparse
+from discretization.multisymplectic.time_integration import Run, Tangent, momenta
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.system import Floats
 
@@ -121,7 +121,7 @@ class EulerBox:
             ]
         )
 
-    def _two_form(self, h: float, step: Taken, dold: Floats, dnew: Floats) -> Floats:
+    def _two_form(self, h: float, step: CompletedStep, dold: Floats, dnew: Floats) -> Floats:
         """Return the residuals of the two-form law in one step, for the variations `dold` and `dnew` (2, ...)."""
         g = self.grid
         old, new = ([self.parts(y) for y in z] for z in (dold, dnew))

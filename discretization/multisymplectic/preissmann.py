@@ -34,8 +34,8 @@ from discretization.continuum.material import E1, Material
 from discretization.continuum.multisymplectic import LAM, MOMENTUM, V_PHI, Q, turned_back
 from discretization.continuum.quaternions import Array, E, apply, conjugate, inner, product
 from discretization.multisymplectic.grid import CLAMPED, FREE, HELD, PINNED, Grid
-from discretization.multisymplectic.march import Run, Tangent, momenta
-from discretization.multisymplectic.one_step import element_matrices, sparse
+from discretization.multisymplectic.implicit_step import element_matrices, sparse
+from discretization.multisymplectic.time_integration import Run, Tangent, momenta
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 

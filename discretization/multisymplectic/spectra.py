@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.multisymplectic.one_step import OneStep, Taken, carry
+from discretization.multisymplectic.implicit_step import CompletedStep, ImplicitScheme, propagate_variations
 from rigid.system import Floats
 
 NOTHING = 1e-11  # relative to the largest singular value, with rows and columns of size 1
@@ -21,7 +21,7 @@ class Rank(NamedTuple):
     null: Floats  # (deficiency, size): null vectors, largest entry 1
 
 
-def rank_of(scheme: OneStep, step: Taken, h: float) -> Rank:
+def matrix_rank(scheme: ImplicitScheme, step: CompletedStep, h: float) -> Rank:
     """Return the rank of dr/dx at a completed step, or at any x and old."""
     A = scheme.matrix(step.x, step.old, h).toarray()
     A = A / np.abs(A).max(axis=1, keepdims=True)
@@ -45,9 +45,9 @@ class Spectrum(NamedTuple):
     growing: int  # Jordan blocks of -1: modes that change their sign and grow linearly
 
 
-def spectrum_of(scheme: OneStep, step: Taken, h: float, tolerance: float = 1e-7) -> Spectrum:
+def step_spectrum(scheme: ImplicitScheme, step: CompletedStep, h: float, tolerance: float = 1e-7) -> Spectrum:
     """Return the spectrum of the linearised step, a map of all variations of the state, at a completed step."""
-    _, columns = carry(scheme, step, h, np.eye(step.old.size))
+    _, columns = propagate_variations(scheme, step, h, np.eye(step.old.size))
     A = columns.T
     turned = A + np.eye(len(A))
 

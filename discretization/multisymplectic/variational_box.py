@@ -22,8 +22,8 @@ from discretization.continuum.kinematics import Gamma
 from discretization.continuum.multisymplectic import turned_back
 from discretization.continuum.quaternions import Array, E, L, apply, conjugate, inner, product
 from discretization.multisymplectic.grid import Grid
-from discretization.multisymplectic.march import Run, Tangent, momenta
-from discretization.multisymplectic.one_step import Taken, element_matrices, sparse
+from discretization.multisymplectic.implicit_step import CompletedStep, element_matrices, sparse
+from discretization.multisymplectic.time_integration import Run, Tangent, momenta
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.system import Floats
 
@@ -199,7 +199,7 @@ class VariationalBox:
         out = np.array(sums) / (h * g.d)
         return np.asarray(out if g.periodic else out[:, 1:-1])
 
-    def _forms(self, step: Taken, du0: Floats, du1: Floats, h: float) -> list[Floats]:
+    def _forms(self, step: CompletedStep, du0: Floats, du1: Floats, h: float) -> list[Floats]:
         """Return Omega(U, V) of the corners of the boxes of a step, (n,) each."""
         u0, u1 = self.parts(step.old)[0], self.parts(step.new)[0]
         d = [

@@ -12,8 +12,8 @@ import numpy as np
 
 from discretization.planar.element import START
 from rigid.lanes import WIDTH
-from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.tuple_references import by_reference
 
 # Kind of a frame. BLOCK: connected to the next frame by a rod element or by nothing; HINGE: by one coincident-points constraint
 # alone; ROWS: by other or more constraint rows; NET: has no rows, but several neighbours when it is eliminated.
@@ -124,7 +124,7 @@ class Tables(NamedTuple):
     driven: Ints  # (d,) item of each drive
     drives: int  # offset of the numbers of the drives in `State.own`
     signals: int  # number of rows of `values` (prescribed for a step) before those of the drives
-    hung: bool  # True if every frame is connected by one hinge alone, and only weights and loads act
+    is_open_chain: bool  # True if every frame is connected by one hinge alone, and only weights and loads act
     aligned: bool  # True if planar numbers are bit-identical to those of the state, except for sign and order
     accounts: bool  # True if work or dissipation has to be recorded
     solved: float  # convergence tolerance: residual over round-off level
@@ -166,7 +166,7 @@ class Work(NamedTuple):
 
 
 @by_reference
-class Advancing(NamedTuple):
+class StepContext(NamedTuple):
     """Arguments of the compiled time loop: constant arrays, work arrays and predictor weights."""
 
     tables: Tables
@@ -174,7 +174,7 @@ class Advancing(NamedTuple):
     weights: Floats  # (6 + k, 6) weights of the predictor (`discretization.assembly.predictor`); (0, 6) without history
 
 
-def work_of(tables: Tables) -> Work:
+def allocate_work(tables: Tables) -> Work:
     """Allocate the work arrays of a step for the model `tables`."""
     k, g, j = len(tables.parent), tables.elements.places.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)

@@ -2,17 +2,17 @@
 
 A driven angle has a prescribed direction on frame a, which rotates in the plane; a driven displacement has a prescribed value.
 The work of a step is the multiplier times the mean, over both ends, of the row in which the driven quantity is replaced by its
-change in the step (`discretization.assembly.given_motions` (1)).
+change in the step (`discretization.assembly.prescribed_motions` (1)).
 """
 
 from discretization.drives import WORK
-from discretization.own_variables import DRIVE
+from discretization.internal_variables import DRIVE
 from discretization.planar.arrays import ANGLE, C0, MPSI, PSI, S0
 from discretization.planar.joints import levers, turn
-from rigid.compilation.decorators import inner_kernel
+from rigid.compilation.decorators import internal_kernel
 
 
-@inner_kernel
+@internal_kernel
 def begin_drives(tables, state, work, values):
     """Write the driven directions and values at the end of the step, their means and their changes into `work`.
 
@@ -32,7 +32,7 @@ def begin_drives(tables, state, work, values):
         work.change[d, 2] = values[at + 1, 0] - state.own[before + 3]
 
 
-@inner_kernel
+@internal_kernel
 def account_drives(tables, state, work, h):
     """Add the work of the step, including the final Newton correction, to the drives' numbers; return its sum, J."""
     done = 0.0
@@ -55,7 +55,7 @@ def account_drives(tables, state, work, h):
     return done
 
 
-@inner_kernel
+@internal_kernel
 def end_drives(tables, state, values):
     """Copy the prescribed motion at the end of the step into the state, after its work has been recorded."""
     for d in range(tables.driven.shape[0]):

@@ -1,9 +1,9 @@
 """Planar SE(3) rod element of two frames: the spatial element evaluated with the structural zero.
 
-Frames are rotated by angles against a common basis of the plane. Vectors have ZERO (`rigid.zero`) as their third component;
-rotations about the third axis have ZERO in the entries that mix it with the others. With these arguments invariants, strains,
-forces and tangent of `discretization.space.se3_element` are those of the plane: two components of a force, one of a torque,
-three strains.
+Frames are rotated by angles against a common basis of the plane. Vectors have ZERO (`rigid.structural_zero`) as their third
+component; rotations about the third axis have ZERO in the entries that mix it with the others. With these arguments invariants,
+strains, forces and tangent of `discretization.space.se3_element` are those of the plane: two components of a force, one of a
+torque, three strains.
 
 Only the relative angle theta has a separate formula. Rotations in a step are Cayley numbers psi = 2 tan(angle/2): theta changes
 by 2 atan(x), and tau = tan(theta/2) to
@@ -23,28 +23,28 @@ from discretization.space.se3_element import (
 from discretization.space.se3_element import linear_part as linear_part_in_space
 from discretization.space.se3_element import with_damping as with_damping_in_space
 from discretization.space.strain_functions import strain_functions
-from rigid.compilation.decorators import flat_kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel
 from rigid.lanes import largest, root
-from rigid.zero import ZERO
+from rigid.structural_zero import ZERO
 
 # Columns of the element data that are constant in a step: y, tau, constant part of w (4 in `se3_element`), strains,
 # dw/d(strains at the end), e, L.
 Y1, Y2, TAU, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, EX, EY, LENGTH, START = range(19)
 
 
-@small_kernel
+@inline_kernel
 def _turn(c, s):
     """Return the matrix of the rotation by the angle with this cosine and sine."""
     return c, -s, ZERO, s, c, ZERO, ZERO, ZERO, 1.0
 
 
-@small_kernel
+@inline_kernel
 def _in_space(E):
     """Return (Gamma, K) in space from three planar strains."""
     return (E[0], E[1], ZERO), (ZERO, ZERO, E[2])
 
 
-@small_kernel
+@inline_kernel
 def _blocks(c11, c12, c13, c21, c22, c23, c31, c32, c33):
     """Return the blocks NN, NM, MN, MM of a matrix (3, 3) for planar strains."""
     return (
@@ -55,14 +55,14 @@ def _blocks(c11, c12, c13, c21, c22, c23, c31, c32, c33):
     )
 
 
-@small_kernel
+@inline_kernel
 def _of_plane(part):
     """Return the constant part of w (3,) and the upper half of dw/d(strains at the end), row by row, in the plane."""
     wN, wM, (NN, NM, _, MM) = part
     return (wN[0], wN[1], wM[2]), (NN[0], NN[1], NM[2], NN[4], NM[5], MM[8])
 
 
-@flat_kernel
+@always_inline_kernel
 def start_of_step(frame_a, frame_b, e, length):
     """Return y (2,), tau and the strains (3,) at the start of a step.
 
@@ -77,14 +77,14 @@ def start_of_step(frame_a, frame_b, e, length):
     return (y[0], y[1]), 0.5 * k[2], (Gamma[0], Gamma[1], K[2])
 
 
-@flat_kernel
+@always_inline_kernel
 def linear_part(C, strain0, E):
     """Return the constant part of w (3,) and dw/d(strains at the end) without damping: upper half, row by row; C (9,)."""
     blocks = _blocks(C[0], C[1], C[2], C[3], C[4], C[5], C[6], C[7], C[8])
     return _of_plane(linear_part_in_space(_in_space(E), _in_space(strain0), blocks))
 
 
-@flat_kernel
+@always_inline_kernel
 def with_damping(w, c, D, E, h):
     """Add damping to the constant part w (3,) and to the upper half c of dw/d(strains at the end); D (9,)."""
     wN, wM = _in_space(w)
@@ -93,7 +93,7 @@ def with_damping(w, c, D, E, h):
     return _of_plane(with_damping_in_space(part, _in_space(E), blocks, h))
 
 
-@flat_kernel
+@always_inline_kernel
 def forces(start, frame_a, frame_b, e1, length):
     """Evaluate an element at the end of a step.
 
@@ -122,7 +122,7 @@ def forces(start, frame_a, frame_b, e1, length):
     return status, (n[0], n[1], on_a[2], on_b[2]), (Gamma[0], Gamma[1], K[2]), (poses1, found, C)
 
 
-@flat_kernel
+@always_inline_kernel
 def tangent(length, more):
     """Return the derivatives (4, 4), row by row, of forces and torques of `forces` with respect to (e1, angles of a, b)."""
     poses1, found, C = more

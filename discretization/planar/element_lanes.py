@@ -38,7 +38,7 @@ from discretization.planar.element import (
     tangent,
     with_damping,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.lanes import (
     WIDTH,
     add_rows2,
@@ -85,12 +85,12 @@ def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     return places
 
 
-@small_kernel
+@inline_kernel
 def _at(start, s, column):
     return load(start, s + column * WIDTH)
 
 
-@inner_kernel
+@internal_kernel
 def begin_elements(tables, state, work, h):
     """Compute the element data that all iterations of a step share; add the round-off of the forces to the noise levels."""
     own, basis = tables.elements, tables.basis
@@ -137,7 +137,7 @@ def begin_elements(tables, state, work, h):
         add_rows2(noise, work.frames, places, places, NOISE_B * lanes + first, nothing, 0)
 
 
-@inner_kernel
+@internal_kernel
 def add_elements(tables, work, h, wanted):
     """Add forces and, if `wanted`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
     own = tables.elements
@@ -205,8 +205,8 @@ def add_elements(tables, work, h, wanted):
     return 0
 
 
-@inner_kernel
-def largest_shift(tables, work):
+@internal_kernel
+def largest_relative_displacement(tables, work):
     """Return the largest displacement of the ends of an element against each other by the correction, divided by its length."""
     own, most = tables.elements, 0.0
     for m in range(own.ends.shape[0]):
@@ -216,7 +216,7 @@ def largest_shift(tables, work):
     return most
 
 
-@inner_kernel
+@internal_kernel
 def dissipated(tables, work, h):
     """Return the energy that the dampers of all elements dissipate in the step, J."""
     own, total = tables.elements, 0.0

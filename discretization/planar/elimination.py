@@ -5,7 +5,7 @@ P:
 
     by an element   D z + C z_P = -R                                                                        (1)
     by a hinge      o + e J x = y - g,   y = o_P + e_P J x_P:   e is the one unknown, the impulse follows    (2)
-    by other rows, and before several others   `discretization.planar.several`
+    by other rows, and before several others   `discretization.planar.multifrontal`
 
 A block D holds the inertia of the frame and the contributions of its descendants, which are eliminated before it. x are lever
 arms at the end of the step. Forces act with those of the mean, so the blocks are not symmetric.
@@ -50,19 +50,19 @@ from discretization.planar.arrays import (
     YP,
     YP1,
 )
-from discretization.planar.several import (
+from discretization.planar.multifrontal import (
     SMALLEST,
     adjugate,
-    back_to_several,
-    eliminate_before_several,
-    eliminate_rows,
+    back_substitute_front,
+    eliminate_with_rows,
+    eliminate_without_rows,
     rows_of,
 )
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import choose, lane, load4, most, store4
 
 
-@inner_kernel
+@internal_kernel
 def eliminate_block(tables, work, s):
     """Eliminate frame s by (1), store the inverse of its block in the place of the block and reduce the next frame.
 
@@ -101,8 +101,8 @@ def eliminate_block(tables, work, s):
     return abs(det / (b11 * b22 * b33))
 
 
-@small_kernel
-def add_on_lever(own, growth, end, mean):
+@inline_kernel
+def add_lever_arm_stiffness(own, growth, end, mean):
     """Add to the diagonal block of a frame a force on a lever arm that grows with the displacement of its point.
 
     `growth`: the matrix (2, 2) of the force, row by row. `end`, `mean`: lever arms at the end of the step and in the mean, m.
@@ -120,7 +120,7 @@ def add_on_lever(own, growth, end, mean):
     own[D33] += x * e2 - y * e1
 
 
-@flat_kernel
+@always_inline_kernel
 def eliminate_hinge(own, w, before, left):
     """Eliminate frame `own` with its hinge by (2).
 
@@ -163,8 +163,8 @@ def eliminate_hinge(own, w, before, left):
     return (b11, b12, b21, b22, f1 + d * (e1 * k0), f2 + d * (e2 * k0)), abs(ke)
 
 
-@flat_kernel
-def again_by_hinge(own, w, before, left):
+@always_inline_kernel
+def resolve_hinge(own, w, before, left):
     """Eliminate a frame with a hinge for new residuals by stored factors; return the force left at the hinge."""
     c1, c2 = left
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
@@ -176,8 +176,8 @@ def again_by_hinge(own, w, before, left):
     return f1 + w[E13] * k0, f2 + w[E23] * k0
 
 
-@flat_kernel
-def back_to_hinge(own, w, more, sign, y1, y2):
+@always_inline_kernel
+def back_substitute_hinge(own, w, more, sign, y1, y2):
     """Compute the correction of a frame and write that of its hinge impulse into `more`; return the angle correction.
 
     `y1`, `y2`: displacement of the hinge point on the next frame, m.
@@ -189,7 +189,7 @@ def back_to_hinge(own, w, more, sign, y1, y2):
     return e
 
 
-@inner_kernel
+@internal_kernel
 def eliminate_hinges(tables, work, s, end):
     """Eliminate consecutive frames of kind HINGE from s on, up to `end`.
 
@@ -210,7 +210,7 @@ def eliminate_hinges(tables, work, s, end):
         if p != work.hinges.shape[0]:
             b11, b12, b21, b22, b1, b2 = left
             next_, u, v = work.frames[p], w[XP], w[YP]
-            add_on_lever(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
+            add_lever_arm_stiffness(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
             next_[R1] += b1
             next_[R2] += b2
             next_[R3] += u * b2 - v * b1
@@ -218,8 +218,8 @@ def eliminate_hinges(tables, work, s, end):
     return s, least
 
 
-@inner_kernel
-def again_by_hinges(tables, work, s, end):
+@internal_kernel
+def resolve_hinges(tables, work, s, end):
     """Eliminate consecutive frames of kind HINGE for new residuals by stored factors.
 
     Returns the first frame that is of another kind.
@@ -228,7 +228,7 @@ def again_by_hinges(tables, work, s, end):
     left, last = (zero, zero), s
     while s < end and tables.kind[s] == HINGE:
         w, p = work.hinges[s], tables.parent[s]
-        b1, b2 = left = again_by_hinge(work.frames[s], w, work.hinges[last], left)
+        b1, b2 = left = resolve_hinge(work.frames[s], w, work.hinges[last], left)
         last = s
         s += 1
         if p == s and s < end and tables.kind[s] == HINGE:
@@ -242,8 +242,8 @@ def again_by_hinges(tables, work, s, end):
     return s
 
 
-@inner_kernel
-def back_to_hinges(tables, work, s, begin):
+@internal_kernel
+def back_substitute_hinges(tables, work, s, begin):
     """Compute the corrections of consecutive frames of kind HINGE from s on, down to `begin`.
 
     Returns the first frame that is of another kind. If the next frame has just been solved and has a hinge itself, the
@@ -263,13 +263,13 @@ def back_to_hinges(tables, work, s, begin):
             next_ = work.frames[p]
             e = next_[MPSI]
             y1, y2 = next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
-        e = back_to_hinge(work.frames[s], w, work.more[tables.hinge[s]], tables.sign[s], y1, y2)
+        e = back_substitute_hinge(work.frames[s], w, work.more[tables.hinge[s]], tables.sign[s], y1, y2)
         s -= 1
     return s
 
 
-@inner_kernel
-def again_by_block(tables, work, s):
+@internal_kernel
+def resolve_block(tables, work, s):
     """Eliminate frame s, of kind BLOCK, for new residuals by the stored inverse."""
     own, up, p = work.frames[s], work.up[s], tables.parent[s]
     r1, r2, r3 = own[R1], own[R2], own[R3]
@@ -284,38 +284,39 @@ def again_by_block(tables, work, s):
         next_[R3] -= up[2, 0] * z1 + up[2, 1] * z2 + up[2, 2] * z3
 
 
-@inner_kernel
-def solve(tables, work, again):
+@internal_kernel
+def solve(tables, work, reuse_factors):
     """Compute the corrections of all frames and impulses from residuals and blocks, which are overwritten.
 
-    `again`: True to solve for other residuals by the factors that an earlier call stored there. Returns 0, or 1 if the matrix
+    `reuse_factors`: True to solve for other residuals by the factors that an earlier call stored there. Returns 0, or 1 if the
+    matrix
     is singular.
     """
-    return solve_part(tables, work, 0, work.hinges.shape[0], again)
+    return solve_part(tables, work, 0, work.hinges.shape[0], reuse_factors)
 
 
-@inner_kernel
-def solve_part(tables, work, begin, end, again):
+@internal_kernel
+def solve_part(tables, work, begin, end, reuse_factors):
     """Compute the corrections of whole trees, those with the frames from `begin` to `end` - 1, as `solve` does of all frames."""
     failed, s = 0, begin
     while s < end:
         kind = tables.kind[s]
         if kind == HINGE:
-            if again:
-                s = again_by_hinges(tables, work, s, end)
+            if reuse_factors:
+                s = resolve_hinges(tables, work, s, end)
             else:
                 s, least = eliminate_hinges(tables, work, s, end)
                 failed += least == 0.0
             continue
         if kind == BLOCK:
-            if again:
-                again_by_block(tables, work, s)
+            if reuse_factors:
+                resolve_block(tables, work, s)
             else:
                 failed += not eliminate_block(tables, work, s) > SMALLEST
         elif kind == ROWS:
-            failed += eliminate_rows(tables, work, s, again)
+            failed += eliminate_with_rows(tables, work, s, reuse_factors)
         else:
-            failed += not eliminate_before_several(tables, work, s, again) > SMALLEST
+            failed += not eliminate_without_rows(tables, work, s, reuse_factors) > SMALLEST
         s += 1
     if failed != 0:
         return 1
@@ -323,18 +324,18 @@ def solve_part(tables, work, begin, end, again):
     while s >= begin:  # back substitution, from the roots to the leaves
         kind = tables.kind[s]
         if kind == HINGE:
-            s = back_to_hinges(tables, work, s, begin)
+            s = back_substitute_hinges(tables, work, s, begin)
             continue
         if kind == BLOCK:
-            back_to_block(tables, work, s)
+            back_substitute_block(tables, work, s)
         else:
-            back_to_several(tables, work, s)
+            back_substitute_front(tables, work, s)
         s -= 1
     return 0
 
 
-@inner_kernel
-def back_to_block(tables, work, s):
+@internal_kernel
+def back_substitute_block(tables, work, s):
     """Compute the correction of frame s, of kind BLOCK, from that of the next frame."""
     own, p, down = work.frames[s], tables.parent[s], work.down[s]
     if p == work.hinges.shape[0]:

@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.drives import at_states, varying
-from discretization.memo import memo, of_structure
-from discretization.own_variables import part
+from discretization.drives import at_states, has_driven_parameters
+from discretization.internal_variables import part
+from discretization.memoization import memoized, per_structure
 from discretization.planar import arrays
-from discretization.planar.mirror import CLOSE, sides_of_joints
+from discretization.planar.mirror_symmetry import SYMMETRY_TOLERANCE, joint_distances_from_plane
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS, first_rows
-from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, Ints, State
 
 _TURNED, _SHIFTED = (CONSTRAINTS.index(kind) for kind in (DRIVEN_ANGLE, DRIVEN_DISPLACEMENT))
@@ -54,7 +54,7 @@ class Asymmetric(Exception):
 
 
 class _Joints(NamedTuple):
-    """Constraints of a model with their directions in space, as `rows_in_plane` needs them."""
+    """Constraints of a model with their directions in space, as `planar_constraint_rows` needs them."""
 
     system: System
     state: State
@@ -68,7 +68,9 @@ class _Joints(NamedTuple):
     reach: float  # size of the model, m
 
 
-def rows_in_plane(system: System, state: State, basis: Floats, offset: float, reach: float) -> list[Row]:
+def planar_constraint_rows(
+    system: System, state: State, basis: Floats, offset: float, reach: float
+) -> list[Row]:
     """Return the planar rows of all joints; reach: size of the model, m.
 
     Raises Asymmetric if some joints are not their own mirror images.
@@ -79,7 +81,10 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
         system = system._replace(constraints=c)
     directions, up = np.empty((2, len(c.kind), 3)), np.empty((2, len(c.kind)))
     sides = c.frames, (c.Xa, c.Xb), (c.Ua, c.Ub), (state.r, state.quat)
-    if sides_of_joints(*sides, structure.pointed, n, offset, directions, up) > 10.0 * CLOSE * reach:
+    if (
+        joint_distances_from_plane(*sides, structure.pointed, n, offset, directions, up)
+        > 10.0 * SYMMETRY_TOLERANCE * reach
+    ):
         raise Asymmetric("a joint does not lie in the plane")
     a, b = directions
     up_a, up_b = up.tolist()
@@ -116,7 +121,7 @@ class _Structure(NamedTuple):
     driven: bool  # True if some constraints are driven
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def _structure_of(system: System) -> _Structure:
     """Return the structure of all constraints of a system."""
     c = system.constraints
@@ -126,7 +131,7 @@ def _structure_of(system: System) -> _Structure:
     three = [rows for of_kind in sorts.values() if len(rows := of_kind.get(PERPENDICULAR, [])) == 3]
     pointed = np.flatnonzero(~np.isin(c.kind, WITHOUT_POINTS))
     of_joints = [list(of_kind.items()) for of_kind in sorts.values()]
-    return _Structure(pointed, of_joints, three, first_rows(c).tolist(), varying(c))
+    return _Structure(pointed, of_joints, three, first_rows(c).tolist(), has_driven_parameters(c))
 
 
 def _single(joints: _Joints, sort: int, k: int) -> Row:
@@ -141,7 +146,7 @@ def _driven(joints: _Joints, sort: int, k: int) -> Row:
     Raises Asymmetric if a direction leaves the plane.
     """
     directions = joints.a[k], joints.b[k] if sort == arrays.ANGLE else _NONE
-    if any(abs(float(u @ joints.basis[2])) > CLOSE for u in directions):
+    if any(abs(float(u @ joints.basis[2])) > SYMMETRY_TOLERANCE for u in directions):
         raise Asymmetric("a drive moves its joint out of the plane")
     return _single(joints, sort, k)
 
@@ -151,12 +156,12 @@ def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
     c = joints.system.constraints
     up = [float(joints.a[k] @ joints.basis[2]) for k in rows]
     values = [float(c.value[k]) for k in rows]
-    if all(abs(x) <= CLOSE for x in up):
+    if all(abs(x) <= SYMMETRY_TOLERANCE for x in up):
         return [_single(joints, sort, k) for k in rows]
-    if any(abs(x) > CLOSE * max(joints.reach, 1.0) for x in values):
+    if any(abs(x) > SYMMETRY_TOLERANCE * max(joints.reach, 1.0) for x in values):
         raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
     size = float(np.hypot.reduce(up))
-    if abs(size - 1.0) > CLOSE:
+    if abs(size - 1.0) > SYMMETRY_TOLERANCE:
         raise Asymmetric(_NEITHER)
     if len(rows) == 1:
         return []
@@ -181,23 +186,23 @@ def _across_the_plane(joints: _Joints, k: int) -> bool:
     Every hinge has such rows.
     """
     return (
-        abs(abs(joints.up_b[k]) - 1.0) <= CLOSE
-        and abs(joints.up_a[k]) <= CLOSE
-        and abs(joints.value[k]) <= CLOSE
+        abs(abs(joints.up_b[k]) - 1.0) <= SYMMETRY_TOLERANCE
+        and abs(joints.up_a[k]) <= SYMMETRY_TOLERANCE
+        and abs(joints.value[k]) <= SYMMETRY_TOLERANCE
     )
 
 
 def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
     """Return the planar rows of rows that hold the angle between directions, none of which `_across_the_plane` accepts."""
     up = abs(joints.up_b[rows[0]])
-    if up <= CLOSE:
+    if up <= SYMMETRY_TOLERANCE:
         return _linear(joints, arrays.ANGLE, rows)
-    if abs(up - 1.0) > CLOSE:
+    if abs(up - 1.0) > SYMMETRY_TOLERANCE:
         raise Asymmetric(_NEITHER)
     for k in rows:
-        if abs(joints.up_a[k]) > CLOSE:
+        if abs(joints.up_a[k]) > SYMMETRY_TOLERANCE:
             raise Asymmetric(_NEITHER)
-        if abs(joints.value[k]) > CLOSE:
+        if abs(joints.value[k]) > SYMMETRY_TOLERANCE:
             raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
     return []
 
@@ -213,7 +218,7 @@ def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
     a, b, n = joints.a[k], joints.b[k], joints.basis[2]
     apart = np.abs(b - a[:, (1, 2, 0)]).max(axis=(1, 2))
     skew = np.abs(a @ a.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    aligned = (apart < CLOSE) & (skew < CLOSE) & ~c.value[k].any(axis=1)
+    aligned = (apart < SYMMETRY_TOLERANCE) & (skew < SYMMETRY_TOLERANCE) & ~c.value[k].any(axis=1)
     side = np.sign(np.linalg.det(a))  # triads may be left-handed
     share = side[:, None] * (a[:, (2, 0, 1)] @ n)
     first = k[:, 0]

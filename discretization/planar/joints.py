@@ -46,10 +46,10 @@ from discretization.planar.arrays import (
     YP0,
     YP1,
 )
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 
 
-@small_kernel
+@inline_kernel
 def turned(own, psi):
     """Return cosine and sine of a frame's angle at the end of a step with Cayley number psi, and psi^2/4."""
     u = 0.25 * psi * psi
@@ -58,13 +58,13 @@ def turned(own, psi):
     return c * own[C0] - z * own[S0], z * own[C0] + c * own[S0], u
 
 
-@inner_kernel
+@internal_kernel
 def turn(own, psi):
     """Write cosine and sine of a frame's angle at the end of a step with Cayley number psi into the frame's row."""
     own[C1], own[S1], _ = turned(own, psi)
 
 
-@small_kernel
+@inline_kernel
 def levers(own, X, Y):
     """Return R1 X and the mean of R0 X and R1 X."""
     x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
@@ -72,8 +72,8 @@ def levers(own, X, Y):
     return x1, y1, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
 
 
-@inner_kernel
-def take_forces(tables, lam, pull):
+@internal_kernel
+def constraint_forces_from_state(tables, lam, pull):
     """Convert the multipliers of a state into constraint forces in the plane, `pull` (j, 2)."""
     basis = tables.basis
     for j in range(tables.sort.shape[0]):
@@ -90,8 +90,8 @@ def take_forces(tables, lam, pull):
             pull[j, 0] = found / size
 
 
-@inner_kernel
-def put_forces(tables, lam, pull):
+@internal_kernel
+def constraint_forces_to_state(tables, lam, pull):
     """Convert constraint forces in the plane into the multipliers of a state; those of rows that the mirror reverses are 0."""
     e, g = tables.basis[0], tables.basis[1]
     for i in range(lam.shape[0]):
@@ -106,7 +106,7 @@ def put_forces(tables, lam, pull):
                 lam[tables.lam[j, i]] += tables.share[j, i] * x
 
 
-@inner_kernel
+@internal_kernel
 def begin_joints(tables, work, h, extent):
     """Compute initial impulses and the round-off levels of the rows; extent: size of the model, m."""
     for j in range(tables.sort.shape[0]):
@@ -122,7 +122,7 @@ def begin_joints(tables, work, h, extent):
             work.hinges[s, FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
 
 
-@inner_kernel
+@internal_kernel
 def begin_hinges(tables, work):
     """Compute the lever arms at the start of the step of all hinges of kind HINGE."""
     for s in range(tables.kind.shape[0]):
@@ -132,8 +132,8 @@ def begin_hinges(tables, work):
             w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
 
 
-@inner_kernel
-def add_joint_noise(tables, work, share):
+@internal_kernel
+def raise_joint_roundoff(tables, work, share):
     """Raise the round-off levels by the fraction `share` of the rounding of the present impulses."""
     for j in range(tables.sort.shape[0]):
         impulse = share * EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
@@ -143,7 +143,7 @@ def add_joint_noise(tables, work, share):
             own[N2] += tables.arm[j] * impulse
 
 
-@inner_kernel
+@internal_kernel
 def add_joints(tables, work, tangent):
     """Add residual and, if `tangent`, matrix of all joints except the hinges of kind HINGE."""
     for k in range(tables.items.shape[0]):
@@ -156,8 +156,8 @@ def add_joints(tables, work, tangent):
         _add_force(tables, work, tables.closing[k], tangent)
 
 
-@flat_kernel
-def hang(next_, w, X, impulse, place, tangent):
+@always_inline_kernel
+def evaluate_hinge(next_, w, X, impulse, place, tangent):
     """Evaluate the hinge between a frame and the next one towards the root.
 
     Returns the force on the frame (2 numbers), its torque, and the derivative of the torque with respect to the frame's angle;
@@ -181,7 +181,7 @@ def hang(next_, w, X, impulse, place, tangent):
     return fx, fy, x * fy - y * fx, -0.5 * (x1 * fx + y1 * fy)
 
 
-@inner_kernel
+@internal_kernel
 def _add_angle(tables, work, j, tangent):
     """Add a row that holds the angle between two frames."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
@@ -204,7 +204,7 @@ def _add_angle(tables, work, j, tangent):
     _add_between(tables, work, j, 2, 2, of_b, -of_a)
 
 
-@inner_kernel
+@internal_kernel
 def _add_between(tables, work, j, i, c, ab, ba):
     """Add an entry of row i of a and column c of b, and one of row i of b and column c of a, to the coupling blocks."""
     a, b, place = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
@@ -218,7 +218,7 @@ def _add_between(tables, work, j, i, c, ab, ba):
         work.down[place, i, c] += ba
 
 
-@inner_kernel
+@internal_kernel
 def _add_force(tables, work, j, tangent):
     """Add a row whose multiplier is a force f on b at p_b, with its opposite on a."""
     a, b, sort = tables.joined[j, 0], tables.joined[j, 1], tables.sort[j]
@@ -288,7 +288,7 @@ def _add_force(tables, work, j, tangent):
         _add_column(tables, work, j, column, dfx, dfy, ta, tb)
 
 
-@inner_kernel
+@internal_kernel
 def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
     """Add one column of the matrix of a force and its torques: derivatives with respect to unknown `column` of (a, b)."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
@@ -304,7 +304,7 @@ def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
         _add_between(tables, work, j, 2, column - 3, ta, 0.0)
 
 
-@inner_kernel
+@internal_kernel
 def _add_to_own(own, column, x, y, turn):
     """Add derivatives of force and torque to one column of the diagonal block of a frame."""
     own[D11 + column] += x

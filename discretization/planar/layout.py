@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.drives import driven_rows
-from discretization.memo import memo, of_structure
-from discretization.own_variables import own_variables
+from discretization.internal_variables import internal_variables
+from discretization.memoization import memoized, per_structure
 from discretization.planar import arrays
 from discretization.planar.element_lanes import places_of
+from discretization.planar.elimination_order import Order, coupled_trees, find_elimination_order, frame_kinds
 from discretization.planar.joint_rows import Row
-from discretization.planar.nets import net_of
-from discretization.planar.order import Order, kinds_of, order_of, trees_of
+from discretization.planar.minimum_degree import minimum_degree_order
 from discretization.system import System
 from rigid.system import Ints
 
 # Up to so many cut hinges are added afterwards, which is faster; with more, their frames are eliminated as those of a net.
-MOST_CLOSING = 2
+MAX_LOOP_HINGES = 2
 
 
 class Layout(NamedTuple):
@@ -42,8 +42,8 @@ class Layout(NamedTuple):
     first_pair: Ints
     pair: Ints
     trees: Ints  # `Tables.trees` if nothing couples frames outside the trees
-    hung: Ints  # frames of kind HINGE
-    of_hung: Ints  # their hinges
+    hinge_frames: Ints  # frames of kind HINGE
+    frame_hinges: Ints  # their hinges
     is_b: Ints  # whether each frame is side b of its hinge
     hinged: bool  # True if all frames are of kind HINGE and there are no elements
     driven: Ints
@@ -51,13 +51,13 @@ class Layout(NamedTuple):
     signals: int
 
 
-def layout_of(system: System, rows: Sequence[Row]) -> Layout | str:
+def symbolic_layout(system: System, rows: Sequence[Row]) -> Layout | str:
     """Return the layout of a system with the planar rows `rows`, or, in words, why the elimination does not accept it."""
     words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
     return _layout(system, np.array(words, np.int64).reshape(-1, 5))
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def _layout(system: System, rows: Ints) -> Layout | str:
     constraints, sort, lam = rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2:].copy()
     n, elements, joints = (
@@ -65,9 +65,9 @@ def _layout(system: System, rows: Ints) -> Layout | str:
         system.elements.frames,
         system.constraints.frames[constraints],
     )
-    order = order_of(n, elements, joints, sort)
-    if isinstance(order, str) or len(order.closing) > MOST_CLOSING:
-        net = net_of(n, elements, joints, sort)
+    order = find_elimination_order(n, elements, joints, sort)
+    if isinstance(order, str) or len(order.closing) > MAX_LOOP_HINGES:
+        net = minimum_degree_order(n, elements, joints, sort)
         order = net if isinstance(order, str) or not isinstance(net, str) else order
     if isinstance(order, str):
         return order
@@ -75,13 +75,13 @@ def _layout(system: System, rows: Ints) -> Layout | str:
     place[order.frame] = np.arange(len(order.frame))
     joined, ends, slots = place[joints], place[elements], _slots_of(order)
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
-    kinds = kinds_of(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
+    kinds = frame_kinds(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
     elements_at = places_of(np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond))
     kind, hinge = kinds[:2]
-    hung = np.flatnonzero(kind == arrays.HINGE)
-    of_hung = hinge[hung]
-    trees, is_b = trees_of(order, np.zeros((0, 2), np.int64)), joined[of_hung, 1] == hung
+    hinge_frames = np.flatnonzero(kind == arrays.HINGE)
+    frame_hinges = hinge[hinge_frames]
+    trees, is_b = coupled_trees(order, np.zeros((0, 2), np.int64)), joined[frame_hinges, 1] == hinge_frames
     items = constraints.tolist()
     return Layout(
         order,
@@ -98,12 +98,12 @@ def _layout(system: System, rows: Ints) -> Layout | str:
         first_pair,
         pair,
         trees,
-        hung,
-        of_hung,
+        hinge_frames,
+        frame_hinges,
         is_b,
         hinged=bool(np.all(kind == arrays.HINGE)) and not len(ends),
         driven=np.array([items.index(row) for row in driven_rows(system.constraints)], np.int64),
-        drives=own_variables(system).first("drive"),
+        drives=internal_variables(system).first("drive"),
         signals=len(system.signals),
     )
 

@@ -2,7 +2,7 @@
 
 A spring acts with f = h sigma dbar on the mean lever arms of its points, a torsion spring with the torque h tau. The rotation
 of lever arms is added to the diagonal blocks of both frames, and so is the whole tangent of what connects a frame to the
-ground. The growth of the force between two moving frames is a column of `discretization.planar.couplings`.
+ground. The growth of the force between two moving frames is a column of `discretization.planar.low_rank_update`.
 """
 
 import math
@@ -29,14 +29,14 @@ from discretization.planar.arrays import (
     S0,
     S1,
 )
-from discretization.planar.elimination import add_on_lever
+from discretization.planar.elimination import add_lever_arm_stiffness
 from discretization.planar.joints import levers, turn
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.spring import force_of_step
 from rigid.interactions.torsion_spring import TURN, torque_of_step
 
 
-@inner_kernel
+@internal_kernel
 def begin_springs(tables, state, work, h):
     """Store the angles at the start of the step and raise the round-off levels."""
     for q in range(tables.spring.shape[0]):
@@ -50,17 +50,17 @@ def begin_springs(tables, state, work, h):
             own[N2] += grown * tables.rounding[q, 1]
 
 
-@small_kernel
+@inline_kernel
 def _at_start(own, X):
     return own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1], 0.0
 
 
-@small_kernel
+@inline_kernel
 def _at_end(own, X):
     return own[C1] * X[0] - own[S1] * X[1], own[S1] * X[0] + own[C1] * X[1], 0.0
 
 
-@inner_kernel
+@internal_kernel
 def _torque(tables, work, h, q):
     """Evaluate a torsion spring by `torque_of_step`.
 
@@ -77,7 +77,7 @@ def _torque(tables, work, h, q):
     return lost, torque[2], to_a[8], to_b[8], c, s
 
 
-@inner_kernel
+@internal_kernel
 def _distances(tables, work, q, last):
     """Return d0 and d1 (m) of a spring between points; `last`: True to include the final correction of the step in d1."""
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
@@ -90,7 +90,7 @@ def _distances(tables, work, q, last):
     return d0, (ex + dx + (b1[0] - a1[0]), ey + dy + (b1[1] - a1[1]), 0.0)
 
 
-@inner_kernel
+@internal_kernel
 def add_springs(tables, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
     for q in range(tables.spring.shape[0]):
@@ -100,7 +100,7 @@ def add_springs(tables, work, h, tangent):
             _add_spring(tables, work, h, q, tangent)
 
 
-@inner_kernel
+@internal_kernel
 def _add_torsion(tables, work, h, q, tangent):
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
     _, torque, to_a, to_b, _, _ = _torque(tables, work, h, q)
@@ -119,7 +119,7 @@ def _add_torsion(tables, work, h, q, tangent):
     row[2], row[5], row[8], row[11] = h * to_a, h * to_b, 1.0, -1.0
 
 
-@inner_kernel
+@internal_kernel
 def _add_spring(tables, work, h, q, tangent):
     a, b, law = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.law[q]
     ax1, ay1, ax, ay = levers(a, tables.arms[q, 0, 0], tables.arms[q, 0, 1])
@@ -144,8 +144,8 @@ def _add_spring(tables, work, h, q, tangent):
     k21, k22 = h * slope * dy * d1[0], h * (0.5 * sigma + slope * dy * d1[1])
     first = tables.column[q]
     if first < 0:  # one of the two frames is the ground
-        add_on_lever(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
-        add_on_lever(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
+        add_lever_arm_stiffness(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
+        add_lever_arm_stiffness(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
         return
     for i in range(2):
         row = work.columns[first + i]
@@ -157,7 +157,7 @@ def _add_spring(tables, work, h, q, tangent):
         row[LEFT] = 0.0
 
 
-@inner_kernel
+@internal_kernel
 def strained(tables, work):
     """Return the largest relative change of a spring's length by the correction.
 
@@ -174,7 +174,7 @@ def strained(tables, work):
     return largest
 
 
-@inner_kernel
+@internal_kernel
 def end_springs(tables, state, work, h):
     """Update the angles of torsion springs and record the dissipation, at the end of the step with its final correction."""
     if tables.spring.shape[0] == 0:

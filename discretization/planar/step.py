@@ -7,7 +7,7 @@ psi = 2 tan(angle/2) of the rotation in the step. Corrections of rotations are a
 
 from discretization.assembly.predictor import predicted_number
 from discretization.assembly.workspace import EPS, norm
-from discretization.memory import WIDTH as IN_SPACE
+from discretization.integrator_memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import (
     AOM,
     AWAY,
@@ -49,31 +49,31 @@ from discretization.planar.joints import (
     add_joints,
     begin_hinges,
     begin_joints,
-    hang,
-    put_forces,
-    take_forces,
+    constraint_forces_from_state,
+    constraint_forces_to_state,
+    evaluate_hinge,
     turned,
 )
 from discretization.planar.springs import add_springs, begin_springs
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.lanes import most, root
 
 
-@small_kernel
+@inline_kernel
 def along(basis, i, x):
     """Return the component of a vector along direction i of the basis."""
     return basis[i, 0] * x[0] + basis[i, 1] * x[1] + basis[i, 2] * x[2]
 
 
-@small_kernel
+@inline_kernel
 def face(own):
     """Compute cosine and sine of the angle at the start from those of half of it."""
     w, z = own[W0], own[Z0]
     own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
 
 
-@inner_kernel
-def take_state(tables, state, work):
+@internal_kernel
+def load_state_in_plane(tables, state, work):
     """Copy the components of a state in the plane into the work arrays."""
     basis = tables.basis
     for s in range(work.frames.shape[0]):
@@ -92,11 +92,11 @@ def take_state(tables, state, work):
         own[OM] = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
         own[AX], own[AY] = along(basis, 0, acc), along(basis, 1, acc)
         own[AOM] = basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]
-    take_forces(tables, state.lam, work.pull)
+    constraint_forces_from_state(tables, state.lam, work.pull)
 
 
-@inner_kernel
-def put_state(tables, state, work):
+@internal_kernel
+def store_state_in_plane(tables, state, work):
     """Write the planar components back into the state that they were taken from.
 
     They are written as a difference, because the state may have components out of the plane.
@@ -116,16 +116,16 @@ def put_state(tables, state, work):
             state.memory[at + 3 + i] = n[i] * own[AOM]
         for i in range(4):
             state.quat[f, i] = half[i] * own[W0] + half[4 + i] * own[Z0]
-    put_forces(tables, state.lam, work.pull)
+    constraint_forces_to_state(tables, state.lam, work.pull)
 
 
-@small_kernel
+@inline_kernel
 def length(x, y):
     """Return the length of a vector in the plane."""
     return root(x * x + y * y)
 
 
-@inner_kernel
+@internal_kernel
 def begin_bodies(state, work, h, by, history):
     """Set the initial increments of Newton's method by (1) of `discretization.assembly.predictor`, whose factors are `by`.
 
@@ -141,8 +141,8 @@ def begin_bodies(state, work, h, by, history):
         own[PSI] = h * predicted_number(memory, i + 2, n, own[OM], own[AOM], h, by)
 
 
-@inner_kernel
-def begin_noise(tables, work, h):
+@internal_kernel
+def begin_roundoff(tables, work, h):
     """Compute the round-off levels of the residuals of bodies; return the extent of the model, m."""
     extent = 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
@@ -159,22 +159,22 @@ def begin_noise(tables, work, h):
     return extent
 
 
-@inner_kernel
+@internal_kernel
 def begin_step(tables, state, work, h, by, history):
     """Compute the quantities that all iterations of a step share, its initial increments and round-off levels.
 
     by, history: as in `begin_bodies`.
     """
     begin_bodies(state, work, h, by, history)
-    extent = begin_noise(tables, work, h)
+    extent = begin_roundoff(tables, work, h)
     begin_elements(tables, state, work, h)
     begin_joints(tables, work, h, extent)
     begin_hinges(tables, work)
     begin_springs(tables, state, work, h)
 
 
-@inner_kernel
-def add_load_noise(tables, work, h, values):
+@internal_kernel
+def raise_load_roundoff(tables, work, h, values):
     """Raise the round-off levels by the rounding of the loads."""
     for l in range(tables.load.shape[0]):
         own, value = work.frames[tables.on[l]], values[tables.load[l]]
@@ -185,8 +185,8 @@ def add_load_noise(tables, work, h, values):
         own[N2] += size
 
 
-@inner_kernel
-def put_bodies(tables, work, h, tangent):
+@internal_kernel
+def add_bodies(tables, work, h, tangent):
     """Compute residual and, if `tangent`, matrix of inertia, weight and hinges of kind HINGE at the present increments.
 
     The frames go from the roots to the leaves; their angles at the end of the step are written, too.
@@ -202,7 +202,9 @@ def put_bodies(tables, work, h, tangent):
             next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
             sign, lam = tables.sign[s], work.lam[tables.hinge[s]]
             place = c1, s1, own[RX], own[RY], dx, dy
-            fx, fy, torque, growth = hang(next_, w, X, (sign * lam[0], sign * lam[1]), place, tangent)
+            fx, fy, torque, growth = evaluate_hinge(
+                next_, w, X, (sign * lam[0], sign * lam[1]), place, tangent
+            )
         own[R1] = (2.0 * mass * (dx * rate - own[VX]) - mass * gx) + fx
         own[R2] = (2.0 * mass * (dy * rate - own[VY]) - mass * gy) + fy
         own[R3] = 2.0 * J * (q * rate - own[OM]) + torque
@@ -215,10 +217,10 @@ def put_bodies(tables, work, h, tangent):
         work.down[:] = 0.0
 
 
-@inner_kernel
+@internal_kernel
 def evaluate(tables, work, h, values, tangent):
     """Compute residual and, if `tangent`, matrix at the present increments; return 0, or 1 if an element rotated beyond pi."""
-    put_bodies(tables, work, h, tangent)
+    add_bodies(tables, work, h, tangent)
     if add_elements(tables, work, h, tangent) != 0:
         return 1
     add_joints(tables, work, tangent)
@@ -227,14 +229,14 @@ def evaluate(tables, work, h, values, tangent):
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def add_loads(tables, work, h, values, tangent):
     """Add residual and, if `tangent`, matrix of all loads."""
     for l in range(tables.load.shape[0]):
         _add_load(tables, work, h, values, l, tangent)
 
 
-@inner_kernel
+@internal_kernel
 def load_step(tables, work, values, l):
     """Return the mean force and torque of a load and their derivatives with respect to the angle at the end of the step.
 
@@ -260,7 +262,7 @@ def load_step(tables, work, values, l):
     return fx, fy, x * fy - y * fx, dx, dy, -0.5 * (x1 * fx + y1 * fy) + x * dy - y * dx
 
 
-@inner_kernel
+@internal_kernel
 def _add_load(tables, work, h, values, l, tangent):
     own = work.frames[tables.on[l]]
     fx, fy, torque, dx, dy, dt = load_step(tables, work, values, l)

@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.stress_rounding import largest_entries
-from discretization.assembly.workspace import AT_NOISE, EPS
+from discretization.assembly.workspace import EPS, NOISE_FACTOR
 from discretization.interaction_table import loads_of
 from discretization.planar.arrays import ElementLanes, Tables
 from discretization.planar.element_lanes import N_PLACES
+from discretization.planar.elimination_order import MAX_COUPLINGS, TOO_MANY_COUPLINGS, coupled_trees
+from discretization.planar.joint_redundancy import REDUNDANT_JOINTS, has_independent_joints
 from discretization.planar.joint_rows import Row
-from discretization.planar.layout import Layout, layout_of
-from discretization.planar.mirror import directions_of_frames
-from discretization.planar.numbers import (
+from discretization.planar.layout import Layout, symbolic_layout
+from discretization.planar.mirror_symmetry import compute_plane_directions
+from discretization.planar.parameter_arrays import (
     ARM,
     REACH,
     SIZE,
@@ -24,14 +26,12 @@ from discretization.planar.numbers import (
     XA,
     XB,
     aligned,
-    levers_of,
-    numbers_of_places,
-    numbers_of_rows,
+    frame_parameters,
+    hinge_levers,
+    row_parameters,
 )
-from discretization.planar.order import MANY, MOST_COUPLED, trees_of
-from discretization.planar.plane import Plane, axes_of, turned_matrices
-from discretization.planar.repeats import REPEATED, independent
-from discretization.planar.spring_tables import spring_tables
+from discretization.planar.spring_arrays import build_spring_arrays
+from discretization.planar.symmetry_plane import SymmetryPlane, axes_of, rotate_section_matrices
 from discretization.space.elements import Elements
 from discretization.system import System
 from rigid.system import MOMENT, Floats, Ints, State
@@ -39,34 +39,34 @@ from rigid.system import MOMENT, Floats, Ints, State
 _IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
 
 
-def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0) -> Tables | str:
+def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: float = 0.0) -> Tables | str:
     """Return the arrays of a planar model, or, in words, why the elimination does not accept it."""
     frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
-    layout = layout_of(system, own)
+    layout = symbolic_layout(system, own)
     if isinstance(layout, str):
         return layout
     order, joined, closing = layout.order, layout.joined, layout.order.closing
-    if (len(closing) or c.repeats.any()) and not independent(system, state, plane):
-        return REPEATED
+    if (len(closing) or c.repeats.any()) and not has_independent_joints(system, state, plane):
+        return REDUNDANT_JOINTS
     frame = layout.frame
     n, count, j = len(frames.mass), len(frame), len(own)
     across, half = np.empty((count, 3, 3)), np.empty((count, 8))
-    directions_of_frames(state.quat, plane.basis, elements.frames, np.empty((n, 3)), frame, across, half)
+    compute_plane_directions(state.quat, plane.basis, elements.frames, np.empty((n, 3)), frame, across, half)
     in_plane = np.ascontiguousarray(across[:, :2])
-    springs, between = spring_tables(system, layout.place, in_plane, 2 * len(closing))
+    springs, between = build_spring_arrays(system, layout.place, in_plane, 2 * len(closing))
     coupled = _NO_PAIRS
     if len(closing) or len(between):
         coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
-    if len(coupled) > MOST_COUPLED:
-        return MANY
+    if len(coupled) > MAX_COUPLINGS:
+        return TOO_MANY_COUPLINGS
     X, lengths, share = np.empty((4, j, 2)), np.empty((3, j)), _shares(own)
     directions = [np.array([getattr(row, name) for row in own]).reshape(-1, 3) for name in ("Ua", "Ub")]
     rows = layout.constraint, layout.sort, joined
-    numbers_of_rows(rows, (c.Xa, c.Xb), tuple(directions), c.value, across, X, lengths)
+    row_parameters(rows, (c.Xa, c.Xb), tuple(directions), c.value, across, X, lengths)
     mass, inertia, gyration = np.empty((3, count - 1))
-    numbers_of_places(frame, frames.mass, frames.inertia, across, mass, inertia, gyration)
+    frame_parameters(frame, frames.mass, frames.inertia, across, mass, inertia, gyration)
     sign, lever = np.empty(count - 1), np.empty((count - 1, 4))
-    levers_of((layout.hung, layout.of_hung, layout.is_b), X, sign, lever)
+    hinge_levers((layout.hinge_frames, layout.frame_hinges, layout.is_b), X, sign, lever)
     loads = _loads(system, layout.place, in_plane)
     return Tables(
         basis=plane.basis,
@@ -93,7 +93,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         items=layout.items,
         closing=closing,
         coupled=coupled,
-        trees=trees_of(order, coupled) if len(coupled) else layout.trees,
+        trees=coupled_trees(order, coupled) if len(coupled) else layout.trees,
         sort=layout.sort,
         joined=joined,
         between=layout.between,
@@ -112,10 +112,10 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         driven=layout.driven,
         drives=layout.drives,
         signals=layout.signals,
-        hung=layout.hinged and not (len(coupled) or len(springs.spring)),
+        is_open_chain=layout.hinged and not (len(coupled) or len(springs.spring)),
         aligned=aligned(plane.basis, half, across, share),
         accounts=bool(elements.damping.any() or len(loads.load) or len(layout.driven)),
-        solved=max(AT_NOISE, tolerance / EPS),
+        solved=max(NOISE_FACTOR, tolerance / EPS),
     )
 
 
@@ -146,7 +146,9 @@ def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLane
         return _NO_ELEMENTS
     T = axes_of(across[layout.ends[:, 0], 2])
     kept = np.ix_(range(m), _IN_PLANE, _IN_PLANE)
-    stiffness, damping = (turned_matrices(own, T)[kept] for own in (elements.stiffness, elements.damping))
+    stiffness, damping = (
+        rotate_section_matrices(own, T)[kept] for own in (elements.stiffness, elements.damping)
+    )
     strain0 = np.concatenate(
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )

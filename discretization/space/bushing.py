@@ -18,10 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.space import se3_dual
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dissipation,
     dual_function,
     frame,
@@ -37,13 +37,13 @@ from rigid.system import Floats
 MARKERS = 24  # count of the numbers of both markers, which precede the numbers of the element
 
 
-@small_kernel
+@inline_kernel
 def combined(x, y, z, a, b, c):
     """Return x a + y b + z c."""
     return plus(times(x, a), plus(times(y, b), times(z, c)))
 
 
-@small_kernel
+@inline_kernel
 def marker(pose, k, X):
     """Return the pose (1) of marker k on a frame with this pose."""
     r, d1, d2, d3 = pose
@@ -56,7 +56,7 @@ def marker(pose, k, X):
     )
 
 
-@small_kernel
+@inline_kernel
 def spread_on_frames(out, k, X):
     """Replace the dual on marker k in `out` by the dual on its frame."""
     f, f1, f2, f3 = frame(out, k)
@@ -73,8 +73,8 @@ def spread_on_frames(out, k, X):
     )
 
 
-@small_kernel
-def put_markers(y0, y1, X):
+@inline_kernel
+def replace_by_marker_poses(y0, y1, X):
     """Replace the poses of both frames in y0 and y1, which may be one array, by those of the markers; return the frames."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     m0, n0, m1, n1 = marker(a0, 0, X), marker(b0, 1, X), marker(a1, 0, X), marker(b1, 1, X)
@@ -85,8 +85,8 @@ def put_markers(y0, y1, X):
     return a0, b0, a1, b1
 
 
-@small_kernel
-def leave_markers(out, X, frames, y0, y1):
+@inline_kernel
+def transform_to_frames(out, X, frames, y0, y1):
     """Replace the dual on both markers in `out` by the dual on their frames, and restore the frames in y0 and y1."""
     spread_on_frames(out, 0, X)
     spread_on_frames(out, 1, X)
@@ -96,7 +96,7 @@ def leave_markers(out, X, frames, y0, y1):
     store(frames[3], y1, 1)
 
 
-@small_kernel
+@inline_kernel
 def strains_at(y, X):
     """Return Gamma, K of the element between the markers, with its stretch measured from 1."""
     a, b = marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X)
@@ -126,10 +126,10 @@ def strains(y, X, out):
 @dual_function
 def strain_dual(y0, y1, X, lam, out):
     """Write the dual of the stress `lam` (6,) on the strains to `out` (2, 4, 3)."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     se3_dual.spread(y0, y1, start, end, functions, 1.0, vector(lam, 0), vector(lam, 3), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
 @stress_function
@@ -151,24 +151,24 @@ def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
 @dual_function
 def dual(y0, y1, X, lam, out):
     """Write `lam[0]` times the discrete gradient of V, the force of the mean strains, to `out` (2, 4, 3)."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
     Gamma, K = se3_dual.unloaded(average(Gamma0, Gamma1), average(K0, K1), X[MARKERS:])
     N, M = se3_dual.stress_of(Gamma, K, X[MARKERS:])
     se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
     """Write `lam[0]` times the dual of the damping stress of the change of the strains to `out` (2, 4, 3)."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     start, end, functions = se3_dual.ends_of(y0, y1, 1.0)
     Gamma0, K0, Gamma1, K1 = se3_dual.strains_of(start, end, functions, 1.0)
     N, M = se3_dual.stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X[MARKERS:])
     se3_dual.spread(y0, y1, start, end, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
 @dual_function
@@ -177,16 +177,16 @@ def rate_dual(y, z, X, lam, out):
 
     y: poses; z: their rates. The pose of a marker is linear in that of its frame, so that its rate is the marker of z.
     """
-    frames = put_markers(y, z, X)
+    frames = replace_by_marker_poses(y, z, X)
     at, _, functions = se3_dual.ends_of(y, y, 1.0)
     dGamma, dK = se3_dual.strain_rates(y, z, at, functions, 1.0)
     N, M = se3_dual.stress_of(dGamma, dK, X[MARKERS:])
     se3_dual.spread(y, y, at, at, functions, 1.0, times(lam[0], N), times(lam[0], M), out)
-    leave_markers(out, X, frames, y, z)
+    transform_to_frames(out, X, frames, y, z)
 
 
 BUSHING = Kind(
-    "bushing", 2, 0, value, dual, no_bend, straining=Straining(6, strains, strain_dual, law, shifted)
+    "bushing", 2, 0, value, dual, no_bend, strain_energy=StrainEnergy(6, strains, strain_dual, law, shifted)
 )
 BUSHING_DAMPER = dissipation("damper of a bushing", 2, step_dual, rate_dual)
 

@@ -23,7 +23,7 @@ as reference the element would not be symmetric in its two ends.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     LENGTH,
     add,
     clear,
@@ -35,7 +35,7 @@ from discretization.space.rod_points import (
     viscous_of_rates,
     weight_of,
 )
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function, vector
 from rigid.kinematics.poses import mean_pose
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
@@ -43,7 +43,7 @@ from rigid.linear_algebra import average, cross, dot, minus, plus, times
 ZERO = (0j, 0j, 0j)
 
 
-@small_kernel
+@inline_kernel
 def twice_axial_of(m, a):
     """Return 2 axial(R_m^T R_a) from the directors of the poses m, a; bilinear in the poses."""
     return (
@@ -53,20 +53,20 @@ def twice_axial_of(m, a):
     )
 
 
-@small_kernel
+@inline_kernel
 def trace_of(m, a):
     """Return tr R_m^T R_a from the directors of the poses m, a; bilinear in the poses."""
     return dot(m[1], a[1]) + dot(m[2], a[2]) + dot(m[3], a[3])
 
 
-@small_kernel
+@inline_kernel
 def seen_from(m, a):
     """Return c, y, T of (1) of frame a relative to frame m."""
     T, e = 1.0 + trace_of(m, a), minus(a[0], m[0])
     return times(2.0 / T, twice_axial_of(m, a)), (dot(m[1], e), dot(m[2], e), dot(m[3], e)), T
 
 
-@small_kernel
+@inline_kernel
 def rates_seen_from(m, a, dm, da):
     """Return the rates of c and y of frame a relative to frame m if these poses have the rates da, dm."""
     c, _, T = seen_from(m, a)
@@ -81,7 +81,7 @@ def rates_seen_from(m, a, dm, da):
     return minus(dc, times(dT / T, c)), dy
 
 
-@small_kernel
+@inline_kernel
 def at_point(y, p, g, length):
     """Return c, c', q, interpolated at Gauss point g."""
     c, dc, q = ZERO, ZERO, ZERO
@@ -94,7 +94,7 @@ def at_point(y, p, g, length):
     return c, dc, q
 
 
-@small_kernel
+@inline_kernel
 def rates_at_point(y, z, p, g, length):
     """Return the rates of c, c', q at Gauss point g if the poses y have the rates z."""
     c, dc, q = ZERO, ZERO, ZERO
@@ -107,7 +107,7 @@ def rates_at_point(y, z, p, g, length):
     return c, dc, q
 
 
-@small_kernel
+@inline_kernel
 def quotients(at):
     """Return s, w/s, u/s of (2)."""
     c, dc, q = at
@@ -117,7 +117,7 @@ def quotients(at):
     return s, times(1.0 / s, w), times(1.0 / s, minus(dc, times(0.5, cross(c, dc))))
 
 
-@small_kernel
+@inline_kernel
 def strains_of(at):
     """Return Gamma, K of (3) from c, c', q."""
     _, w, u = quotients(at)
@@ -125,7 +125,7 @@ def strains_of(at):
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), u
 
 
-@small_kernel
+@inline_kernel
 def strain_rates(at, rate):
     """Return the rates of Gamma and K if c, c', q have the rates `rate`."""
     (c, dc, q), (c1, dc1, q1) = at, rate
@@ -137,7 +137,7 @@ def strain_rates(at, rate):
     return plus(q1, minus(times(1.0 / s, w1), times(fall, w))), minus(times(1.0 / s, u1), times(fall, u))
 
 
-@small_kernel
+@inline_kernel
 def on_relative(start, end, n, m):
     """Return the dual (4), (5) on c, on c' and on q; `n`, `m`: mean stresses times the weight."""
     s0, w0, u0 = quotients(start)
@@ -154,7 +154,7 @@ def on_relative(start, end, n, m):
     return minus(minus(times(0.5, turned), cross(q, a)), times(fall, c)), on_dc, on_q
 
 
-@small_kernel
+@inline_kernel
 def add_on_nodes(start, end, n, m, p, g, length, out):
     """Add the contribution of one point to Y_a and C_a of (6): out[a, 0] += Y_a, out[a, 1] += C_a."""
     on_c, on_dc, on_q = on_relative(start, end, n, m)
@@ -165,7 +165,7 @@ def add_on_nodes(start, end, n, m, p, g, length, out):
         add(on_dc, dl, out[a, 1])
 
 
-@small_kernel
+@inline_kernel
 def turned_columns(h, d, f1, f2, f3):
     """Return the columns of F (hat(h) + d I), F = (f1, f2, f3)."""
     return (
@@ -175,7 +175,7 @@ def turned_columns(h, d, f1, f2, f3):
     )
 
 
-@small_kernel
+@inline_kernel
 def bring_to_frames(y0, y1, p, out):
     """Replace C_a and Y_a in `out` by the dual (7) on the frames."""
     k = p // 2

@@ -30,15 +30,15 @@ from discretization.space import se3_dual
 from discretization.space.bushing import (
     MARKERS,
     law,
-    leave_markers,
     marker,
-    put_markers,
+    replace_by_marker_poses,
     shifted,
+    transform_to_frames,
 )
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dissipation,
     dual_function,
     frame,
@@ -47,15 +47,15 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
-from rigid.interactions.torsion_spring import turning_between
+from rigid.interactions.torsion_spring import rotation_over_step
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
 FREE = 3  # index of the free rotation among the six coordinates
 
 
-@small_kernel
-def tilt_of(a, b, resisted):
+@inline_kernel
+def tilt_between(a, b, resisted):
     """Return k and T of (2), (3); `resisted`: 0 if nothing resists a tilt, then k = 0."""
     T = 1.0 + dot(a[1], b[1])
     if resisted == 0.0:  # the tilt is not used
@@ -63,46 +63,46 @@ def tilt_of(a, b, resisted):
     return (-2.0 * dot(a[3], b[1]) / T, 2.0 * dot(a[2], b[1]) / T), T
 
 
-@small_kernel
-def turn_of(a, b):
-    """Return cosine and sine terms of (4), and three vectors that `turning_between` averages, too."""
+@inline_kernel
+def rotation_between(a, b):
+    """Return cosine and sine terms of (4), and three vectors that `rotation_over_step` averages, too."""
     c, s = dot(a[2], b[2]) + dot(a[3], b[3]), dot(a[3], b[2]) - dot(a[2], b[3])
     return c, s, a[2], a[3], b[2]
 
 
-@small_kernel
+@inline_kernel
 def squared(k):
     """Return w of (2)."""
     return 0.25 * (k[0] * k[0] + k[1] * k[1])
 
 
-@small_kernel
+@inline_kernel
 def coordinates(a, b, resisted):
     """Return u and (0, t) between two markers."""
     e = minus(b[0], a[0])
-    k, _ = tilt_of(a, b, resisted)
+    k, _ = tilt_between(a, b, resisted)
     w = squared(k)
     f, _, _, _, _, _ = se3_dual.complex_differences(w, w)
     return (dot(e, a[1]), dot(e, a[2]), dot(e, a[3])), (0j, f * k[0], f * k[1])
 
 
-@small_kernel
+@inline_kernel
 def coordinates_at(y, X):
     """Return u and (0, t) between the markers on the frames y."""
     return coordinates(marker(frame(y, 0), 0, X), marker(frame(y, 1), 1, X), X[MARKERS])
 
 
-@small_kernel
+@inline_kernel
 def spread(y0, y1, resisted, N, M, out):
     """Write the dual on the markers, with the work N . du + M . (dphi, dt), to `out` (2, 4, 3)."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
-    (k0, T0), (k1, T1) = tilt_of(a0, b0, resisted), tilt_of(a1, b1, resisted)
+    (k0, T0), (k1, T1) = tilt_between(a0, b0, resisted), tilt_between(a1, b1, resisted)
     f0, f1, F, _, _, _ = se3_dual.complex_differences(squared(k0), squared(k1))
     f, p, q = 0.5 * (f0 + f1), 0.5 * (k0[0] + k1[0]), 0.5 * (k0[1] + k1[1])
     along, scale = 0.5 * F * (M[1] * p + M[2] * q), 4.0 / (T0 + T1)
     z2, z3 = scale * (f * M[1] + along * p), scale * (f * M[2] + along * q)  # (5)
     d = -0.5 * (z2 * p + z3 * q)
-    _, ratio, _, _, middle = turning_between(turn_of(a0, b0), turn_of(a1, b1))
+    _, ratio, _, _, middle = rotation_over_step(rotation_between(a0, b0), rotation_between(a1, b1))
     c, s = M[0] * ratio * middle[0], M[0] * ratio * middle[1]
     e = average(minus(b0[0], a0[0]), minus(b1[0], a1[0]))
     A1, A2, A3 = average(a0[1], a1[1]), average(a0[2], a1[2]), average(a0[3], a1[3])
@@ -138,37 +138,37 @@ def strains(y, X, out):
 @dual_function
 def strain_dual(y0, y1, X, lam, out):
     """Write the dual of the stress `lam` (6,) on the strains to `out` (2, 4, 3); the fourth strain is always 0."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     spread(y0, y1, X[MARKERS], vector(lam, 0), (0j, lam[4], lam[5]), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
 @dual_function
 def dual(y0, y1, X, lam, out):
     """Write `lam[0]` times the discrete gradient of V, the force of the mean coordinates, to `out` (2, 4, 3)."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     u0, t0 = coordinates(frame(y0, 0), frame(y0, 1), X[MARKERS])
     u1, t1 = coordinates(frame(y1, 0), frame(y1, 1), X[MARKERS])
     u, t = se3_dual.unloaded(average(u0, u1), average(t0, t1), X[MARKERS:])
     N, M = se3_dual.stress_of(u, t, X[MARKERS:])
     spread(y0, y1, X[MARKERS], times(lam[0], N), (0j, lam[0] * M[1], lam[0] * M[2]), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
 @dual_function
 def step_dual(y0, y1, X, lam, out):
     """Write `lam[0]` times the dual of the damping of the change of the coordinates, phi included, to `out` (2, 4, 3)."""
-    frames = put_markers(y0, y1, X)
+    frames = replace_by_marker_poses(y0, y1, X)
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
     u0, t0 = coordinates(a0, b0, X[MARKERS])
     u1, t1 = coordinates(a1, b1, X[MARKERS])
-    delta, _, _, _, _ = turning_between(turn_of(a0, b0), turn_of(a1, b1))
+    delta, _, _, _, _ = rotation_over_step(rotation_between(a0, b0), rotation_between(a1, b1))
     N, M = se3_dual.stress_of(minus(u1, u0), (delta, t1[1] - t0[1], t1[2] - t0[2]), X[MARKERS:])
     spread(y0, y1, X[MARKERS], times(lam[0], N), times(lam[0], M), out)
-    leave_markers(out, X, frames, y0, y1)
+    transform_to_frames(out, X, frames, y0, y1)
 
 
-@small_kernel
+@inline_kernel
 def rates(y, z, resisted):
     """Return the rates of u and of (phi, t) if the markers y have the rates z: the product rule on (1) - (4)."""
     a, b, da, db = frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1)
@@ -178,13 +178,13 @@ def rates(y, z, resisted):
         dot(de, a[2]) + dot(e, da[2]),
         dot(de, a[3]) + dot(e, da[3]),
     )
-    c, s, _, _, _ = turn_of(a, b)
+    c, s, _, _, _ = rotation_between(a, b)
     dc = dot(da[2], b[2]) + dot(a[2], db[2]) + dot(da[3], b[3]) + dot(a[3], db[3])
     ds = dot(da[3], b[2]) + dot(a[3], db[2]) - dot(da[2], b[3]) - dot(a[2], db[3])
     dphi = (c * ds - s * dc) / (c * c + s * s)
     if resisted == 0.0:
         return du, (dphi, 0j, 0j)
-    (p, q), T = tilt_of(a, b, resisted)
+    (p, q), T = tilt_between(a, b, resisted)
     dT = dot(da[1], b[1]) + dot(a[1], db[1])
     dp = (-2.0 * (dot(da[3], b[1]) + dot(a[3], db[1])) - p * dT) / T
     dq = (2.0 * (dot(da[2], b[1]) + dot(a[2], db[1])) - q * dT) / T
@@ -200,11 +200,11 @@ def rate_dual(y, z, X, lam, out):
 
     y: poses; z: their rates. The pose of a marker is linear in that of its frame, so that its rate is the marker of z.
     """
-    frames = put_markers(y, z, X)
+    frames = replace_by_marker_poses(y, z, X)
     du, dt = rates(y, z, X[MARKERS])
     N, M = se3_dual.stress_of(du, dt, X[MARKERS:])
     spread(y, y, X[MARKERS], times(lam[0], N), times(lam[0], M), out)
-    leave_markers(out, X, frames, y, z)
+    transform_to_frames(out, X, frames, y, z)
 
 
 FREE_BUSHING = Kind(
@@ -214,7 +214,7 @@ FREE_BUSHING = Kind(
     value,
     dual,
     no_bend,
-    straining=Straining(6, strains, strain_dual, law, shifted),
+    strain_energy=StrainEnergy(6, strains, strain_dual, law, shifted),
 )
 FREE_BUSHING_DAMPER = dissipation("damper of a bushing with a free axis", 2, step_dual, rate_dual)
 

@@ -15,7 +15,7 @@ directors are not unit vectors between the nodes: the error falls with order 2p,
 """
 
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     LENGTH,
     add,
     clear,
@@ -29,12 +29,12 @@ from discretization.space.rod_points import (
     viscous_of_rates,
     weight_of,
 )
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
 from rigid.linear_algebra import average, dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def at_point(y, p, g, length):
     """Return r', d_1 .. d_3, d_1' .. d_3', interpolated at Gauss point g."""
     return (
@@ -48,7 +48,7 @@ def at_point(y, p, g, length):
     )
 
 
-@small_kernel
+@inline_kernel
 def bilinear(a, b):
     """Return Gamma + e1 and K of (1) with the factors with ' taken from b; these are strains if a and b are the same."""
     _, d1, d2, d3, _, _, _ = a
@@ -62,21 +62,21 @@ def bilinear(a, b):
     return Gamma, K
 
 
-@small_kernel
+@inline_kernel
 def strains_of(at):
     """Return Gamma, K of (1) from the interpolated values `at`."""
     Gamma, K = bilinear(at, at)
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), K
 
 
-@small_kernel
+@inline_kernel
 def strain_rates(at, rate):
     """Return the rates of Gamma and K if the interpolated values `at` have the rates `rate`."""
     (G0, K0), (G1, K1) = bilinear(at, rate), bilinear(rate, at)
     return plus(G0, G1), plus(K0, K1)
 
 
-@small_kernel
+@inline_kernel
 def mean_of(a, b):
     """Return the averages of the interpolated values a, b at a point."""
     return (
@@ -90,7 +90,7 @@ def mean_of(a, b):
     )
 
 
-@small_kernel
+@inline_kernel
 def add_spread(at, N, M, p, g, length, out):
     """Add the dual (2) of one point, with the work N . dGamma + M . dK, to `out` (p + 1, 4, 3); `at`: averages over the step."""
     r, d1, d2, d3, e1, e2, e3 = at

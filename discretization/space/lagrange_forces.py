@@ -14,7 +14,7 @@ dD = sum l_b hat(eta_b) R_b1, dD' = sum l_b' hat(eta_b) R_b1: the strains at the
 The stresses change by (C/2 + D/h) times that, and each other factor in (1) by half of its change at the end.
 """
 
-from discretization.space.closed_spans import (
+from discretization.space.closed_form_spans import (
     FORCE,
     FORCES,
     NODES,
@@ -30,8 +30,8 @@ from discretization.space.closed_spans import (
     vector_at,
 )
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import LENGTH, order_of, weight_of
-from rigid.compilation.decorators import compiled, small_kernel
+from discretization.space.rod_gauss_points import LENGTH, order_of, weight_of
+from rigid.compilation.decorators import compiled, inline_kernel
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -65,7 +65,7 @@ ZERO3, ZERO9 = (0.0, 0.0, 0.0), (0.0,) * 9
 F_SUM, NODE, BY_N, BY_M = 0, 12, 12, 21
 
 
-@small_kernel
+@inline_kernel
 def _at_point(r, dr, R, frames, p, g, length, moved):
     """Return r', D, D' at Gauss point g: at the start, or with moved = 1 at the end."""
     slope, D, D1, s = ZERO3, ZERO9, ZERO9, 1.0 / length
@@ -80,7 +80,7 @@ def _at_point(r, dr, R, frames, p, g, length, moved):
     return slope, D, D1
 
 
-@small_kernel
+@inline_kernel
 def _strains_of(at):
     """Return Gamma, K from r', D, D'."""
     slope, D, D1 = at
@@ -88,12 +88,12 @@ def _strains_of(at):
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(0.5, twice_axial(transposed_product(D, D1)))
 
 
-@small_kernel
+@inline_kernel
 def _columns(A):
     return (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
 
 
-@small_kernel
+@inline_kernel
 def _turned_between(A, B):
     """Return the matrix of eta -> 2 axial(A^T hat(eta) B)."""
     (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
@@ -103,7 +103,7 @@ def _turned_between(A, B):
     return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
 
 
-@small_kernel
+@inline_kernel
 def _hat_between(A, B):
     """Return the matrix of m -> 2 axial(A hat(m) B^T)."""
     (a0, a1, a2), (b0, b1, b2) = _columns(A), _columns(B)
@@ -113,7 +113,7 @@ def _hat_between(A, B):
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 
-@small_kernel
+@inline_kernel
 def _matrix_in(row, i):
     """Return nine numbers of a row from offset i."""
     return (
@@ -121,7 +121,7 @@ def _matrix_in(row, i):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def _by_stresses(nodes, p, g, length, mean, m, K):
     """Store the matrices that map the stresses of a point to the torques in the rows of the nodes.
 
@@ -142,7 +142,7 @@ def _by_stresses(nodes, p, g, length, mean, m, K):
             add_to(K, SUMS + a, 3 * b, times(crossed, m))
 
 
-@small_kernel
+@inline_kernel
 def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
     """Add the derivatives of one point, except for the rotation of the torques by m."""
     (R0, R1, frames), (n, m) = nodes, stress
@@ -179,7 +179,7 @@ def _add_point_tangent(nodes, p, g, length, end, mean, stress, blocks, K):
             add_block_to(K, 6 * b + 3, 6 * a + 3, t)
 
 
-@small_kernel
+@inline_kernel
 def _add_turns(nodes, p, K):
     """Add the rotation of the torques by m: Y - tr(Y) I, Y = R_b hat(s) Rbar_a^T, s: minus the stored sum over the points."""
     R0, R1, frames = nodes

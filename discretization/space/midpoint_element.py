@@ -23,7 +23,7 @@ and with n, m the mean stresses times the weight the discrete derivative is that
 import numpy as np
 
 from discretization.space.cayley_element import trace_of, turned_columns, twice_axial_of
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     LENGTH,
     energy_of,
     stress_between,
@@ -32,19 +32,19 @@ from discretization.space.rod_points import (
     viscous_of_rates,
     weight_of,
 )
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function
 from rigid.kinematics.poses import mean_pose
 from rigid.linear_algebra import average, dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def both(a, b, e):
     """Return the three sums a_i . e + b_i . e over the directors i of the poses `a`, `b`."""
     return dot(a[1], e) + dot(b[1], e), dot(a[2], e) + dot(b[2], e), dot(a[3], e) + dot(b[3], e)
 
 
-@small_kernel
+@inline_kernel
 def invariants(a, b, length):
     """Return y, k, 1 + tr R_a^T R_b and g of two poses."""
     T = 1.0 + trace_of(a, b)
@@ -53,7 +53,7 @@ def invariants(a, b, length):
     return y, k, T, np.sqrt(1.0 + 0.25 * dot(k, k))
 
 
-@small_kernel
+@inline_kernel
 def strains_of(at, length):
     """Return Gamma, K of (2) from the invariants `at`."""
     y, k, _, g = at
@@ -61,7 +61,7 @@ def strains_of(at, length):
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(2.0 / ((1.0 + g) * length), k)
 
 
-@small_kernel
+@inline_kernel
 def strain_rates(at, a, b, da, db, length):
     """Return the rates of Gamma and K if the poses a, b have the rates da, db."""
     y, k, T, g = at
@@ -77,7 +77,7 @@ def strain_rates(at, a, b, da, db, length):
     return dGamma, times(1.0 / length, plus(times(df, k), times(f, dk)))
 
 
-@small_kernel
+@inline_kernel
 def on_invariants(start, end, n, m, length):
     """Return cy, ck of (4), the dual on the invariants y, k; `n`, `m`: mean stresses times the weight."""
     (y0, k0, _, g0), (y1, k1, _, g1) = start, end
@@ -94,7 +94,7 @@ def on_invariants(start, end, n, m, length):
     return cy, minus(ck, times(p, plus(times(s, n), times(nk, y))))
 
 
-@small_kernel
+@inline_kernel
 def spread(y0, y1, start, end, n, m, length, out):
     """Write the dual on both frames, with the work n . dGamma + m . dK, to `out` (2, 4, 3)."""
     cy, ck = on_invariants(start, end, n, m, length)

@@ -30,7 +30,7 @@ as reference the element would not be symmetric in its two ends.
 from discretization.space.cayley_element import bring_to_frames, seen_from
 from discretization.space.cayley_element import rates_seen_from as cayley_rates
 from discretization.space.interpolation import SLOPES, VALUES
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     LENGTH,
     add,
     clear,
@@ -42,17 +42,17 @@ from discretization.space.rod_points import (
     viscous_of_rates,
     weight_of,
 )
+from discretization.space.rotation_series import complex_rotation_differences
 from discretization.space.se3_dual import complex_differences
-from discretization.space.turn_series import complex_turn_differences
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, frame, no_bend, value_function, vector
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 
 ZERO = (0j, 0j, 0j)
 
 
-@small_kernel
-def turn_seen_from(m, a):
+@inline_kernel
+def rotation_seen_from(m, a):
     """Return x, y of (1) of frame a relative to frame m."""
     c, y, _ = seen_from(m, a)
     u = 0.25 * dot(c, c)
@@ -60,7 +60,7 @@ def turn_seen_from(m, a):
     return times(f, c), y
 
 
-@small_kernel
+@inline_kernel
 def rates_seen_from(m, a, dm, da):
     """Return the rates of x and y of frame a relative to frame m if these poses have the rates da, dm."""
     c, _, _ = seen_from(m, a)
@@ -70,20 +70,20 @@ def rates_seen_from(m, a, dm, da):
     return plus(times(f, dc), times(0.5 * slope * dot(c, dc), c)), dy
 
 
-@small_kernel
+@inline_kernel
 def at_point(y, p, g, length):
     """Return x, x', q, interpolated at Gauss point g."""
     x, dx, q = ZERO, ZERO, ZERO
     m = frame(y, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place = turn_seen_from(m, frame(y, a))
+            own, place = rotation_seen_from(m, frame(y, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
             x, dx, q = plus(x, times(l, own)), plus(dx, times(dl, own)), plus(q, times(dl, place))
     return x, dx, q
 
 
-@small_kernel
+@inline_kernel
 def rates_at_point(y, z, p, g, length):
     """Return the rates of x, x', q at Gauss point g if the poses y have the rates z."""
     x, dx, q = ZERO, ZERO, ZERO
@@ -96,7 +96,7 @@ def rates_at_point(y, z, p, g, length):
     return x, dx, q
 
 
-@small_kernel
+@inline_kernel
 def products_of(at):
     """Return A, B, C, rho of (2)."""
     x, dx, q = at
@@ -104,7 +104,7 @@ def products_of(at):
     return A, cross(x, A), cross(x, dx), dot(x, dx)
 
 
-@small_kernel
+@inline_kernel
 def strains_by(at, products, alpha, beta, delta):
     """Return Gamma, K of (3) from the products (2) and the values of alpha, beta, delta."""
     x, dx, q = at
@@ -114,21 +114,21 @@ def strains_by(at, products, alpha, beta, delta):
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), K
 
 
-@small_kernel
+@inline_kernel
 def strains_of(at):
     """Return Gamma, K of (3) at one time from x, x', q."""
     u = dot(at[0], at[0])
-    alpha, beta, delta = complex_turn_differences(u, u)
+    alpha, beta, delta = complex_rotation_differences(u, u)
     return strains_by(at, products_of(at), alpha[0], beta[0], delta[0])
 
 
-@small_kernel
+@inline_kernel
 def strain_rates(at, rate):
     """Return the rates of Gamma and K if x, x', q have the rates `rate`."""
     (x, dx, q), (x1, dx1, q1) = at, rate
     A, B, C, rho = products_of(at)
     u = dot(x, x)
-    alpha, beta, delta = complex_turn_differences(u, u)
+    alpha, beta, delta = complex_rotation_differences(u, u)
     fall = 2.0 * dot(x, x1)
     A1 = plus(cross(x1, q), cross(x, q1))
     B1, C1 = plus(cross(x1, A), cross(x, A1)), plus(cross(x1, dx), cross(x, dx1))
@@ -141,7 +141,7 @@ def strain_rates(at, rate):
     return Gamma, plus(K, times(fall, by_u))
 
 
-@small_kernel
+@inline_kernel
 def on_relative(start, end, of_start, of_end, functions, n, m):
     """Return the dual (4), (5) on x, on x' and on q; `n`, `m`: mean stresses times the weight."""
     (A0, B0, C0, rho0), (A1, B1, C1, rho1) = of_start, of_end
@@ -159,10 +159,10 @@ def on_relative(start, end, of_start, of_end, functions, n, m):
     return plus(on_x, times(2.0 * phi, x)), on_dx, on_q
 
 
-@small_kernel
+@inline_kernel
 def add_on_nodes(start, end, n, m, p, g, length, out):
     """Add the contribution of one point to Y_a and X_a of (6): out[a, 0] += Y_a, out[a, 1] += X_a."""
-    functions = complex_turn_differences(dot(start[0], start[0]), dot(end[0], end[0]))
+    functions = complex_rotation_differences(dot(start[0], start[0]), dot(end[0], end[0]))
     on_x, on_dx, on_q = on_relative(start, end, products_of(start), products_of(end), functions, n, m)
     for a in range(p + 1):
         l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
@@ -171,8 +171,8 @@ def add_on_nodes(start, end, n, m, p, g, length, out):
         add(on_dx, dl, out[a, 1])
 
 
-@small_kernel
-def bring_turns_to_frames(y0, y1, p, out):
+@inline_kernel
+def transform_rotations_to_frames(y0, y1, p, out):
     """Replace X_a and Y_a in `out` by the dual (6), (7) on the frames."""
     k = p // 2
     m0, m1 = frame(y0, k), frame(y1, k)
@@ -213,7 +213,7 @@ def dual(y0, y1, X, lam, out):
         N, M = stress_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(start, end, times(w, N), times(w, M), p, g, L, out)
-    bring_turns_to_frames(y0, y1, p, out)
+    transform_rotations_to_frames(y0, y1, p, out)
 
 
 @dual_function
@@ -227,7 +227,7 @@ def step_dual(y0, y1, X, lam, out):
         N, M = viscous_between(Gamma0, K0, Gamma1, K1, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(start, end, times(w, N), times(w, M), p, g, L, out)
-    bring_turns_to_frames(y0, y1, p, out)
+    transform_rotations_to_frames(y0, y1, p, out)
 
 
 @dual_function
@@ -244,7 +244,7 @@ def rate_dual(y, z, X, lam, out):
         N, M = viscous_of_rates(Gamma, K, X, g)
         w = lam[0] * weight_of(X, g)
         add_on_nodes(at, at, times(w, N), times(w, M), p, g, L, out)
-    bring_turns_to_frames(y, y, p, out)
+    transform_rotations_to_frames(y, y, p, out)
 
 
 @value_function

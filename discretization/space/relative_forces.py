@@ -16,7 +16,7 @@ summed over the points, form a matrix of (X, Y) to (x, y) of the outer frames, w
 transform to the frames.
 """
 
-from discretization.space.closed_spans import (
+from discretization.space.closed_form_spans import (
     FORCE,
     FORCES,
     LANE_FORCES,
@@ -32,9 +32,9 @@ from discretization.space.closed_spans import (
     mixed,
     nothing,
     number_at,
-    put,
     put_vector,
     rotation_of,
+    set_entry,
     stress_over_step,
     vector_at,
     vector_of,
@@ -51,10 +51,10 @@ from discretization.space.relative_tangent import (
     spreads_of,
     strain_slopes,
 )
-from discretization.space.rod_points import LENGTH, order_of
+from discretization.space.rod_gauss_points import LENGTH, order_of
+from discretization.space.rotation_series import rotation_differences
 from discretization.space.strain_functions import strain_function_differences
-from discretization.space.turn_series import turn_differences
-from rigid.compilation.decorators import compiled, small_kernel
+from rigid.compilation.decorators import compiled, inline_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.lanes import WIDTH, numbers1
 from rigid.linear_algebra import (
@@ -88,7 +88,7 @@ X0, Y0, X1, Y1, T0, T1, X_SUM, Y_SUM, TURNING, NODE = 0, 3, 6, 9, 12, 13, 14, 17
 C0, C1, C_SUM, OF_TURN = 0, 3, 6, 9
 
 
-@small_kernel
+@inline_kernel
 def _seen_from(M, A, e):
     """Return c, y, 1 + tr B of a frame with the rotation A, at e from the middle frame with the rotation M."""
     B = transposed_product(M, A)
@@ -96,7 +96,7 @@ def _seen_from(M, A, e):
     return times(2.0 / T, twice_axial(B)), apply_transposed(M, e), T
 
 
-@small_kernel
+@inline_kernel
 def _store_turns(K, a, c0, c1):
     """Store x of `relative_element` (1) of node a at start and end, c at both, and f with its divided differences."""
     row = MORE + a
@@ -107,26 +107,26 @@ def _store_turns(K, a, c0, c1):
     put_vector(times(F1, c1), K, NODES + a, X1)
     put_vector(c0, K, row, C0)
     put_vector(c1, K, row, C1)
-    put(F0, K, row, OF_TURN + VALUE0)
-    put(F1, K, row, OF_TURN + VALUE1)
-    put(slope, K, row, OF_TURN + SLOPE1)
-    put(first, K, row, OF_TURN + FIRST)
-    put(second, K, row, OF_TURN + SECOND)
+    set_entry(F0, K, row, OF_TURN + VALUE0)
+    set_entry(F1, K, row, OF_TURN + VALUE1)
+    set_entry(slope, K, row, OF_TURN + SLOPE1)
+    set_entry(first, K, row, OF_TURN + FIRST)
+    set_entry(second, K, row, OF_TURN + SECOND)
 
 
-@small_kernel
+@inline_kernel
 def _mean_value(K, a, i, j):
     """Return the mean of columns i and j of the row of node a."""
     return 0.5 * (number_at(K, NODES + a, i) + number_at(K, NODES + a, j))
 
 
-@small_kernel
+@inline_kernel
 def _mean_c(K, a):
     """Return cbar_a."""
     return average(vector_at(K, MORE + a, C0), vector_at(K, MORE + a, C1))
 
 
-@small_kernel
+@inline_kernel
 def _mean_turn(K, a):
     """Return F_a of (4)."""
     row, c = MORE + a, _mean_c(K, a)
@@ -134,7 +134,7 @@ def _mean_turn(K, a):
     return plus_identity(outer(times(0.5 * number_at(K, row, OF_TURN + FIRST), c), c), mean)
 
 
-@small_kernel
+@inline_kernel
 def _end_turn(K, a, M1):
     """Return the derivatives of x_a and of c_a with respect to eta_a - eta_m, from (5)."""
     row = MORE + a
@@ -144,7 +144,7 @@ def _end_turn(K, a, M1):
     return product(plus_identity(slope, number_at(K, row, OF_TURN + VALUE1)), to_c), to_c
 
 
-@small_kernel
+@inline_kernel
 def _turn_spread(K, a):
     """Return the derivative of F_a X with respect to c_a1 at fixed X."""
     row, X = MORE + a, vector_at(K, NODES + a, X_SUM)
@@ -156,7 +156,7 @@ def _turn_spread(K, a):
     return plus_identity(matrix_plus(outer(by_f, c1), outer(times(quarter, c), X)), quarter * cX)
 
 
-@small_kernel
+@inline_kernel
 def _at_point(K, p, g, length, x, y):
     """Return x, x', q at Gauss point g, interpolated from columns x, y of the nodes."""
     zero, s = nothing(K), 1.0 / length
@@ -169,7 +169,7 @@ def _at_point(K, p, g, length, x, y):
     return at, rate, q
 
 
-@small_kernel
+@inline_kernel
 def _in_space(blocks, M, M1):
     """Return the blocks for q in inertial axes: forces on q are multiplied by M, changes of q by M1^T."""
     xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
@@ -179,7 +179,7 @@ def _in_space(blocks, M, M1):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def _add_point(K, p, g, length, blocks):
     """Add a point to the matrix of (X, M Y) to (x, M1 y): its derivatives weighted with l_a, l_a' on both sides."""
     xx, xd, xq, dx, dd, dq, qx, qd, qq = blocks
@@ -204,7 +204,7 @@ def _add_point(K, p, g, length, blocks):
             add_block_to(K, SUMS + 6 * b + 3, 6 * a + 3, matrix_times(dl, q_by_q))
 
 
-@small_kernel
+@inline_kernel
 def _turn_matrix(A, B, c, T):
     """Return T_a of (2), A of the middle frame: columns 2 (a_j x b_l - a_l x b_j)/T less t c^T/T, t = sum of b_i x a_i."""
     a0, a1, a2 = (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
@@ -216,7 +216,7 @@ def _turn_matrix(A, B, c, T):
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 
-@small_kernel
+@inline_kernel
 def _block(K, column, row):
     """Return a 3 x 3 block of a matrix that is stored column by column."""
     return transpose(
@@ -224,27 +224,27 @@ def _block(K, column, row):
     )
 
 
-@small_kernel
+@inline_kernel
 def _matrix(a, b, c):
     """Return the matrix with the rows a, b, c."""
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
-@small_kernel
+@inline_kernel
 def _turning_of(K, a):
     """Return T_a from the row of node a."""
     row = NODES + a
     return _matrix(vector_at(K, row, TURNING), vector_at(K, row, TURNING + 3), vector_at(K, row, TURNING + 6))
 
 
-@small_kernel
+@inline_kernel
 def _lever(r, dr, frames, a, m, share):
     """Return r_a - r_m at the start plus `share` times its change over the step."""
     moved = minus(vector_of(dr, frames, a), vector_of(dr, frames, m))
     return plus(minus(vector_of(r, frames, a), vector_of(r, frames, m)), times(share, moved))
 
 
-@small_kernel
+@inline_kernel
 def _forces_on_frames(r, dr, R0, R1, frames, p, K):
     """Compute the forces (1) to (4) on the frames from X and Y; store T_a in the rows of the nodes."""
     k, zero = p // 2, nothing(K)
@@ -270,7 +270,7 @@ def _forces_on_frames(r, dr, R0, R1, frames, p, K):
     put_vector(about_m, K, FORCE, 6 * k + 3)
 
 
-@small_kernel
+@inline_kernel
 def _bring_to_frames(r, dr, R0, R1, frames, p, K):
     """Transform the summed point tangents to derivatives of the forces (1) to (4) on the frames.
 
@@ -333,7 +333,7 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         add_block_to(K, 6 * k, 6 * k + 3, matrix_times(-1.0, hf))
 
 
-@small_kernel
+@inline_kernel
 def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
     """Compute forces, strains and, if `tangent`, derivatives into K as `closed_spans` describes.
 
@@ -344,7 +344,7 @@ def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
     M0, M1 = rotation_of(R0, frames, k), rotation_of(R1, frames, k)
     for a in range(p + 1):
         for i in range(NODE):
-            put(0.0, K, NODES + a, i)
+            set_entry(0.0, K, NODES + a, i)
         if a == k:
             continue
         e0 = minus(vector_of(r, frames, a), vector_of(r, frames, k))
@@ -354,17 +354,17 @@ def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
         _store_turns(K, a, c0, c1)
         put_vector(y0, K, NODES + a, Y0)
         put_vector(y1, K, NODES + a, Y1)
-        put(t0, K, NODES + a, T0)
-        put(t1, K, NODES + a, T1)
+        set_entry(t0, K, NODES + a, T0)
+        set_entry(t1, K, NODES + a, T1)
     if tangent:
         for i in range(6 * (p + 1)):
             for j in range(6 * (p + 1)):
-                put(0.0, K, i, j)
-                put(0.0, K, SUMS + i, j)
+                set_entry(0.0, K, i, j)
+                set_entry(0.0, K, SUMS + i, j)
     for g in range(p):
         start, end = _at_point(K, p, g, L, X0, Y0), _at_point(K, p, g, L, X1, Y1)
         of_start, of_end = products_of(start), products_of(end)
-        functions = turn_differences(dot(start[0], start[0]), dot(end[0], end[0]))
+        functions = rotation_differences(dot(start[0], start[0]), dot(end[0], end[0]))
         alpha, beta, delta = functions
         Gamma0, K0 = strains_by(start, of_start, alpha[VALUE0], beta[VALUE0], delta[VALUE0])
         Gamma1, K1 = strains_by(end, of_end, alpha[VALUE1], beta[VALUE1], delta[VALUE1])

@@ -8,7 +8,7 @@ and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices bel
 change of the end, the functions of `turn_series` and their divided differences by their derivatives times 2 x . dx.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import (
     average,
     cross,
@@ -29,19 +29,19 @@ from rigid.linear_algebra import (
 VALUE0, VALUE1, SLOPE1, FIRST, SECOND = range(5)  # indices: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]
 
 
-@small_kernel
+@inline_kernel
 def _hats(a, b):
     """Return hat(a) hat(b) = b a^T - (a . b) I."""
     return plus_identity(outer(b, a), -dot(a, b))
 
 
-@small_kernel
+@inline_kernel
 def _sum(alpha, a, beta, b, delta, d):
     """Return the vector alpha a + beta b + delta d."""
     return plus(times(alpha, a), plus(times(beta, b), times(delta, d)))
 
 
-@small_kernel
+@inline_kernel
 def strain_slopes(end, of_end, functions):
     """Return G_q, G_x, K_x, K_d of (1)."""
     x, dx, q = end
@@ -59,7 +59,7 @@ def strain_slopes(end, of_end, functions):
     return G_q, G_x, K_x, K_d
 
 
-@small_kernel
+@inline_kernel
 def spreads_of(start, end, of_start, of_end, functions, n, m):
     """Return the matrices P, Q, N, M that map stresses to the forces on q, x', x, and the derivatives of these forces.
 
@@ -110,7 +110,7 @@ def spreads_of(start, end, of_start, of_end, functions, n, m):
     return (P, Q, N, M), (x_q, x_dx, q_x, dx_x, x_x)
 
 
-@small_kernel
+@inline_kernel
 def point_tangent(spreads, slopes, stiffness, full):
     """Return the derivatives of (on x, on x', on q) to (x, x', q) at the end, rows and columns in this order.
 

@@ -189,7 +189,7 @@ def elastic_energies(
 
 
 def branch_losses(rods: Rods, branch: Floats) -> Floats:
-    """Return the power per length (..., g), W/m, lost in Maxwell branches: see `discretization.space.relaxing_branch`."""
+    """Return the power per length (..., g), W/m, lost in Maxwell branches: see `discretization.space.maxwell_branch`."""
     lost = np.zeros((*branch.shape[:-2], rods.n_points))
     if branch.shape[-2]:
         tau = rods.spans.relaxation

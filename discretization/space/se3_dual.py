@@ -15,7 +15,7 @@ import numpy as np
 
 from discretization.space.elements import Elements
 from discretization.space.strain_functions import strain_function_differences
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import (
     Group,
     Kind,
@@ -35,7 +35,7 @@ from rigid.system import Floats
 LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37
 
 
-@small_kernel
+@inline_kernel
 def complex_differences(u0, u1):
     """Return f0, f1, f[u0,u1], p0, p1, p[u0,u1], with their first derivatives along imaginary parts."""
     x0, x1, d0, d1 = u0.real, u1.real, u0.imag, u1.imag
@@ -53,7 +53,7 @@ def complex_differences(u0, u1):
     )
 
 
-@small_kernel
+@inline_kernel
 def invariants(a, b, e, length):
     """Return y, k, 1 + tr C of (1); e = r_b - r_a."""
     T = 1.0 + dot(a[1], b[1]) + dot(a[2], b[2]) + dot(a[3], b[3])
@@ -72,7 +72,7 @@ def invariants(a, b, e, length):
     return y, k, T
 
 
-@small_kernel
+@inline_kernel
 def strain_of(y, k, f, p, length):
     """Return Gamma, K from y, k and the strain functions f, p."""
     u, s = 0.25 * dot(k, k), dot(k, y)
@@ -80,19 +80,19 @@ def strain_of(y, k, f, p, length):
     return (Gamma[0] - 1.0, Gamma[1], Gamma[2]), times(f / length, k)
 
 
-@small_kernel
+@inline_kernel
 def unloaded(Gamma, K, X):
     """Return Gamma, K less the stress-free strains."""
     return minus(Gamma, vector(X, STRAIN0)), minus(K, vector(X, STRAIN0 + 3))
 
 
-@small_kernel
+@inline_kernel
 def stress_of(Gamma, K, X):
     """Return N, M = C (Gamma, K)."""
     return row_times(X, 0, Gamma, K), row_times(X, 3, Gamma, K)
 
 
-@small_kernel
+@inline_kernel
 def row_times(X, first, Gamma, K):
     """Return rows first .. first + 2 of C (Gamma, K)."""
     i = STIFFNESS + 6 * first
@@ -103,7 +103,7 @@ def row_times(X, first, Gamma, K):
     )
 
 
-@small_kernel
+@inline_kernel
 def row(x, y, z, a, b, c):
     """Return x a + y b + z c."""
     return plus(times(x, a), plus(times(y, b), times(z, c)))
@@ -122,7 +122,7 @@ def value(y, X, out):
     out[0] = 0.5 * L * (dot(Gamma, N) + dot(K, M))
 
 
-@small_kernel
+@inline_kernel
 def ends_of(y0, y1, L):
     """Return y, k, T, u at both ends of the step, and f, p there with their divided differences."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
@@ -132,7 +132,7 @@ def ends_of(y0, y1, L):
     return (Y0, k0, T0, u0), (Y1, k1, T1, u1), complex_differences(u0, u1)
 
 
-@small_kernel
+@inline_kernel
 def strains_of(start, end, functions, L):
     """Return Gamma, K at both ends of the step."""
     f0, f1, _, p0, p1, _ = functions
@@ -141,7 +141,7 @@ def strains_of(start, end, functions, L):
     return Gamma0, K0, Gamma1, K1
 
 
-@small_kernel
+@inline_kernel
 def spread(y0, y1, start, end, functions, L, N, M, out):
     """Write the dual (2), (3), with the work L (N . dGamma + M . dK), to `out` (2, 4, 3)."""
     a0, b0, a1, b1 = frame(y0, 0), frame(y0, 1), frame(y1, 0), frame(y1, 1)
@@ -216,7 +216,7 @@ def step_dual(y0, y1, X, lam, out):
     spread(y0, y1, start, end, functions, L, times(lam[0], N), times(lam[0], M), out)
 
 
-@small_kernel
+@inline_kernel
 def strain_rates(y, z, at, functions, L):
     """Return the rates of Gamma and K if the poses y have the rates z.
 

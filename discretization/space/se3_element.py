@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 
 from discretization.space.strain_functions import strain_function_differences, strain_functions
 from rigid import quaternions
-from rigid.compilation.decorators import flat_kernel, kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, relative_half, rotation_matrix
 from rigid.linear_algebra import (
     apply,
@@ -76,7 +76,7 @@ from rigid.system import Floats
 Y0, K0, S0, U0, HALF0, STRESS0, E0, START = 0, 3, 6, 7, 8, 9, 15, 21
 
 
-@small_kernel
+@inline_kernel
 def invariants(A, B, qa, qb, e, length):
     """Return y, k, s, u of (1) and the scalar part of the half rotation from a to b."""
     half = relative_half(qa, qb)
@@ -85,7 +85,7 @@ def invariants(A, B, qa, qb, e, length):
     return y, k, dot(k, y), 0.25 * dot(k, k), half[0]
 
 
-@small_kernel
+@inline_kernel
 def strains_of(y, k, s, u, f, p, length):
     """Return Gamma, K of (2), (3)."""
     g = (1.0 + u) * f
@@ -161,7 +161,7 @@ class Averages(NamedTuple):
     turns: Any  # terms of the torques: Abar cy, Dk ck, T, Z, Z Bbar^T
 
 
-@flat_kernel
+@always_inline_kernel
 def linear_part(strains, strain0, stiffness):
     """Return the constant parts of wN and wM (4) and the blocks of dw/d(strains at the end), without viscosity.
 
@@ -177,7 +177,7 @@ def linear_part(strains, strain0, stiffness):
     )
 
 
-@flat_kernel
+@always_inline_kernel
 def with_damping(part, strains, damping, h):
     """Add the viscosity to a result of `linear_part`; damping: its blocks."""
     (wN, wM, (NN, NM, MN, MM)), (Gamma, K), (D0, D1, D2, D3) = part, strains, damping
@@ -194,13 +194,13 @@ def with_damping(part, strains, damping, h):
     )
 
 
-@small_kernel
+@inline_kernel
 def _blocks(A):
     """Return the 3 x 3 blocks of a matrix (6, 6)."""
     return load_block(A, 0, 0), load_block(A, 0, 3), load_block(A, 3, 0), load_block(A, 3, 3)
 
 
-@small_kernel
+@inline_kernel
 def start_of_step(poses, material, strain0, h, out):
     """Store the data that are constant in all Newton iterations of a step in `out` (START,).
 
@@ -221,14 +221,14 @@ def start_of_step(poses, material, strain0, h, out):
     store3(w_M, out[STRESS0 + 3 : STRESS0 + 6])
 
 
-@small_kernel
+@inline_kernel
 def _end_stiffness(stiffness, damping, h, i, j):
     """Return the block at (i, j) of dw/d(strains at the end) of (4)."""
     C = matrix_times(0.5, load_block(stiffness, i, j))
     return matrix_plus(C, matrix_times(1.0 / h, load_block(damping, i, j)))
 
 
-@small_kernel
+@inline_kernel
 def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     """Return (status, n, torque_a, torque_b): n of (7), the torques (9) on a and b; store their derivatives if `tangent`.
 
@@ -264,7 +264,7 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
     return 0, forces[0], forces[1], forces[2]
 
 
-@flat_kernel
+@always_inline_kernel
 def forces_over_step(poses0, poses1, start, length, C, diagonal):
     """Compute the discrete forces of one element over a step.
 
@@ -278,7 +278,7 @@ def forces_over_step(poses0, poses1, start, length, C, diagonal):
     return forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal)
 
 
-@flat_kernel
+@always_inline_kernel
 def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal):
     """Compute the discrete forces of one element from the invariants (1) at the end and the strain functions of both ends.
 
@@ -330,7 +330,7 @@ def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal
     return half1, (Gamma1, K1), (n, torque_a, torque_b), found
 
 
-@flat_kernel
+@always_inline_kernel
 def tangent_over_step(poses1, found, length, C, diagonal):
     """Return the derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row.
 
@@ -419,7 +419,7 @@ def tangent_over_step(poses1, found, length, C, diagonal):
     return ne, na, nb, te, ta, tb, matrix_minus(he, te), matrix_minus(ha, ta), matrix_minus(hb, tb)
 
 
-@small_kernel
+@inline_kernel
 def _turn_matrix(A, B, k, T):
     """Return Dk of (8): (4 W + t k^T)/T with columns W_i = (a_j x b_l - a_l x b_j)/2 and t = sum of a_i x b_i."""
     a0, a1, a2 = (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])

@@ -4,7 +4,7 @@ The closed form of `se3_element` has stresses w = w0 + (C/2 + D/h) e1, linear in
 a law and S = dw/de1 it is evaluated with C = 2 S, D = 0, w0 = w - S e1: stresses and tangent are then those of the law.
 """
 
-from discretization.space.closed_spans import (
+from discretization.space.closed_form_spans import (
     FORCE,
     FORCES,
     STRAINS_END,
@@ -14,7 +14,7 @@ from discretization.space.closed_spans import (
     matrix_at,
     stress_at,
 )
-from discretization.space.rod_points import LENGTH
+from discretization.space.rod_gauss_points import LENGTH
 from discretization.space.se3_element import (
     E0,
     HALF0,
@@ -28,7 +28,7 @@ from discretization.space.se3_element import (
     strains_of,
 )
 from discretization.space.strain_functions import strain_functions
-from rigid.compilation.decorators import compiled, small_kernel
+from rigid.compilation.decorators import compiled, inline_kernel
 from rigid.linear_algebra import (
     apply,
     load3,
@@ -47,7 +47,7 @@ from rigid.linear_algebra import (
 TANGENT, C, D, START, END = SUMS, SUMS + 9, SUMS + 15, SUMS + 21, SUMS + 22
 
 
-@small_kernel
+@inline_kernel
 def _half_of(A, B):
     """Return the unit quaternion of A^T B, whose angle is less than pi."""
     turn = transposed_product(A, B)
@@ -56,7 +56,7 @@ def _half_of(A, B):
     return w, v[0], v[1], v[2]
 
 
-@small_kernel
+@inline_kernel
 def _strains(A, B, e, length):
     """Return y, k, s, u, the scalar part of the half rotation, Gamma, K."""
     one = (1.0, 0.0, 0.0, 0.0)
@@ -114,7 +114,7 @@ def forces(r, dr, R0, R1, frames, X, viscosity, ratio, tangent, K):
         _bring_to_frames(K)
 
 
-@small_kernel
+@inline_kernel
 def _bring_to_frames(K):
     """Expand derivatives of n and the torques to (e1, eta_a, eta_b) to those of all forces to dr, eta of both frames."""
     for i in range(12):

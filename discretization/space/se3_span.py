@@ -5,7 +5,7 @@ any stress, so that the energy is exact with a stress whose work is W1 - W0 of t
 of the numbers is that of `rod_points`, so that laws and viscosities are implemented once for all elements.
 """
 
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     LENGTH,
     energy_of,
     stress_between,
@@ -15,12 +15,12 @@ from discretization.space.rod_points import (
 )
 from discretization.space.se3_dual import ends_of, spread, strain_rates
 from discretization.space.se3_dual import strains_of as strains_of_ends
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
 from rigid.linear_algebra import times
 
 
-@small_kernel
+@inline_kernel
 def _strains(y, X):
     """Return Gamma, K less the stress-free strains."""
     L = X[LENGTH]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.space import relaxing_branch
+from discretization.space import maxwell_branch
 from discretization.space.interpolation import MOST
 from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
 from discretization.space.laws.expressions import law_of
@@ -25,7 +25,7 @@ from discretization.space.laws.functions import (
     quotient_of_number,
 )
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import (
+from discretization.space.rod_gauss_points import (
     INVARIANT,
     LAW,
     POINT,
@@ -171,7 +171,7 @@ def dissipations_of(spans: Spans, branch: Floats | None = None) -> list[Group]:
         kept = np.zeros((k, own.kind.arity - 1, 6)) if branch is None else branch[points]
         numbers = np.column_stack([own.numbers, material.reshape(k, -1), kept.reshape(k, -1)])
         element = BY_NUMBER[spans.kind[own.row[0]]]
-        kind = relaxing_branch.relaxing(own.kind, element.kernels().STRAINS[element.order])
+        kind = maxwell_branch.relaxing(own.kind, element.kernels().STRAINS[element.order])
         groups.append(own._replace(kind=kind, numbers=numbers))
     return groups
 

@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from rigid.compilation.decorators import flat_kernel, small_kernel
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel
 from rigid.lanes import largest, root
 
 _SERIES_LIMIT = 0.1
@@ -35,7 +35,7 @@ F_SERIES = (-1.0) ** _N / (2 * _N + 1)
 P_SERIES = (-1.0) ** _N / (2 * (2 * _N + 3) * (2 * _N + 1))
 
 
-@small_kernel
+@inline_kernel
 def _terms(u):
     """Return the number of series terms after which u^n is below 1e-17."""
     if u < 1e-17:
@@ -43,7 +43,7 @@ def _terms(u):
     return min(_TERMS, 2 + int(-39.2 / math.log(u)))
 
 
-@small_kernel
+@inline_kernel
 def polynomial_differences(a, n, u0, u1):
     """Return F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1] of F = sum_k a_k u^k, k <= n."""
     none = 0.0 * u0
@@ -60,7 +60,7 @@ def polynomial_differences(a, n, u0, u1):
 # Five divided differences represent a function x of u below: x(u0), x(u1), x'(u1), x[u0, u1], x[u0, u1, u1].
 
 
-@small_kernel
+@inline_kernel
 def _times(a, b):
     """Return the divided differences of the product a b."""
     return (
@@ -72,13 +72,13 @@ def _times(a, b):
     )
 
 
-@small_kernel
+@inline_kernel
 def _of(f, w):
     """Return the divided differences of f(w(u)) from those of f in w and of w in u."""
     return f[0], f[1], f[2] * w[2], f[3] * w[3], f[4] * w[2] * w[3] + f[3] * w[4]
 
 
-@small_kernel
+@inline_kernel
 def _half(u0, u1):
     """Return the divided differences of w, q and c of (4)."""
     c0, c1 = root(1.0 + u0), root(1.0 + u1)
@@ -92,7 +92,7 @@ def _half(u0, u1):
     return w, q, c
 
 
-@small_kernel
+@inline_kernel
 def _doubled(f, p, half):
     """Return the divided differences of f and p in u from those in w, by (4)."""
     w, q, c = half
@@ -107,7 +107,7 @@ def _doubled(f, p, half):
     return _times((2.0 * q[0], 2.0 * q[1], 2.0 * q[2], 2.0 * q[3], 2.0 * q[4]), _of(f, w)), p
 
 
-@small_kernel
+@inline_kernel
 def _by_halves(u0, u1):
     """Return the divided differences of f and p, computed by three halvings of the angle."""
     once = _half(u0, u1)
@@ -121,7 +121,7 @@ def _by_halves(u0, u1):
     return _doubled(f, p, once)
 
 
-@flat_kernel
+@always_inline_kernel
 def strain_function_differences(u0, u1):
     """Return f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
     most = max(largest(u0), largest(u1))
@@ -134,7 +134,7 @@ def strain_function_differences(u0, u1):
     return f[0], f[1], f[2], f[3], f[4], p[0], p[1], p[2], p[3], p[4]
 
 
-@small_kernel
+@inline_kernel
 def strain_functions(u):
     """Return f, f', p, p' at u >= 0."""
     f, _, slope_f, _, _, p, _, slope_p, _, _ = strain_function_differences(u, u)

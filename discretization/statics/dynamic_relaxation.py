@@ -16,9 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.statics.equilibrium_newton import (
+    NOT_CONVERGED,
+    SAFE,
+    STALLED,
+    NewtonOutcome,
+    apply_correction,
+)
+from discretization.statics.equilibrium_system import NOTHING, EquilibriumSystem
 from discretization.statics.forces import SOLVED
-from discretization.statics.newton_at_rest import NOT_CONVERGED, SAFE, STALLED, Solved, take
-from discretization.statics.rest import NOTHING, Rest
 from discretization.statics.stability import negative_count
 
 MOST = 2000  # largest number of steps
@@ -26,7 +32,7 @@ TURN, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of 
 GROWTH, CUT = 2.0, 0.25
 
 
-def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
+def relax(rest: EquilibriumSystem, most: int = MOST, every_way: bool = False) -> NewtonOutcome:
     """Move `rest` to an equilibrium at its load factor by (1).
 
     most: largest number of steps. every_way: True to prevent steps that climb along any motion, at the cost of factors that count
@@ -34,20 +40,20 @@ def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
     """
     level = rest.assemble(True)
     if level < 0.0:
-        return Solved(NOT_CONVERGED, 0, level)
+        return NewtonOutcome(NOT_CONVERGED, 0, level)
     delta = _first(rest)
     shortest = 1e-12 * delta
     rest.add_mass(1.0 / shortest)
     if not rest.factorise():
-        return Solved(NOT_CONVERGED, 0, level)
+        return NewtonOutcome(NOT_CONVERGED, 0, level)
     sign = rest.determinant_sign()
     before, step = float("inf"), 0
     rest.excess[:] = 0.0
     while step < most:
         step += 1
-        if level <= rest.solved_at():
-            return Solved(SOLVED, step, level)
-        rest.foreseen_tangent()
+        if level <= rest.convergence_level():
+            return NewtonOutcome(SOLVED, step, level)
+        rest.assemble_predicted_tangent()
         rest.add_mass(1.0 / delta)
         climbs = every_way and negative_count(rest) > 0
         if climbs or not rest.factorise() or rest.determinant_sign() != sign:
@@ -62,9 +68,9 @@ def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
             and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
             and delta > 1e3 * shortest
         ):
-            return Solved(SOLVED, step, level)
+            return NewtonOutcome(SOLVED, step, level)
         moved = max(
-            rest.largest_turn(x) / TURN, _largest_shift(rest, x) / min(FAR * rest.length, rest.most_shift)
+            rest.largest_rotation(x) / TURN, _largest_shift(rest, x) / min(FAR * rest.length, rest.most_shift)
         )
         if not moved < 1.0:
             delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT
@@ -73,23 +79,23 @@ def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
             continue
         kept = rest.keep()
         excess = rest.excess.copy()
-        status = take(rest, x)
+        status = apply_correction(rest, x)
         before, level = level, rest.assemble(False) if status == SOLVED else -1.0
         if level < 0.0:
-            rest.back_to(kept)
+            rest.restore_saved(kept)
             rest.excess[:] = excess
             level = rest.assemble(False)
             delta *= CUT
             continue
         delta *= GROWTH
-    return Solved(NOT_CONVERGED, step, level)
+    return NewtonOutcome(NOT_CONVERGED, step, level)
 
 
-def _largest_shift(rest: Rest, x: np.ndarray) -> float:
+def _largest_shift(rest: EquilibriumSystem, x: np.ndarray) -> float:
     return float(np.sqrt((x[rest.unknowns[:, :3]] ** 2).sum(axis=1).max(initial=0.0)))
 
 
-def _first(rest: Rest) -> float:
+def _first(rest: EquilibriumSystem) -> float:
     """Return the first step length: by the forces alone no frame would move or rotate more than a step may."""
     forces = rest.residual[rest.unknowns]
     frames = rest.system.frames

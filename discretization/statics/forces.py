@@ -22,16 +22,25 @@ import numpy as np
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
-from discretization.assembly.by_duals import NOT_FINITE as IS_NOT_FINITE
-from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
-from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
-from discretization.assembly.load_forces import add_load_noise, force_of_load, frame_of_load, put_signals
-from discretization.assembly.rod_spans import folded
+from discretization.assembly.constraint_rows import add_constraint_noise, has_only_common_constraints
+from discretization.assembly.generic_assembly import NOT_FINITE as IS_NOT_FINITE
+from discretization.assembly.generic_assembly import (
+    all_have_closed_loops,
+    load_counted_variables,
+    store_counted_variables,
+)
+from discretization.assembly.load_forces import (
+    add_load_noise,
+    force_of_load,
+    frame_of_load,
+    write_load_values,
+)
+from discretization.assembly.rod_spans import passed_pi
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.system import System
-from discretization.time.newton import factor_as, residual_over_noise, solve_as
-from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
+from discretization.time.newton import factor_as, residual_over_roundoff, solve_as
+from rigid.compilation.decorators import allocating_internal_kernel, compiled, internal_kernel
 from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
 from rigid.system import State
@@ -39,7 +48,7 @@ from rigid.system import State
 SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 
-@inner_kernel
+@internal_kernel
 def _stand(system, numbering, state, work):
     """Set both ends of the step to the state, and scale the multipliers as in the equations of `em`."""
     for f in range(system.frames.mass.shape[0]):
@@ -49,18 +58,18 @@ def _stand(system, numbering, state, work):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
             work.lam[first + i] = state.lam[first + i] / work.scale[c]
-    begin_counted(numbering, state, work)
+    load_counted_variables(numbering, state, work)
     move(system, state, work)
 
 
-@inner_kernel
+@internal_kernel
 def forces_at_rest(system, numbering, state, work, load_values, tangent, general, acted=True):
     """Compute (1) in work.residual and, if `tangent`, the matrix of (2) in work.values.
 
     Return the largest residual over its round-off; -1: not finite, -2: an element is folded (relative rotation beyond pi).
     general, acted: see `add_forces`.
     """
-    put_signals(work, load_values)
+    write_load_values(work, load_values)
     begin_step(system, numbering, state, work, 1.0)
     add_load_noise(numbering, work, 1.0)
     _stand(system, numbering, state, work)
@@ -78,7 +87,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
     if failed != 0:
         return -1.0 if failed == IS_NOT_FINITE else -2.0
     add_constraint_noise(numbering, work)
-    return residual_over_noise(numbering, work)
+    return residual_over_roundoff(numbering, work)
 
 
 def _forces(system, numbering, state, work, load_values, tangent):
@@ -102,8 +111,8 @@ def forces_of(system: System, numbering: Any, state: State, work: Workspace, kin
     Behind a pointer it is compiled once per model type, and the iteration once for all models.
     kind: key that determines the types of all four arguments, if it is known.
     """
-    general = system.spans.kind.size or not in_loops(work.by_duals)
-    plain = _bare_forces if common_alone(system) else _common_forces
+    general = system.spans.kind.size or not all_have_closed_loops(work.generic_groups)
+    plain = _bare_forces if has_only_common_constraints(system) else _common_forces
     which, models = _forces if general else plain, (system, numbering, state, work)
     # fingerprints take a fraction of the time of types
     known = which, kind or tuple(map(compute_fingerprint, models))
@@ -120,7 +129,7 @@ def _compiled(forces: Any, *models: Any) -> Any:
     return compiled(types.float64(*models, types.float64[:, ::1], types.boolean))(forces)
 
 
-@inner_kernel
+@internal_kernel
 def external_forces(system, numbering, state, work, load_values, gravity, out):
     """Compute loads and weights in out (N + 6,), at the present poses of `forces_at_rest`.
 
@@ -133,15 +142,15 @@ def external_forces(system, numbering, state, work, load_values, gravity, out):
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
-    put_signals(work, load_values)
-    for l in range(work.by_duals.signals.shape[0]):
+    write_load_values(work, load_values)
+    for l in range(work.generic_groups.signals.shape[0]):
         force, torque = force_of_load(l, state, work)
         at = numbering.frame[frame_of_load(work, l)]
         add3(force, out[at : at + 3])
         add3(torque, out[at + 3 : at + 6])
 
 
-@inner_kernel
+@internal_kernel
 def add_mass(system, numbering, work, factor):
     """Add factor M, M = diag(m, R J R^T), to the matrix of (2)."""
     frames = system.frames
@@ -156,14 +165,14 @@ def add_mass(system, numbering, work, factor):
         add_at(work.values, base, stride, 1, 1, factor, J)
 
 
-@allocating_inner_kernel
-def factored(beyond, numbering, work):
-    """Factorise the matrix (LU) and return SOLVED or SINGULAR; beyond: `discretization.time.newton.beyond_band`."""
+@allocating_internal_kernel
+def factor_at_rest(beyond, numbering, work):
+    """Factorise the matrix (LU) and return SOLVED or SINGULAR; beyond: `discretization.time.newton.has_blocks_beyond_band`."""
     return SINGULAR if factor_as(beyond, numbering, work) != 0 else SOLVED
 
 
-@allocating_inner_kernel
-def solved(beyond, numbering, work, is_row, residual, x):
+@allocating_internal_kernel
+def solve_at_rest(beyond, numbering, work, is_row, residual, x):
     """Solve (2) for x (N,) = (dy, dlam in the scale of the rows), given a residual (N + 6,) of (1)."""
     for i in range(numbering.size):
         work.rhs[i] = -residual[i] if is_row[i] else -0.5 * residual[i]
@@ -172,7 +181,7 @@ def solved(beyond, numbering, work, is_row, residual, x):
         x[i] = 2.0 * work.rhs[i] if is_row[i] else work.rhs[i]
 
 
-@inner_kernel
+@internal_kernel
 def _passed_pi(system, state, work):
     """Return True if an element was folded on the way from the state to r1, q1."""
     pairs = system.elements.frames
@@ -183,13 +192,13 @@ def _passed_pi(system, state, work):
             return True
     spans = system.spans
     for m in range(spans.kind.size):  # noqa: SIM110  numba compiles loops
-        if folded(state, work, spans.frames[m], work.spans.order[m]):
+        if passed_pi(state, work, spans.frames[m], work.spans.order[m]):
             return True
     return False
 
 
-@inner_kernel
-def advanced(system, numbering, state, work, x, factor):
+@internal_kernel
+def advance_state(system, numbering, state, work, x, factor):
     """Move the state by factor x: positions, rotations by the angles |eta|, multipliers, counted angles.
 
     Return SOLVED; or FOLDED or NOT_FINITE, and then the state is unchanged.
@@ -211,8 +220,8 @@ def advanced(system, numbering, state, work, x, factor):
     move(system, state, work)
     if _passed_pi(system, state, work):
         return FOLDED
-    begin_counted(numbering, state, work)
-    end_counted(state, work)
+    load_counted_variables(numbering, state, work)
+    store_counted_variables(state, work)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue

@@ -1,4 +1,4 @@
-"""Compiled Newton iteration for an equilibrium; see `discretization.statics.newton_at_rest` for the method and its reasons.
+"""Compiled Newton iteration for an equilibrium; see `discretization.statics.equilibrium_newton` for the method and its reasons.
 
 Passing a model from Python takes as long as an iteration on a coarse mesh, and each iteration would need ten such calls.
 """
@@ -9,25 +9,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.workspace import AT_NOISE, rotation_of
+from discretization.assembly.workspace import NOISE_FACTOR, rotation_of
 from discretization.statics.forces import (
     FOLDED,
     NOT_FINITE,
     SINGULAR,
     SOLVED,
     add_mass,
-    advanced,
+    advance_state,
     external_forces,
-    factored,
-    solved,
+    factor_at_rest,
+    solve_at_rest,
 )
-from discretization.statics.strains import Prediction, exceed, foresee, shift
-from discretization.time.newton import residual_over_noise
-from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel, inner_kernel
-from rigid.compilation.kept import kept_in
+from discretization.statics.strains import Prediction, predict_strains, shift_reference_strains, strain_excess
+from discretization.time.newton import residual_over_roundoff
+from rigid.compilation.decorators import allocating_internal_kernel, allocating_kernel, internal_kernel
+from rigid.compilation.pinned_arguments import dereferenced
 from rigid.linear_algebra import add_at, load9, product, product_transposed
-from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.tuple_references import by_reference
 
 SAFE = 1e5  # residual over round-off that is accepted if corrections have no more effect
 LARGEST_TURN = 0.7  # rad, largest rotation of a frame in one correction
@@ -36,8 +36,8 @@ SMALLEST = 0.05  # smallest damping factor that is tried before an element is re
 WORSE = 3  # largest number of consecutive corrections that are no smaller than those before
 
 NOT_CONVERGED = 4
-ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `Iterating.found`
-RENEWED = 0.1  # contraction rate with reused factors above which they are computed again
+ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `IterationData.found`
+FULL_TANGENT = 0.1  # contraction rate with reused factors above which they are computed again
 
 # tasks of `at_rest`
 FORCES, TANGENT, FORESEEN, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
@@ -45,8 +45,10 @@ MOST = 25  # largest number of iterations
 
 
 @by_reference
-class Iterating(NamedTuple):
-    """Data of the iteration in addition to the model: facts of `discretization.statics.rest.Rest`, and scratch."""
+class IterationData(NamedTuple):
+    """Data of the iteration in addition to the model: facts of `discretization.statics.equilibrium_system.EquilibriumSystem`,
+    and scratch.
+    """
 
     is_row: Any  # (N,) bool, True for rows of constraints
     turns: Ints  # (k, 3) unknowns of the rotations of moving frames
@@ -57,11 +59,13 @@ class Iterating(NamedTuple):
     found: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, TURNED
     strains: Prediction
     idle: Ints  # (k,) frames with axes without inertia, about which nothing acts
-    idle_stiffness: Floats  # (k, 3, 3) N m, body-fixed stiffness about these; without it K is singular
+    massless_axis_stiffness: (
+        Floats  # (k, 3, 3) N m, body-fixed stiffness about these; without it K is singular
+    )
 
 
 @by_reference
-class Standing(NamedTuple):
+class EquilibriumData(NamedTuple):
     """All data of a system at rest, as compiled code stores it."""
 
     system: Any
@@ -73,11 +77,11 @@ class Standing(NamedTuple):
     rates: Floats  # (l, 3) rates of the loads with the load factor
     gravity: Floats  # (3,) m/s^2, at load factor 0
     gravity_rate: Floats  # (3,) m/s^2, rate with the load factor
-    own: Iterating
+    own: IterationData
 
 
-@inner_kernel
-def balance(system, numbering, state, work, load_values, tangent, forces, own):
+@internal_kernel
+def residual_at_rest(system, numbering, state, work, load_values, tangent, forces, own):
     """Compute the residual of `forces_at_rest` minus the forces that hold the model, and the tangent if requested.
 
     forces: pointer to `forces_at_rest`. Return the largest residual over its round-off; -1: not finite, -2: folded.
@@ -89,34 +93,34 @@ def balance(system, numbering, state, work, load_values, tangent, forces, own):
         _hold_idle(numbering, work, own)
     for i in range(work.residual.shape[0]):
         work.residual[i] -= own.offset[i]
-    return residual_over_noise(numbering, work)
+    return residual_over_roundoff(numbering, work)
 
 
-@inner_kernel
+@internal_kernel
 def _hold_idle(numbering, work, own):
     """Add a stiffness about the idle axes to the tangent, which would be singular without it."""
     for k in range(own.idle.shape[0]):
         f = own.idle[k]
         R = rotation_of(work.R0, f)
-        stiffness = product_transposed(product(R, load9(own.idle_stiffness[k])), R)
+        stiffness = product_transposed(product(R, load9(own.massless_axis_stiffness[k])), R)
         add_at(work.values, numbering.frame_base[f], numbering.frame_stride[f], 1, 1, 1.0, stiffness)
 
 
-@inner_kernel
-def tangent_foreseen(system, numbering, state, work, load_values, forces, own):
+@internal_kernel
+def assemble_predicted_tangent(system, numbering, state, work, load_values, forces, own):
     """Assemble the tangent alone, with the predicted stresses; the residual is not changed."""
     for i in range(work.residual.shape[0]):
         own.residual[i] = work.residual[i]
-    shift(system, work, own.strains, 1.0)
+    shift_reference_strains(system, work, own.strains, 1.0)
     forces(system, numbering, state, work, load_values, True)
     _hold_idle(numbering, work, own)
-    shift(system, work, own.strains, 0.0)
+    shift_reference_strains(system, work, own.strains, 0.0)
     for i in range(work.residual.shape[0]):
         work.residual[i] = own.residual[i]
 
 
-@inner_kernel
-def take(system, numbering, state, work, own):
+@internal_kernel
+def apply_correction(system, numbering, state, work, own):
     """Correct the state by own.x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
 
     Store the excess of the strains over their linear prediction.
@@ -130,39 +134,39 @@ def take(system, numbering, state, work, own):
     share = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
     own.found[TURNED] += share * np.sqrt(largest)
     if own.strains.excess.shape[0] == 0:
-        return advanced(system, numbering, state, work, own.x, share)
-    foresee(system, numbering, state, work, own.strains, own.x)
+        return advance_state(system, numbering, state, work, own.x, share)
+    predict_strains(system, numbering, state, work, own.strains, own.x)
     status = FOLDED
     while share >= SMALLEST and status != SOLVED:
-        status = advanced(system, numbering, state, work, own.x, share)
+        status = advance_state(system, numbering, state, work, own.x, share)
         if status == SOLVED:
-            exceed(system, numbering, state, work, own.strains, own.x, share)
+            strain_excess(system, numbering, state, work, own.strains, own.x, share)
         share *= 0.5
     return status
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def newton(system, numbering, state, work, load_values, forces, beyond, own):
     """Move the state to the equilibrium under these loads and return the status.
 
     own.found receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
-    rotated further, rad. beyond: `beyond_band`.
+    rotated further, rad. beyond: `has_blocks_beyond_band`.
     """
     found = own.found
     found[FACTORISATIONS] = found[TURNED] = 0.0
-    level = balance(system, numbering, state, work, load_values, True, forces, own)
+    level = residual_at_rest(system, numbering, state, work, load_values, True, forces, own)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
         found[ITERATIONS], found[LEVEL] = iteration, level
         if level < 0.0:
             return FOLDED if level == -2.0 else NOT_FINITE
-        if level <= AT_NOISE:
+        if level <= NOISE_FACTOR:
             return SOLVED
         if renewed:
             found[FACTORISATIONS] += 1.0
-            if factored(beyond, numbering, work) != SOLVED:
+            if factor_at_rest(beyond, numbering, work) != SOLVED:
                 return SINGULAR
-        solved(beyond, numbering, work, own.is_row, work.residual, own.x)
+        solve_at_rest(beyond, numbering, work, own.is_row, work.residual, own.x)
         size = 0.0
         for i in range(numbering.size):
             size += own.weight[i] * own.x[i] ** 2
@@ -175,19 +179,19 @@ def newton(system, numbering, state, work, load_values, forces, beyond, own):
         if worse > WORSE:
             return NOT_CONVERGED
         before, smallest = level, min(size, smallest)
-        status = take(system, numbering, state, work, own)
+        status = apply_correction(system, numbering, state, work, own)
         if status != SOLVED:
             return status
-        level = balance(system, numbering, state, work, load_values, False, forces, own)
+        level = residual_at_rest(system, numbering, state, work, load_values, False, forces, own)
         # the present factors also remove what is left of such a small residual
-        renewed = level > SAFE or level > RENEWED * before
-        if level > AT_NOISE and renewed:
-            tangent_foreseen(system, numbering, state, work, load_values, forces, own)
+        renewed = level > SAFE or level > FULL_TANGENT * before
+        if level > NOISE_FACTOR and renewed:
+            assemble_predicted_tangent(system, numbering, state, work, load_values, forces, own)
     found[ITERATIONS], found[LEVEL] = MOST, level
     return NOT_CONVERGED
 
 
-@inner_kernel
+@internal_kernel
 def load_at(model, factor):
     """Set loads and weights to those at a load factor."""
     for l in range(model.values.shape[0]):
@@ -199,27 +203,29 @@ def load_at(model, factor):
 
 @allocating_kernel
 def at_rest(kept, forces, beyond, task, factor):
-    """Execute one of the tasks, all in one kernel, with `forces_of` and `beyond_band` of the model.
+    """Execute one of the tasks, all in one kernel, with `forces_of` and `has_blocks_beyond_band` of the model.
 
-    FORCES, or with the tangent TANGENT: `balance`. FORESEEN: `tangent_foreseen`. NEWTON: status of `newton`. TAKE, ADVANCE:
-    statuses of `take` and `advanced`, by own.x. FACTOR: status. SOLVE: own.x from own.residual. MASS: add factor M to the matrix.
+    FORCES, or with the tangent TANGENT: `residual_at_rest`. FORESEEN: `assemble_predicted_tangent`. NEWTON: status of `newton`.
+    TAKE, ADVANCE:
+    statuses of `apply_correction` and `advance_state`, by own.x. FACTOR: status. SOLVE: own.x from own.residual. MASS: add
+    factor M to the matrix.
     LOADS: set the loads at a load factor. RATES: rates of loads and weights, in own.residual.
     """
-    model = kept_in(kept)
+    model = dereferenced(kept)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
     values, own = model.values, model.own
     if task == FORESEEN:
-        tangent_foreseen(system, numbering, state, work, values, forces, own)
+        assemble_predicted_tangent(system, numbering, state, work, values, forces, own)
     elif task == NEWTON:
         return float(newton(system, numbering, state, work, values, forces, beyond, own))
     elif task == TAKE:
-        return float(take(system, numbering, state, work, own))
+        return float(apply_correction(system, numbering, state, work, own))
     elif task == ADVANCE:
-        return float(advanced(system, numbering, state, work, own.x, factor))
+        return float(advance_state(system, numbering, state, work, own.x, factor))
     elif task == FACTOR:
-        return float(factored(beyond, numbering, work))
+        return float(factor_at_rest(beyond, numbering, work))
     elif task == SOLVE:
-        solved(beyond, numbering, work, own.is_row, own.residual, own.x)
+        solve_at_rest(beyond, numbering, work, own.is_row, own.residual, own.x)
     elif task == MASS:
         add_mass(system, numbering, work, factor)
     elif task == LOADS:
@@ -227,5 +233,5 @@ def at_rest(kept, forces, beyond, task, factor):
     elif task == RATES:
         external_forces(system, numbering, state, work, model.rates, model.gravity_rate, own.residual)
     else:
-        return balance(system, numbering, state, work, values, task == TANGENT, forces, own)
+        return residual_at_rest(system, numbering, state, work, values, task == TANGENT, forces, own)
     return 0.0

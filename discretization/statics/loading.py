@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.assembly.by_duals import table_groups
+from discretization.assembly.generic_assembly import table_groups
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.kinds import Kind, of_columns
+from rigid.interactions.kinds import Kind, group_from_columns
 from rigid.system import Constraints, Floats, Ints
 
 _SAMPLES = 200  # number of samples of a motion
@@ -26,7 +26,7 @@ _FAR, _TURN = 0.25, 0.5
 
 
 @dataclass(frozen=True)
-class Motion:
+class GroundMotion:
     """A rigid motion of the ground points of one joint with the load factor."""
 
     joint: int  # number of the joint
@@ -42,7 +42,7 @@ class Loading:
     varying_values: Floats  # (loads, 3) N or N m, rate with the factor
     constant_gravity: Floats  # (3,) m/s^2, at factor 0
     varying_gravity: Floats  # (3,) m/s^2, rate with the factor
-    motions: Sequence[Motion] = ()
+    motions: Sequence[GroundMotion] = ()
     _rest: Constraints | None = field(default=None, repr=False)
     # rows of the closed forms, and for each other kind of constraints its rows in the table
     _by_duals: tuple[Ints, list[tuple[Kind, Ints]]] | None = field(default=None, repr=False)
@@ -107,20 +107,20 @@ class Loading:
         assert self._rest is not None
         own, rest = system.constraints, self._rest
         for motion in self.motions:
-            moved_points(rest, own, motion.joint, placing(motion.center, *motion.path(factor)))
-        if len(work.by_duals.interacting.each):
+            moved_points(rest, own, motion.joint, rigid_placement(motion.center, *motion.path(factor)))
+        if len(work.generic_groups.interacting.each):
             closed = work.facts.closed
             if self._by_duals is None or self._by_duals[0] is not closed:
                 which = np.ones(len(own.kind), bool)
                 which[closed] = False
                 self._by_duals = closed, [(group.kind, group.row) for group in table_groups(own, which)]
-            each = [of_columns(kind, own, use).numbers.ravel() for kind, use in self._by_duals[1]]
+            each = [group_from_columns(kind, own, use).numbers.ravel() for kind, use in self._by_duals[1]]
             moved = np.concatenate([np.zeros(0), *each])
-            for numbers in (work.by_duals.interacting.numbers, work.by_duals.at_end):
+            for numbers in (work.generic_groups.interacting.numbers, work.generic_groups.at_end):
                 numbers[: len(moved)] = moved
 
 
-class Placing(NamedTuple):
+class RigidPlacement(NamedTuple):
     """Rigid motion of ground points and directions, X -> c + R (X - c) + d and U -> R U, once or many times (...)."""
 
     center: Floats  # (3,) m, center of rotation
@@ -137,13 +137,13 @@ class Placing(NamedTuple):
         return turned
 
 
-def placing(center: ArrayLike, d: ArrayLike, turn: ArrayLike) -> Placing:
+def rigid_placement(center: ArrayLike, d: ArrayLike, turn: ArrayLike) -> RigidPlacement:
     """Return the placing of a displacement `d`, m, and a rotation vector `turn`, rad, about `center`, both (..., 3)."""
     R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
-    return Placing(np.asarray(center, float), np.asarray(d, float), R)
+    return RigidPlacement(np.asarray(center, float), np.asarray(d, float), R)
 
 
-def moved_points(rest: Constraints, own: Constraints, joint: int, place: Placing) -> None:
+def moved_points(rest: Constraints, own: Constraints, joint: int, place: RigidPlacement) -> None:
     """Store the moved ground points and directions of a joint in `own`, whose columns are (..., c, 3).
 
     rest: constraints at load factor 0.

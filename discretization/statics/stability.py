@@ -16,10 +16,10 @@ import numpy as np
 import scipy  # its subpackages are loaded on first access
 from numpy.typing import NDArray
 
-from discretization.linear.one_thread import one_thread
+from discretization.linear.blas_threads import one_thread
 from discretization.linear.sparse import sparse_lu
 from discretization.median import median
-from discretization.statics.rest import Rest
+from discretization.statics.equilibrium_system import EquilibriumSystem
 from rigid.system import Floats
 
 _EPS = 1e-7  # relative to the stiffness
@@ -31,16 +31,16 @@ _PANEL = 64  # block size of LAPACK, columns
 
 
 class Smallest(NamedTuple):
-    """Eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`."""
+    """Eigenvalue nearest to zero of K on the motions allowed, in the weights of `EquilibriumSystem`."""
 
     size: float
     motion: Floats  # (size,) eigenvector of norm 1
 
 
-def negative_count(rest: Rest, noise: float = 0.0) -> int:
+def negative_count(rest: EquilibriumSystem, noise: float = 0.0) -> int:
     """Count the negative eigenvalues of the assembled tangent, before it is factorised; -1: they cannot be counted.
 
-    noise: eigenvalues above -noise, in the weights of `Rest`, are not counted.
+    noise: eigenvalues above -noise, in the weights of `EquilibriumSystem`, are not counted.
     """
     if rest.size > SMALL:
         matrix = rest.symmetric()
@@ -91,8 +91,8 @@ def _negative_of_dense(matrix: Floats) -> int:
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 
 
-def negative_real_count(rest: Rest, noise: float, most: float) -> int:
-    """Count the real eigenvalues between -most and -noise of K on the motions allowed, in the weights of `Rest`.
+def negative_real_count(rest: EquilibriumSystem, noise: float, most: float) -> int:
+    """Count the real eigenvalues between -most and -noise of K on the motions allowed, in the weights of `EquilibriumSystem`.
 
     K may be unsymmetric and must be factorised. For large models the `FEW` eigenvalues nearest to zero are examined.
     """
@@ -118,7 +118,7 @@ def negative_real_count(rest: Rest, noise: float, most: float) -> int:
     return int(np.count_nonzero(real & known))
 
 
-def smallest_stiffness(rest: Rest) -> Smallest:
+def smallest_stiffness(rest: EquilibriumSystem) -> Smallest:
     """Compute the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; K must be factorised."""
     x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
     x /= rest.norm(x)

@@ -19,16 +19,16 @@ import numpy as np
 
 from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
-from discretization.space.closed_spans import STRAINS_END
-from discretization.space.rod_points import FIRST, POINT, STRAIN0
+from discretization.space.closed_form_spans import STRAINS_END
+from discretization.space.rod_gauss_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import invariants, strains_of
 from discretization.space.strain_functions import strain_functions
 from discretization.system import System
-from rigid.compilation.decorators import inner_kernel
-from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
+from rigid.compilation.decorators import internal_kernel
+from rigid.kinematics.rotations import cayley_rotation, load4, rotation_matrix
 from rigid.linear_algebra import load3, minus, plus, store3, times
-from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.tuple_references import by_reference
 
 _SMALL = 1e-4  # fraction of a correction, for differences of strains
 
@@ -78,7 +78,7 @@ def prediction(system: System, work: Workspace) -> Prediction:
     )
 
 
-@inner_kernel
+@internal_kernel
 def strains_along(system, numbering, state, work, poses, x, factor, out):
     """Compute the strains (points, 6), up to a constant, in out for the state moved by factor x.
 
@@ -90,7 +90,7 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
         if frames.fixed[f] == 0 and factor != 0.0:
             at = numbering.frame[f]
             r = plus(r, times(factor, load3(x[at : at + 3])))
-            q = cayley_turn(times(factor, load3(x[at + 3 : at + 6])), q)
+            q = cayley_rotation(times(factor, load3(x[at + 3 : at + 6])), q)
         store3(r, poses.r[f])
         poses.quat[f, 0], poses.quat[f, 1], poses.quat[f, 2], poses.quat[f, 3] = q
         store_rotation(poses.R, f, rotation_matrix(q))
@@ -127,8 +127,8 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
                 out[first + own.first[m] + g, i] = own.K[STRAINS_END, 6 * g + i]
 
 
-@inner_kernel
-def foresee(system, numbering, state, work, own, x):
+@internal_kernel
+def predict_strains(system, numbering, state, work, own, x):
     """Compute the strains at the state in own.start, and their linear change along x in own.linear."""
     strains_along(system, numbering, state, work, own.poses, x, -_SMALL, own.start)
     strains_along(system, numbering, state, work, own.poses, x, _SMALL, own.linear)
@@ -138,8 +138,8 @@ def foresee(system, numbering, state, work, own, x):
     strains_along(system, numbering, state, work, own.poses, x, 0.0, own.start)
 
 
-@inner_kernel
-def exceed(system, numbering, state, work, own, x, share):
+@internal_kernel
+def strain_excess(system, numbering, state, work, own, x, share):
     """Compute own.excess, the strains minus their prediction, after the state was moved by share x."""
     strains_along(system, numbering, state, work, own.poses, x, 0.0, own.excess)
     for k in range(own.excess.shape[0]):
@@ -147,8 +147,8 @@ def exceed(system, numbering, state, work, own, x, share):
             own.excess[k, i] -= own.start[k, i] + share * own.linear[k, i]
 
 
-@inner_kernel
-def shift(system, work, own, factor):
+@internal_kernel
+def shift_reference_strains(system, work, own, factor):
     """Set the stress-free strains of the system, in place, to e0 plus factor times the excess."""
     m = own.of_elements.shape[0]
     for k in range(m):

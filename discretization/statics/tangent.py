@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # its subpackages are loaded on first access
 
-from discretization.statics.rest import Rest
+from discretization.statics.equilibrium_system import EquilibriumSystem
 from rigid.system import Ints
 
 SMALL = 250  # number of unknowns up to which full matrices are faster
@@ -27,7 +27,7 @@ class RestTangent(NamedTuple):
     frames: Ints  # (k,) numbers of the moving frames
 
 
-def tangent(rest: Rest) -> RestTangent:
+def tangent(rest: EquilibriumSystem) -> RestTangent:
     """Return the matrices (1) at the state and the load factor of `rest`, as last assembled."""
     numbering = rest.numbering
     order = rest.unknowns.ravel()

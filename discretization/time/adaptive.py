@@ -27,8 +27,9 @@ same windows with steps of 2 h from its own state. With its r', R', (1) estimate
 growth; the ratio of this error to the sum of E over all windows is the factor by which errors have grown. It does not influence
 the steps.
 
-The step of the next window and the second solution are part of the state (`discretization.memory`), so that a run that is
-resumed from any output takes the same steps, bit-identically. The invariants are those of the steps, whatever their lengths.
+The step of the next window and the second solution are part of the state (`discretization.integrator_memory`), so that a run
+that is resumed from any output takes the same steps, bit-identically. The invariants are those of the steps, whatever their
+lengths.
 """
 
 from __future__ import annotations
@@ -39,16 +40,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.state_checks import OF_SYSTEMS, check_arrays
 from discretization.state_shapes import Shapes, state_shapes
 from discretization.system import System
-from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.load_samples import LoadSamples
+from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
 from rigid import quaternions
-from rigid.errors import ConvergenceError, Reached
+from rigid.errors import ConvergenceError, LastStep
 from rigid.system import Floats, State
 
-# columns of the part `control` of `State.memory`, see `Memory`; with a second solution also the sum of the errors of all windows,
+# columns of the part `control` of `State.memory`, see `MemoryLayout`; with a second solution also the sum of the errors of all
+# windows,
 # and the error up to its last restart (after a step that it could not solve), both relative to the size of the model
 STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)
 SUM, BEFORE, N_GROWTH = N_CONTROL, N_CONTROL + 1, N_CONTROL + 2
@@ -62,7 +64,7 @@ _TOO_EXACT = Failure(
 )
 
 
-class Tried(NamedTuple):
+class TrialWindow(NamedTuple):
     """A window that was computed and its error."""
 
     state: State  # at the end of the window
@@ -144,13 +146,13 @@ class AdaptiveStepper(StepperBase):
         return self.taken.threads
 
     @property
-    def solves_per_step(self) -> int:
+    def substeps_per_step(self) -> int:
         """Return a lower bound of the solves per step, as `StepperBase` defines them: at least two steps are taken between
         outputs.
         """
-        return 2 * self.taken.solves_per_step
+        return 2 * self.taken.substeps_per_step
 
-    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+    def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep, as `StepperBase` does, for a step as long as the one that ended at t.
 
         The argument h is ignored. Return None if this stepper took no step that ended at t, or if a knot would shorten the step.
@@ -159,7 +161,7 @@ class AdaptiveStepper(StepperBase):
         if before is None or self._next_knot(t, t + before, 0.0) < t + before:
             return None
         inner = state._replace(memory=state.memory[: -self._n_control].copy())
-        return self.taken.end_of_first_solve(inner, t, before)
+        return self.taken.end_of_first_substep(inner, t, before)
 
     @property
     def chart(self) -> None:
@@ -167,37 +169,37 @@ class AdaptiveStepper(StepperBase):
 
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator and the first step; return a state that has them unchanged."""
-        checked(state, self.shapes, *OF_SYSTEMS)
+        check_arrays(state, self.shapes, *OF_SYSTEMS)
         if np.shape(state.memory) == (self.sizes.memory.size,):
-            return checked(state, self.shapes)
+            return check_arrays(state, self.shapes)
         begun, control = self.taken.start(state), np.zeros(self._n_control)
         control[STEP] = min(FIRST * self.h, self._most)
         if self._grows:
             control[N_GROWTH:] = _packed(begun)
-        return checked(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
+        return check_arrays(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
 
-    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Advance from output to output, h apart; do not change the given state."""
         report = Report()
         for done, t in enumerate(starts.tolist()):
             state, _, cost, failure = self._to_output(state, t, h)
             report = report.plus(cost)
             if failure is not None:
-                return Marched(state, done, report, failure)
-        return Marched(state, len(starts), report, None)
+                return MarchResult(state, done, report, failure)
+        return MarchResult(state, len(starts), report, None)
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
         """Advance the state by `n_steps` outputs, as `StepperBase.advance` does for steps; intervals are not subdivided a second
         time.
         """
         starts: Floats = self.h * np.arange(first_step, first_step + n_steps)
-        state, done, report, failure = self.march(checked(state, self.shapes), self.h, starts)
+        state, done, report, failure = self.march(check_arrays(state, self.shapes), self.h, starts)
         if failure is not None:
             t, least = float(starts[done]), self.h * LEAST
             message = (
-                f"after t = {t:.6g} s: {failure.reason}, even with steps of {least:.3g} s; {failure.cure}"
+                f"after t = {t:.6g} s: {failure.reason}, even with steps of {least:.3g} s; {failure.advice}"
             )
-            reached = Reached(first_step + done, state)
+            reached = LastStep(first_step + done, state)
             raise ConvergenceError(
                 t,
                 least,
@@ -210,7 +212,7 @@ class AdaptiveStepper(StepperBase):
             )
         return state, report
 
-    def _to_output(self, state: State, start: float, length: float) -> Marched:
+    def _to_output(self, state: State, start: float, length: float) -> MarchResult:
         """Advance from one output to the next; return the unchanged state if this fails."""
         control = state.memory[-self._n_control :].copy()
         now, report = state._replace(memory=state.memory[: -self._n_control].copy()), Report()
@@ -234,7 +236,7 @@ class AdaptiveStepper(StepperBase):
                 report = report.plus(Report(halvings=1))
                 control[STEP] = h * min(max(aim / h, 0.1), 0.7)
                 if control[STEP] < least:
-                    return Marched(state, 0, report, failure or _TOO_EXACT)
+                    return MarchResult(state, 0, report, failure or _TOO_EXACT)
                 continue
             control[STEP] = min(
                 max(math.sqrt(control[STEP] * aim), 0.5 * control[STEP]), 2.0 * control[STEP], self._most
@@ -252,7 +254,9 @@ class AdaptiveStepper(StepperBase):
                 self._last_steps[round(end / self.h)] = h
                 if second is not None:
                     control[N_GROWTH:] = _packed(second)
-                return Marched(now._replace(memory=np.concatenate([now.memory, control])), 1, report, None)
+                return MarchResult(
+                    now._replace(memory=np.concatenate([now.memory, control])), 1, report, None
+                )
 
     def _next_knot(self, t: float, end: float, least: float) -> float:
         """Return the first knot after t and before `end`, or `end`; knots within the smallest step of t or `end` are skipped."""
@@ -263,8 +267,8 @@ class AdaptiveStepper(StepperBase):
         """Return how many steps from t on, in pairs, resolve the change of the loads, before the first pair that does not."""
         if self._samples is None:
             return count
-        missed = self._samples.missed(h, t + h * np.arange(count)) > 1.0
-        return int(np.argmax(missed)) // 2 * 2 if missed.any() else count
+        unresolved = self._samples.unresolved(h, t + h * np.arange(count)) > 1.0
+        return int(np.argmax(unresolved)) // 2 * 2 if unresolved.any() else count
 
     def _measured(
         self, second: State, then: State, t: float, h: float, count: int, E: float, control: Floats
@@ -275,25 +279,25 @@ class AdaptiveStepper(StepperBase):
         If the second solution cannot take the window, it is restarted from the first one, `then`.
         """
         starts = t + 2.0 * h * np.arange(count // 2)
-        state, _, report, failure = self.taken.march(copy_of(second), 2.0 * h, starts)
+        state, _, report, failure = self.taken.march(copy_state(second), 2.0 * h, starts)
         if failure is not None:
             control[BEFORE] = control[ERROR] = control[ERROR] + E / self.size
-            return copy_of(then), report
+            return copy_state(then), report
         since = self._apart(then, state) / (2.0**self.order - 1.0)
         control[ERROR] = max(control[ERROR], control[BEFORE] + since / self.size)
         return state, report
 
-    def _tried(self, state: State, t: float, h: float, count: int) -> Tried:
+    def _tried(self, state: State, t: float, h: float, count: int) -> TrialWindow:
         """Compute a window and its error (1), which is infinite if the window cannot be solved with steps of h or of 2 h."""
-        fine, _, report, failure = self.taken.march(copy_of(state), h, t + h * np.arange(count))
+        fine, _, report, failure = self.taken.march(copy_state(state), h, t + h * np.arange(count))
         if failure is not None:
-            return Tried(state, math.inf, report, failure)
+            return TrialWindow(state, math.inf, report, failure)
         starts = t + 2.0 * h * np.arange(count // 2)
-        coarse, _, cost, failure = self.taken.march(copy_of(state), 2.0 * h, starts)
+        coarse, _, cost, failure = self.taken.march(copy_state(state), 2.0 * h, starts)
         if failure is not None:
-            return Tried(state, math.inf, report.plus(cost), failure)
+            return TrialWindow(state, math.inf, report.plus(cost), failure)
         E = self._apart(fine, coarse) / (2.0**self.order - 1.0)
-        return Tried(fine, E, report.plus(cost), None)
+        return TrialWindow(fine, E, report.plus(cost), None)
 
     def _apart(self, a: State, b: State) -> float:
         """Return the largest distance of two states over all frames, as in (1) without the division, m."""

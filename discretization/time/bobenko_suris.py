@@ -10,7 +10,7 @@ and m . d exactly.
 from typing import NamedTuple
 
 from discretization.time.scheme import residual, update
-from discretization.time.scratch import PerCoordinate, scratch
+from discretization.time.scratch_vectors import PerCoordinate, scratch
 
 
 class Vectors(NamedTuple):

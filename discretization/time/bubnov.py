@@ -28,13 +28,13 @@ from discretization.time.bubnov_elements import (
     evaluate_elements,
 )
 from discretization.time.galerkin import shape_table
-from discretization.time.integrate import check_fit, integrate, number_of_steps
+from discretization.time.integrate import check_compatibility, integrate, number_of_steps
 from discretization.time.quadrature import gauss
 from discretization.time.scheme import Scheme
-from discretization.time.scratch import new_work
+from discretization.time.scratch_vectors import new_work
 from discretization.time.trajectory import Trajectory
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanics.mechanical import PRODUCTS, MechanicalSystem
+from rigid.mechanics.mechanical_system import PRODUCTS, MechanicalSystem
 from rigid.system import Floats, Ints
 
 _LEAST_DAMPING = 1e-3
@@ -166,7 +166,7 @@ class _Problem:
         order = k + k % 2  # measured: 2, 2, 4, 4 for k = 1, 2, 3, 4
         nodes = tuple(gauss(points)[0])
         self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=nodes, dissipates=True)
-        check_fit(self.scheme, system)
+        check_compatibility(self.scheme, system)
         if len(system.drives):
             raise ModelError(
                 f"BG({k}): '{system.name}' has prescribed motion, which it does not take; march with 'mG({k})', or use springs"

@@ -29,11 +29,11 @@ from discretization.time.galerkin import (
     weak_forms,
 )
 from discretization.time.scheme import WORK
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation.decorators import explicit_kernel, inner_kernel
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.compilation.decorators import explicit_kernel, internal_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanics.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS
-from rigid.references import Reference, by_reference
+from rigid.mechanics.mechanical_system import C1, C2, DATA, F1, F2, FUNCTIONS
+from rigid.tuple_references import Reference, by_reference
 
 
 @by_reference
@@ -64,7 +64,7 @@ F3 = types.float64[:, :, ::1]
 ELEMENTS = Reference(types.NamedTuple([types.float64, types.int64, types.int64, F1, F3], Elements))
 
 
-@inner_kernel
+@internal_kernel
 def element_residual(fn, D, W, E, e, x, r):
     """Evaluate (1)-(4) of element e; x holds (q, p) at its k + 1 nodes, then gamma and mu of its multiplier functions."""
     n, m, z, w = D.n, D.m, point(W, D), vectors(W, D)
@@ -112,7 +112,7 @@ def evaluate_elements(fn, D, W, E, x, r, residuals, matrices):
             residuals[e, i] = r[i].real
 
 
-@inner_kernel
+@internal_kernel
 def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
     """Compute out (m,) = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
     w = vectors(W, D)

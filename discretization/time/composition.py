@@ -7,7 +7,7 @@ altogether: they are as accurate on joined bodies and four to seven times more a
 0.8 h, not 1.3 h.
 
 The order conditions hold for steps that tend to the identity with h. They do not hold for a step that reflects something even
-with h = 0. Two equal halves in place of every substep satisfy this condition: `halved`.
+with h = 0. Two equal halves in place of every substep satisfy this condition: `halve_substeps`.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def _kahan_li(order: int) -> Floats:
 FRACTIONS: dict[int, Floats] = {2: np.array([1.0]), 4: suzuki(2), 6: _kahan_li(6), 8: _kahan_li(8)}
 
 
-def halved(fractions: Floats) -> Floats:
+def halve_substeps(fractions: Floats) -> Floats:
     """Split every substep into two equal halves, for steps that reflect something: the second half restores what the first
     reflects.
     """
     return np.repeat(fractions / 2.0, 2)
 
 
-def fractions_of(order: int, reversing: bool) -> Floats:
+def substep_fractions(order: int, reflects_velocities: bool) -> Floats:
     """Return the fractions of the substeps of one step, composed from a step of order 2; `order` is one of `FRACTIONS`.
 
     reversing: True if the step reflects something even with h = 0; a composition then takes halves, order 2 is the step itself.
     """
     if order not in FRACTIONS:
         raise ValueError(f"composition of order {order} is not known; choose one of {sorted(FRACTIONS)}")
-    return halved(FRACTIONS[order]) if reversing and order > 2 else FRACTIONS[order]
+    return halve_substeps(FRACTIONS[order]) if reflects_velocities and order > 2 else FRACTIONS[order]
 
 
 def midpoints(fractions: Floats) -> Floats:

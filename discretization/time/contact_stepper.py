@@ -10,7 +10,7 @@ checked:
     PASSED   a listed pair could have passed through itself, or slid further than it is apart while in contact: halved
 
 The states alone determine where and when lists are made. The points of the last list and its skin are stored with the state
-(`discretization.memory`), so that a run resumed from any state has the same list and numbering, and its results are
+(`discretization.integrator_memory`), so that a run resumed from any state has the same list and numbering, and its results are
 bit-identical. Several steps are tried in one call; those after the first that is not accepted are discarded.
 """
 
@@ -23,11 +23,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
+from discretization.contact.closest_points import DEEP, distances, mark_crossings
+from discretization.contact.contact_patches import (
+    LOSSY_KINDS,
+    ContactPatch,
+    find_patches,
+    loss_interactions,
+    match_patches,
+    transfer_bristles,
+)
+from discretization.contact.fixed_planes import are_inactive, bristle_energy, fixed_planes
 from discretization.contact.interactions import interactions_of
-from discretization.contact.listed_gaps import apart_of, gaps
-from discretization.contact.nearest import DEEP, distances, passing
-from discretization.contact.search import Candidates, candidates, searched
+from discretization.contact.neighbour_search import Candidates, candidates, prepare_search
+from discretization.contact.pair_gaps import gaps, surface_distances
 from discretization.contact.table import (
     BOX,
     HULL,
@@ -36,26 +44,25 @@ from discretization.contact.table import (
     ROUND,
     WITH_CORES,
     at_bounds,
-    completed,
     contacts_of,
+    median_search_distance,
     points_of,
-    usual_reach,
+    with_feature_points,
 )
-from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
-from discretization.interaction_table import chosen, joined, settled_of
-from discretization.memo import unshared
-from discretization.own_variables import first_settled, own_variables
-from discretization.state_checks import OF_SYSTEMS, checked
+from discretization.interaction_table import chosen, history_variable_counts, joined
+from discretization.internal_variables import first_history_variable, internal_variables
+from discretization.memoization import unshared
+from discretization.state_checks import OF_SYSTEMS, check_arrays
 from discretization.state_shapes import state_shapes
 from discretization.system import System
-from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
+from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.friction import OWN
 from rigid.system import Floats, Ints, State
 
-KEPT = 4  # number of lists whose steppers are cached
-MOST_STEPS = 32  # largest number of steps that are tried in one call
+MAX_CACHED_LISTS = 4  # number of lists whose steppers are cached
+MAX_STEPS = 32  # largest number of steps that are tried in one call
 STEPS = 20  # number of steps for which a list should be valid
 FEW, LONGER = (
     64,
@@ -74,21 +81,21 @@ _NEAR_MESH = 1.5
 _WORDS = {BOX: "box", HULL: "hull", ROUND: "cylinder or cone"}
 
 
-class Listed(NamedTuple):
+class PairList(NamedTuple):
     """Neighbour list of pairs, and the stepper that takes steps with it."""
 
     stepper: StepperBase
-    windows: list[Window]
+    windows: list[ContactPatch]
     stiffness: Floats  # (w,) N/m, stiffness of the bristles of windows
     own: Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
     far: NDArray[np.bool_]  # (e,) True for interactions that the list leaves out: planes that are far away
-    # (c, 4) end points of pairs of parts, each once, as in `discretization.contact.nearest`; without meshes
+    # (c, 4) end points of pairs of parts, each once, as in `discretization.contact.closest_points`; without meshes
     ends: Ints
     reach: Floats  # (c,) reach of these pairs, m
     pairs: Candidates
 
 
-class Taken(NamedTuple):
+class AcceptedSteps(NamedTuple):
     """Accepted steps, in order, or the one that cannot be accepted."""
 
     states: State  # (k, ...) states at the ends of the steps
@@ -111,22 +118,22 @@ class ContactStepper(StepperBase):
         self.system, self.h, self._make = system, h, make
         self.contacts = system.contacts
         self._free = make(system._replace(contacts=contacts_of()))
-        if np.any(self.contacts.loss[:, LOSING] != 0.0):
-            self._free.check_losing()  # energy losses are among the interactions only if a list has a pair
+        if np.any(self.contacts.loss[:, LOSSY_KINDS] != 0.0):
+            self._free.check_contact_losses()  # energy losses are among the interactions only if a list has a pair
         self._inner = self._free.sizes.memory.size
         memory = self._free.sizes.memory._replace(points=self.contacts.tracked)
-        self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
+        self.sizes = self._free.sizes._replace(memory=memory, own=internal_variables(system))
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
-        self._searched = searched(self.contacts)
+        self._searched = prepare_search(self.contacts)
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
-        self._reach = usual_reach(self._searched.reach)
+        self._reach = median_search_distance(self._searched.reach)
         longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
         if len(self.contacts.meshed):
             longer = 1.0  # with a fine mesh a wide skin contains many triangles, which cost more in each step
-        self._most, self._held = int(longer * MOST_STEPS), longer * STEPS
-        self._lists: OrderedDict[bytes, Listed] = OrderedDict()
-        self._last: tuple[bytes, Listed] | None = None  # (memory of the list, list) used last
+        self._most, self._held = int(longer * MAX_STEPS), longer * STEPS
+        self._lists: OrderedDict[bytes, PairList] = OrderedDict()
+        self._last: tuple[bytes, PairList] | None = None  # (memory of the list, list) used last
 
     @property
     def threads(self) -> int:
@@ -145,7 +152,7 @@ class ContactStepper(StepperBase):
 
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator; make a list at this state unless the memory contains one."""
-        checked(state, self.shapes, *OF_SYSTEMS)
+        check_arrays(state, self.shapes, *OF_SYSTEMS)
         own = np.shape(state.memory) == (self.sizes.memory.size,)
         memory = state.memory[: self._inner] if own else state.memory
         inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
@@ -153,34 +160,34 @@ class ContactStepper(StepperBase):
         kept = state.own if behind.any() else self.sizes.own.joined()  # bristles belong to a list
         after = np.concatenate([inner.own, kept[self._before_bristles :]])
         begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
-        return checked(begun if behind.any() else self._with_list(begun), self.shapes)
+        return check_arrays(begun if behind.any() else self._with_list(begun), self.shapes)
 
-    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Take whole steps of length h from `starts`; the state is not changed."""
         done, report = 0, Report()
-        for taken in self._steps(checked(state, self.shapes), h, starts):
+        for taken in self._steps(check_arrays(state, self.shapes), h, starts):
             for each in taken.reports:
                 report = report.plus(each)
             if taken.failure is not None:
-                return Marched(state, done, report, taken.failure)
+                return MarchResult(state, done, report, taken.failure)
             state, done = _last(taken.states), done + len(taken.reports)
-        return Marched(copy_of(state), done, report, None)
+        return MarchResult(copy_state(state), done, report, None)
 
     @property
-    def solves_per_step(self) -> int:
+    def substeps_per_step(self) -> int:
         """Return how many substeps a step is made of, as `StepperBase` does."""
-        return self._free.solves_per_step
+        return self._free.substeps_per_step
 
-    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+    def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep, as `StepperBase` does; None also if the step would not be accepted."""
-        state = copy_of(checked(state, self.shapes))
+        state = copy_state(check_arrays(state, self.shapes))
         if self._moved(state.memory, self._points(state)) > 0.0:
             state = self._with_list(state)
         while True:
             listed, behind = self._list_of(state), state.memory[self._inner :]
             own = self._settled(state, listed)
             inner = state._replace(memory=state.memory[: self._inner].copy(), own=own)
-            end = listed.stepper.end_of_first_solve(inner, t, h)
+            end = listed.stepper.end_of_first_substep(inner, t, h)
             if end is None:
                 return None
             ends = State(*(array[None] for array in end))
@@ -198,7 +205,7 @@ class ContactStepper(StepperBase):
         count = self._outputs_before_corner(first_step, every, count)
         starts = self.h * np.arange(first_step, first_step + count * every)
         kept, reports, report, done = [], [], Report(), 0
-        for taken in self._steps(checked(state, self.shapes), self.h, starts):
+        for taken in self._steps(check_arrays(state, self.shapes), self.h, starts):
             if taken.failure is not None:
                 break
             kept.append(State(*(array[-(done + 1) % every :: every] for array in taken.states)))
@@ -212,14 +219,14 @@ class ContactStepper(StepperBase):
             return State(*(array[None] for array in current)), [report]
         return State(*(np.concatenate(arrays) for arrays in zip(*kept, strict=True))), reports
 
-    def _steps(self, state: State, h: float, starts: Floats) -> Iterator[Taken]:
+    def _steps(self, state: State, h: float, starts: Floats) -> Iterator[AcceptedSteps]:
         """Yield the steps in order, up to the first that cannot be taken; the report of a step includes the cost of lists made
         before it.
         """
         done, report = 0, Report()
         # the state was changed after the list was made
         if self._moved(state.memory, self._points(state)) > 0.0:
-            state, report = self._with_list(state), Report(lists=1)
+            state, report = self._with_list(state), Report(list_rebuilds=1)
         while done < len(starts):
             listed, behind = self._list_of(state), state.memory[self._inner :]
             settled = self._settled(state, listed)
@@ -229,23 +236,23 @@ class ContactStepper(StepperBase):
             good, problem = self._accepted(state, ends, listed)
             if good:
                 states = self._with_lists(State(*(array[:good] for array in ends)), behind, listed)
-                yield Taken(states, [report.plus(reports[0]), *reports[1:good]])
+                yield AcceptedSteps(states, [report.plus(reports[0]), *reports[1:good]])
                 state, report = _last(states), Report()
             done += good
             if good == len(ends.r) and failure is None:
                 continue
             cost = report.plus(reports[good])  # cost including the step that failed
             if problem is _SKIN and not np.array_equal(self._reference(state), self._points(state)):
-                state, report = self._with_list(state), cost.plus(Report(lists=1))
+                state, report = self._with_list(state), cost.plus(Report(list_rebuilds=1))
                 continue
             if problem is _PASSED:
-                cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
+                cost, problem = cost.plus(Report(tunnelling_steps=1)), self._through(state, listed)
             of_mesh = None if failure is None else self._into_mesh(state, listed, failure)
             failure = problem or self._pressed(state, listed) or of_mesh or failure
-            yield Taken(State(*(array[:0] for array in ends)), [cost], failure)
+            yield AcceptedSteps(State(*(array[:0] for array in ends)), [cost], failure)
             return
 
-    def _through(self, state: State, listed: Listed) -> Failure:
+    def _through(self, state: State, listed: PairList) -> Failure:
         """Return why surfaces pass through each other: the step is too long, or the contact between them is too soft."""
         apart = np.empty(len(listed.ends))
         distances(self._points(state), listed.ends, apart)
@@ -258,7 +265,7 @@ class ContactStepper(StepperBase):
             "give the contact more `stations`, between which a rod is not felt, or more stiffness",
         )
 
-    def _pressed(self, state: State, listed: Listed) -> Failure | None:
+    def _pressed(self, state: State, listed: PairList) -> Failure | None:
         """Return a failure if cores are so near each other that the step probably failed because a surface entered a core; else
         None.
         """
@@ -270,7 +277,9 @@ class ContactStepper(StepperBase):
         use = np.flatnonzero(np.isin(contacts.kind[surface[:, 2]], WITH_CORES))
         surface = surface[use][:, [0, 2]]
         rounding = contacts.radius[surface].sum(axis=1)
-        apart = apart_of(contacts, np.ascontiguousarray(points), np.ascontiguousarray(ends[use]), surface)
+        apart = surface_distances(
+            contacts, np.ascontiguousarray(points), np.ascontiguousarray(ends[use]), surface
+        )
         least = int(np.argmin(apart / rounding)) if len(use) else 0
         if not len(use) or apart[least] > _PRESSED * rounding[least]:
             return None
@@ -280,7 +289,7 @@ class ContactStepper(StepperBase):
             "give the contact more `stiffness`, or its solids a greater `radius`",
         )
 
-    def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
+    def _into_mesh(self, state: State, listed: PairList, failure: Failure) -> Failure | None:
         """Return a failure if a step has no finite forces because a surface passed through a mesh, or touches it all around; else
         None.
         """
@@ -298,12 +307,12 @@ class ContactStepper(StepperBase):
             "give a smaller dt, the contact more `stiffness`, or what is round in the mesh fewer and larger triangles",
         )
 
-    def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
+    def _accepted(self, state: State, ends: State, listed: PairList) -> tuple[int, Failure | None]:
         """Return how many of the first steps to these ends are accepted, and what is wrong with the next one."""
         points = np.concatenate([self._points(state)[None], self._points(ends)])
         stale = self._moved(state.memory, points[1:]) > 0.0
         passed = np.zeros(len(stale), np.uint8)
-        passing(points, listed.ends, listed.reach, passed)
+        mark_crossings(points, listed.ends, listed.reach, passed)
         wrong = np.flatnonzero(stale | (passed > 0))
         if not len(wrong):
             return len(stale), None
@@ -338,7 +347,7 @@ class ContactStepper(StepperBase):
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
-    def _settled(self, state: State, listed: Listed) -> Floats:
+    def _settled(self, state: State, listed: PairList) -> Floats:
         """Return the internal variables of the system of a list: the bristles follow all others, window by window."""
         bristles = np.zeros((len(listed.windows), OWN))
         rows = self.sizes.own.part(state.own, "bristle")
@@ -346,7 +355,7 @@ class ContactStepper(StepperBase):
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
         return np.concatenate([state.own[listed.own], bristles.ravel()])
 
-    def _with_lists(self, inner: State, behind: Floats, listed: Listed) -> State:
+    def _with_lists(self, inner: State, behind: Floats, listed: PairList) -> State:
         """Return states (k, ...) of the system of a list as states of the whole system, with its internal variables and its
         memory.
         """
@@ -386,10 +395,10 @@ class ContactStepper(StepperBase):
             return new
         old, listed = self._list_of(state), self._list_of(new)
         use = [old.windows[int(number) - 1] for number in rows[:, 0]]
-        to = carried(completed(self.contacts, points), use, listed.windows)
+        to = match_patches(with_feature_points(self.contacts, points), use, listed.windows)
         own, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(own, "bristle")[...] = 0.0
-        bristles = handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows))
+        bristles = transfer_bristles(rows[:, 1 : 1 + OWN], to, len(listed.windows))
         self._put(own[None], bristles[None], listed.stiffness)
         # if all bristles are continued, the energy is conserved up to rounding
         if len(np.unique(to[to >= 0])) < len(to):
@@ -418,11 +427,11 @@ class ContactStepper(StepperBase):
         """Set the bristles at planes that the list leaves out to zero and count their energy as lost: they opened in the step
         before.
         """
-        settled = settled_of(self.system.others)
+        settled = history_variable_counts(self.system.others)
         if not settled.any():
             return state
-        far, first = self._list_of(state).far, first_settled(self.system)
-        lost = kept_in_bristles(self.system.others, far, state.own, first)
+        far, first = self._list_of(state).far, first_history_variable(self.system)
+        lost = bristle_energy(self.system.others, far, state.own, first)
         if lost == 0.0:
             return state
         own, totals = state.own.copy(), state.totals.copy()
@@ -435,12 +444,12 @@ class ContactStepper(StepperBase):
         """Return the indices (k,) in `State.own` of the internal variables before the windows, without those of the interactions
         `far`.
         """
-        settled = settled_of(self.system.others)
+        settled = history_variable_counts(self.system.others)
         gone = far & (settled > 0)
-        places = first_settled(self.system)[gone][:, None] + np.arange(OWN)
+        places = first_history_variable(self.system)[gone][:, None] + np.arange(OWN)
         return np.delete(np.arange(self._before_bristles), places.ravel())
 
-    def _list_of(self, state: State) -> Listed:
+    def _list_of(self, state: State) -> PairList:
         """Return the list that belongs to the memory of the state; make it if it is not cached."""
         behind = state.memory[self._inner :]
         made = behind.tobytes()
@@ -449,12 +458,12 @@ class ContactStepper(StepperBase):
         points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
         pairs = candidates(contacts, points, float(behind[-1]), self._searched)
         others = self.system.others
-        far = far_away(self._planes, len(others.kind), state, points, float(behind[-1]))
+        far = are_inactive(self._planes, len(others.kind), state, points, float(behind[-1]))
         key = b"".join(column.tobytes() for column in (*pairs, far))
         listed = self._lists.pop(key, None)
         if listed is None:
-            windows = windows_of(contacts, pairs)
-            losses, stiffness = losses_of(contacts, windows)
+            windows = find_patches(contacts, pairs)
+            losses, stiffness = loss_interactions(contacts, windows)
             there = chosen(others, ~far) if far.any() else others
             own = joined(joined(there, interactions_of(contacts, pairs)), losses)
             stepper = self._make(unshared(self.system._replace(others=own, contacts=contacts_of())))
@@ -465,7 +474,7 @@ class ContactStepper(StepperBase):
             of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
             lines = np.flatnonzero(~pairs.meshed & ~of_meshes)
             ends, first = np.unique(both[lines], axis=0, return_index=True)
-            listed = Listed(
+            listed = PairList(
                 stepper,
                 windows,
                 stiffness,
@@ -476,7 +485,7 @@ class ContactStepper(StepperBase):
                 pairs,
             )
         self._lists[key] = listed
-        if len(self._lists) > KEPT:
+        if len(self._lists) > MAX_CACHED_LISTS:
             self._lists.popitem(last=False)
         self._last = made, listed
         return listed

@@ -8,10 +8,10 @@ midpoint formula is used, and for functions of two arguments its partitioned for
 
 from typing import NamedTuple
 
-from discretization.time.dense import difference, inner, mean, multiply, multiply_transposed, solve
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.mechanics.mechanical import (
+from discretization.time.dense_algebra import difference, inner, mean, multiply, multiply_transposed, solve
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.compilation.decorators import inline_kernel, internal_kernel
+from rigid.mechanics.mechanical_system import (
     CONSTANT_MASS,
     DISCRETE_CONSTRAINTS,
     DISCRETE_KINETIC,
@@ -65,7 +65,7 @@ means, hidden = scratch(Means, above=(Differences,)), scratch(Hidden, above=(Con
 DERIVATIVES = Means, Hidden  # callers of the kernels of this module place their scratch above these
 
 
-@small_kernel
+@inline_kernel
 def correction_factor(change, q0, q1):
     """Return 1/|q1 - q0|^2, or 0 if q0 and q1 coincide to round-off."""
     square, size = inner(change, change), 0.0
@@ -74,7 +74,7 @@ def correction_factor(change, q0, q1):
     return 1.0 / square if square.real > _TINY * size else 0j
 
 
-@inner_kernel
+@internal_kernel
 def discrete_gradient(fn, D, q0, q1, work, out):
     """Compute out (n,) = D V."""
     if D.flags & DISCRETE_POTENTIAL:
@@ -93,7 +93,7 @@ def discrete_gradient(fn, D, q0, q1, work, out):
         out[i] += gap * w.change[i]
 
 
-@inner_kernel
+@internal_kernel
 def pull_back(fn, D, q, lam, work, out):
     """Compute out (n,) = G(q)^T lam."""
     if D.flags & PRODUCTS:
@@ -103,7 +103,7 @@ def pull_back(fn, D, q, lam, work, out):
     multiply_transposed(work.jacobian, lam, out)
 
 
-@inner_kernel
+@internal_kernel
 def discrete_pull_back(fn, D, q0, q1, lam, work, out):
     """Compute out (n,) = (D g)^T lam."""
     if D.flags & PRODUCTS:
@@ -113,7 +113,7 @@ def discrete_pull_back(fn, D, q0, q1, lam, work, out):
     multiply_transposed(work.jacobian, lam, out)
 
 
-@inner_kernel
+@internal_kernel
 def constraint_rate(fn, D, q, w, work, out):
     """Compute out (m,) = G(q) w."""
     if D.flags & PRODUCTS:
@@ -123,7 +123,7 @@ def constraint_rate(fn, D, q, w, work, out):
     multiply(work.other, w, out)
 
 
-@inner_kernel
+@internal_kernel
 def constraint_curvature(fn, D, q, w, z, work, out):
     """Compute out (m,) = g''(q) (w, z), the change of G(q) w along z."""
     if D.flags & PRODUCTS:
@@ -138,7 +138,7 @@ def constraint_curvature(fn, D, q, w, z, work, out):
         out[c] = inner(own.slope, z)
 
 
-@inner_kernel
+@internal_kernel
 def mass_times(fn, D, q, v, work, out):
     """Compute out (n,) = M(q) v."""
     if D.flags & PRODUCTS:
@@ -148,7 +148,7 @@ def mass_times(fn, D, q, v, work, out):
     multiply(work.square, v, out)
 
 
-@inner_kernel
+@internal_kernel
 def discrete_jacobian(fn, D, q0, q1, work, out):
     """Compute out (m, n) = D g."""
     if D.flags & DISCRETE_CONSTRAINTS:
@@ -167,7 +167,7 @@ def discrete_jacobian(fn, D, q0, q1, work, out):
             out[k, i] += gap * factor * w.change[i]
 
 
-@inner_kernel
+@internal_kernel
 def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
     """Add weight times Gonzalez' discrete derivative in q of a . A(q) a/2 to out; A = M if `mass`, else W."""
     w = differences(work, D)
@@ -184,7 +184,7 @@ def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
         out[i] += weight * (0.5 * w.slope[i] + factor * w.change[i])
 
 
-@inner_kernel
+@internal_kernel
 def apply_form(fn, D, mass, q, a, work, out):
     """Compute out = M(q) a if `mass`, else W(q) a."""
     if mass:
@@ -193,7 +193,7 @@ def apply_form(fn, D, mass, q, a, work, out):
         velocity_of(fn, D, q, a, work, out)
 
 
-@inner_kernel
+@internal_kernel
 def form_gradient(fn, D, mass, q, a, b, work, out):
     """Compute out = gradient of a . M(q) b if `mass`, else of a . W(q) b."""
     if mass:
@@ -210,7 +210,7 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
             out[i] = -out[i]
 
 
-@inner_kernel
+@internal_kernel
 def velocity_of(fn, D, q, p, work, out):
     """Compute out = W(q) p, the velocity of momentum p."""
     if D.flags & PRODUCTS:
@@ -222,7 +222,7 @@ def velocity_of(fn, D, q, p, work, out):
     divide_by_mass(fn, D, q, p, D.flags & INVERSE_MASS != 0, work, out)
 
 
-@inner_kernel
+@internal_kernel
 def mass_solve(fn, D, q, p, work, out):
     """Compute out = M(q)^-1 p, even if W is another continuation of the inverse."""
     if D.flags & PRODUCTS:
@@ -231,7 +231,7 @@ def mass_solve(fn, D, q, p, work, out):
     divide_by_mass(fn, D, q, p, D.flags & CONSTANT_MASS and D.flags & INVERSE_MASS, work, out)
 
 
-@inner_kernel
+@internal_kernel
 def divide_by_mass(fn, D, q, p, by_inverse, work, out):
     """Compute out = W p if `by_inverse`, else M^-1 p."""
     if by_inverse:
@@ -244,7 +244,7 @@ def divide_by_mass(fn, D, q, p, by_inverse, work, out):
     solve(work.square, out)
 
 
-@inner_kernel
+@internal_kernel
 def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
     """Compute out_q, out_v = D_q T, D_v T: in invariants, or partitioned as in 000 (129)-(131)."""
     if D.flags & DISCRETE_KINETIC:
@@ -253,7 +253,7 @@ def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
     partitioned(fn, D, True, q0, v0, q1, v1, work, out_q, out_v)
 
 
-@inner_kernel
+@internal_kernel
 def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
     """Compute out_q, out_p = D_q T*, D_p T*: in invariants, or partitioned as in 000 (129)-(131)."""
     if D.flags & DISCRETE_KINETIC:
@@ -262,7 +262,7 @@ def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
     partitioned(fn, D, False, q0, p0, q1, p1, work, out_q, out_p)
 
 
-@inner_kernel
+@internal_kernel
 def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
     """Compute partitioned discrete derivatives of v . A(q) v/2, A = M if `mass`, else W: 000 (129)-(131)."""
     n, w = D.n, means(work, D)
@@ -279,7 +279,7 @@ def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
             out_v[i] = 0.5 * (out_v[i] + w.image[i])
 
 
-@inner_kernel
+@internal_kernel
 def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
     """Add weight times the gradients of gam . g_v in q and in p to out_q and out_p.
 

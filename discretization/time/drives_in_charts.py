@@ -21,21 +21,21 @@ from discretization.drives import (
     driven_rows,
     packed_rows,
 )
-from discretization.own_variables import part
-from discretization.state_checks import given_values
+from discretization.internal_variables import part
+from discretization.state_checks import evaluate_user_function
 from discretization.system import System
 from rigid import quaternions
-from rigid.charts.driven_places import Motion
+from rigid.charts.prescribed_motion import Motion
 from rigid.interactions.constraints import number_of
-from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.mechanics.mechanical import DRIVE_NUMBERS
+from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.mechanics.mechanical_system import DRIVE_NUMBERS
 from rigid.system import Constraints, Floats, Frames, State
 
 DriveValues = Callable[[Floats], Floats]
 HOLDING = 6  # number of driven constraints of a driven frame
 
 
-def held_by_constraints(system: System) -> tuple[Frames, Constraints]:
+def frames_to_constraints(system: System) -> tuple[Frames, Constraints]:
     """Return frames and constraints in which driven frames are free and held by driven constraints.
 
     These constraints come after those of the system.
@@ -82,11 +82,11 @@ def motion_of(system: System, state: State, drive_values: DriveValues | None) ->
         given, shape = drive_values, (packed_rows(system), 3)
 
         def values(t: float) -> Floats:
-            return numbers_of(system, given_values("drive_values", given, np.array([t]), shape))[0]
+            return numbers_of(system, evaluate_user_function("drive_values", given, np.array([t]), shape))[0]
 
     first, drives = len(system.constraints.kind), np.arange(len(frames)) + len(rows)
     return Motion(
-        numbers_in(system, state),
+        drive_parameters_in(system, state),
         values,
         np.concatenate([rows, first + np.arange(HOLDING * len(frames))]),
         np.concatenate([np.arange(len(rows)), np.repeat(drives, HOLDING)]),
@@ -95,7 +95,7 @@ def motion_of(system: System, state: State, drive_values: DriveValues | None) ->
     )
 
 
-def numbers_in(system: System, state: State) -> Floats:
+def drive_parameters_in(system: System, state: State) -> Floats:
     """Return the parameters (..., d, DRIVE_NUMBERS) of driven constraints and of those that hold driven frames.
 
     They are read from `state`, which is one state or many.
@@ -118,7 +118,7 @@ def numbers_of(system: System, packed: Floats) -> Floats:
     return np.concatenate([kept, _holding(*_poses(of_frames))], axis=-2)
 
 
-def take_over(system: System, packed: Floats, works: Floats, state: State) -> None:
+def store_drives_in_state(system: System, packed: Floats, works: Floats, state: State) -> None:
     """Store the prescribed values (rows, 3) at the end of a step, and the work (drives,) done by the drives, J, in a state."""
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     kept = part(system, state, "drive")
@@ -130,7 +130,7 @@ def take_over(system: System, packed: Floats, works: Floats, state: State) -> No
     state.v[frames], state.Omega[frames] = v, Omega
 
 
-def works_in(system: System, state: State) -> Floats:
+def drive_works_in(system: System, state: State) -> Floats:
     """Return the work done by the drives, (drives,), J."""
     return part(system, state, "drive")[:, WORK]
 

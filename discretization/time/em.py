@@ -16,7 +16,7 @@ positions and velocities then have the full order, and G v at the ends is of tha
 (`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam removes,
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
-    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.hidden_rows` (5)
+    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.velocity_constraints` (5)
 
 This is GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
 steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
@@ -35,52 +35,52 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import (
+from discretization.assembly.element_lanes import strain_change, write_end_strains
+from discretization.assembly.frame_formulas import accelerations, velocity_changes
+from discretization.assembly.generic_assembly import (
     DISSIPATES,
     DRIVES,
     WORKS,
-    taken_by_duals,
+    generic_energy_taken,
 )
-from discretization.assembly.element_lanes import put_end_strains, strain_change
-from discretization.assembly.frame_formulas import accelerations, changes
-from discretization.assembly.given_motions import account_drives
-from discretization.assembly.hidden_rows import begin_hidden_step
-from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
-from discretization.assembly.predictor import BY_ACCELERATION, predict_alone
-from discretization.assembly.rod_spans import spans_dissipate
-from discretization.assembly.spring_forces import lost_in_loops
+from discretization.assembly.load_forces import add_load_noise, work_of_loads, write_load_values
+from discretization.assembly.predictor import BY_ACCELERATION, predict_scalar
+from discretization.assembly.prescribed_motions import add_drive_work
+from discretization.assembly.rod_spans import span_dissipation
+from discretization.assembly.spring_forces import spring_damper_loss
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import begin_step, move
+from discretization.assembly.velocity_constraints import begin_velocity_constraints
 from discretization.assembly.workspace import rotation_of
-from discretization.memory import WIDTH
+from discretization.integrator_memory import WIDTH
 from discretization.time.newton import CONVERGED, NOT_FINITE, newton
-from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
+from rigid.compilation.decorators import allocating_internal_kernel, inline_kernel, internal_kernel
+from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
 # Columns of the counts of a march, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-BEGIN, END = range(2)  # parts of a step: first argument of `Advancing.rest`
+BEGIN, END = range(2)  # parts of a step: first argument of `StepContext.rest`
 
 
-@inner_kernel
+@internal_kernel
 def predict_multipliers(lam, work, h):
     """Set the multipliers of the step from `lam`, scaled to impulses."""
     for k in range(work.lam.shape[0]):
         work.lam[k] = h * lam[k] / work.scale[work.impulses.constraint[k]]
 
 
-@inner_kernel
+@internal_kernel
 def has_drives(work):
     """Return whether the model has prescribed motion."""
     return work.drives.rows.shape[0] + work.drives.frames.shape[0] > 0
 
 
-@inner_kernel
+@internal_kernel
 def account(system, numbering, hidden, state, work, h, general=True):
     """Add the work of the loads and drives and the dissipation of the step to state.totals; advance viscoelastic branches.
 
-    general: None for models without elements of order p, drives and interactions with the generic assembly (`by_duals`).
+    general: None for models without elements of order p, drives and interactions with the generic assembly (`generic_groups`).
     """
     done, lost = work_of_loads(work), 0.0
     if work.viscous:
@@ -91,24 +91,25 @@ def account(system, numbering, hidden, state, work, h, general=True):
                     rate_i, rate_j = strain_change(work.elements, m, i), strain_change(work.elements, m, j)
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         if general is not None:
-            lost += spans_dissipate(system, state, work, h)
-    lost += lost_in_loops(state, work, h)
+            lost += span_dissipation(system, state, work, h)
+    lost += spring_damper_loss(state, work, h)
     if general is not None:
-        if work.by_duals.interacting.each.size > 0:
-            lost += taken_by_duals(DISSIPATES, state, work, h)
-            done -= taken_by_duals(WORKS, state, work, h) + taken_by_duals(DRIVES, state, work, h)
+        if work.generic_groups.interacting.each.size > 0:
+            lost += generic_energy_taken(DISSIPATES, state, work, h)
+            done -= generic_energy_taken(WORKS, state, work, h) + generic_energy_taken(DRIVES, state, work, h)
         if has_drives(work):
-            done += account_drives(system, numbering, hidden, state, work, h)
+            done += add_drive_work(system, numbering, hidden, state, work, h)
     state.totals[0] += done
     state.totals[1] += lost
 
 
-@inner_kernel
-def correct_ends(system, numbering, state, work):
-    """Apply the last correction of Newton's method (`newton.last_correction`) to the ends of the step, before losses are counted.
+@internal_kernel
+def apply_final_correction_to_ends(system, numbering, state, work):
+    """Apply the last correction of Newton's method (`newton.final_correction`) to the ends of the step, before losses are
+    counted.
 
     Without it the sum of energy and losses would change by the residual of the equations. The old dr and psi are saved for
-    `uncorrect`.
+    `remove_final_correction`.
     """
     for f in range(system.frames.mass.shape[0]):
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
@@ -121,11 +122,11 @@ def correct_ends(system, numbering, state, work):
             store3(plus(psi, turn), work.psi[f])
     move(system, state, work)
     if work.viscous:
-        put_end_strains(work)
+        write_end_strains(work)
 
 
-@inner_kernel
-def uncorrect(work):
+@internal_kernel
+def remove_final_correction(work):
     """Restore dr and psi as Newton's method left them: `commit` adds its last correction to the velocities before they are
     rounded.
     """
@@ -134,10 +135,10 @@ def uncorrect(work):
         store3(load3(work.solution[1, f]), work.psi[f])
 
 
-@inner_kernel
+@internal_kernel
 def _changes(numbering, hidden, state, work, h, f):
     """Return v1 - v0 and Omega1 - Omega0 of frame f by (2) or (4), and the last correction of Newton's method to its r and psi
-    (`newton.last_correction`).
+    (`newton.final_correction`).
     """
     at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
     more, turn = load3(work.rhs[at : at + 3]), apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
@@ -148,16 +149,16 @@ def _changes(numbering, hidden, state, work, h, f):
             minus(rate, times(1.0 / h, load3(hidden.W[f, 0:3]))),
             minus(spin, times(1.0 / h, load3(hidden.W[f, 3:6]))),
         )
-        if hidden.carries[f] != 0:
+        if hidden.has_correction[f] != 0:
             faster, quicker = (
                 minus(faster, load3(work.rhs[at + 6 : at + 9])),
                 minus(quicker, load3(work.rhs[at + 9 : at + 12])),
             )
-    dv, dOmega = changes(rate, spin, load3(state.v[f]), load3(state.Omega[f]), faster, quicker, h)
+    dv, dOmega = velocity_changes(rate, spin, load3(state.v[f]), load3(state.Omega[f]), faster, quicker, h)
     return dv, dOmega, more, turn
 
 
-@inner_kernel
+@internal_kernel
 def commit(numbering, hidden, plain, state, work, h):
     """Write the end of the step to the state by (1), (2) or (4), with multipliers and accelerations."""
     for f in work.alone:
@@ -165,14 +166,14 @@ def commit(numbering, hidden, plain, state, work, h):
     commit_multipliers(state, work, h)
 
 
-@inner_kernel
+@internal_kernel
 def commit_alone(numbering, state, work, h):
     """Write the end of a step of `em` to the state, for the frames in the scalar path."""
     for f in work.alone:
         _commit_frame(numbering, None, None, state, work, h, f)
 
 
-@small_kernel
+@inline_kernel
 def _commit_frame(numbering, hidden, plain, state, work, h, f):
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
     dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
@@ -186,11 +187,11 @@ def _commit_frame(numbering, hidden, plain, state, work, h, f):
     store3(plus(v0, dv), state.v[f])
     store3(plus(Omega0, dOmega), state.Omega[f])
     store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
-    q1 = cayley_turn(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
+    q1 = cayley_rotation(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
     state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
 
 
-@inner_kernel
+@internal_kernel
 def commit_multipliers(state, work, h):
     """Write the multipliers with the last correction to the state."""
     for k in range(work.lam.shape[0]):
@@ -198,7 +199,7 @@ def commit_multipliers(state, work, h):
         state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
 
 
-@inner_kernel
+@internal_kernel
 def has_finite_account(state):
     """Return whether work, dissipation and internal variables are finite: functions that raised an exception leave NaN there."""
     total = 0.0
@@ -209,15 +210,15 @@ def has_finite_account(state):
     return total < np.inf
 
 
-class Advancing(NamedTuple):
+class StepContext(NamedTuple):
     """Arguments of a step of any system, passed by reference, and its functions, passed as pointers.
 
     Nothing is compiled that the system does not have.
     """
 
     equations: Any  # `discretization.time.newton.equations_of`
-    rest: Any  # `discretization.time.rest_of_step`
-    beyond: Any  # `discretization.time.newton.beyond_band`
+    rest: Any  # `discretization.time.step_hooks`
+    beyond: Any  # `discretization.time.newton.has_blocks_beyond_band`
     system: Any
     numbering: Any
     work: Any
@@ -225,34 +226,34 @@ class Advancing(NamedTuple):
     plain: Any  # for `em-d` the unmodified system, while `system` is modified for each step; else None
 
 
-@allocating_inner_kernel
-def general_step(advancing, hidden, plain, state, substeps, k, values, max_iterations, count):
+@allocating_internal_kernel
+def general_step(context, hidden, plain, state, substeps, k, values, max_iterations, count):
     """Take one substep of any system (`discretization.time.time_loop`).
 
-    hidden, plain: fields of `advancing`, passed separately because the compiler leaves out the code for None.
+    hidden, plain: fields of `context`, passed separately because the compiler leaves out the code for None.
     """
     system, numbering, work, h = (
-        advancing.system,
-        advancing.numbering,
-        advancing.work,
+        context.system,
+        context.numbering,
+        context.work,
         substeps[k % len(substeps)],
     )
-    rest = advancing.rest
+    rest = context.rest
     if plain is not None:
         begin_stresses(system, plain, state, work, h)
-    put_signals(work, values)
+    write_load_values(work, values)
     begin_step(system, numbering, state, work, h)
     add_load_noise(numbering, work, h)
     if plain is not None:
         begin_dissipation(system, numbering, state, work, h)
     if hidden is not None:
-        begin_hidden_step(system, numbering, hidden, state, work, h)
+        begin_velocity_constraints(system, numbering, hidden, state, work, h)
     status = rest(BEGIN, system, numbering, hidden, state, work, h, values)
-    predict_alone(state, work, h, BY_ACCELERATION, False, False)
+    predict_scalar(state, work, h, BY_ACCELERATION, False, False)
     predict_multipliers(state.lam, work, h)
     if status != CONVERGED:
         return status
-    equations, beyond = advancing.equations, advancing.beyond
+    equations, beyond = context.equations, context.beyond
     status = newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count)
     if status != CONVERGED:
         return status

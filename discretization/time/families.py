@@ -29,7 +29,7 @@ from discretization.time.scheme import (
     V,
 )
 from rigid.errors import ModelError
-from rigid.mechanics.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
+from rigid.mechanics.mechanical_system import LAGRANGE_TOP, QUATERNIONS, MechanicalSystem
 
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
@@ -76,31 +76,36 @@ def _livens(name: str) -> Scheme:
             symmetric=True,
             singular_mass=True,
             needs_inverse=False,
-            reversing=True,
+            reflects_velocities=True,
             dissipates=True,
-            caution=_PARASITIC,
+            advice=_PARASITIC,
             energies=energies,
             **{"account": forcing.account_velocities} | facts,
         )
 
     if name == "EML":
-        return full(f.eml_residual, "000 (72), (86)", promises=_LIVENS, joined=joined)
+        return full(f.eml_residual, "000 (72), (86)", invariants=_LIVENS, joined=joined)
     if name == "MPL":
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
-        promises, account = frozenset({"position"}), forcing.account_middle
+        invariants, account = frozenset({"position"}), forcing.account_middle
         return full(
-            f.mpl_residual, "000 (132)", promises=promises, joined=joined, account=account, energies=_at(0.5)
+            f.mpl_residual,
+            "000 (132)",
+            invariants=invariants,
+            joined=joined,
+            account=account,
+            energies=_at(0.5),
         )
     if name == "EML-kappa":
         return full(
             f.kappa_residual,
             "design of rodsim",
-            promises=_LIVENS,
+            invariants=_LIVENS,
             joined=_joined(*kept, "angular momentum"),
             needs=QUATERNIONS,
             prepare=_by_torque,
         )
-    scheme = full(f.eml_residual, "000 (103)", promises=_LIVENS, joined=joined)
+    scheme = full(f.eml_residual, "000 (103)", invariants=_LIVENS, joined=joined)
     if name == "REML":
         return replace(
             scheme,
@@ -138,10 +143,10 @@ def _hamiltonian(name: str) -> Scheme:
         "EM-G": "Gonzalez 1999; 002 sec. 6.3",
     }
     if name in ("MPH", "IMS"):
-        residual, promises, account = f.midpoint_residual, frozenset({"position"}), forcing.account_middle
+        residual, invariants, account = f.midpoint_residual, frozenset({"position"}), forcing.account_middle
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
     else:
-        residual, promises, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
+        residual, invariants, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
         kept = ("energy", "generalised energy", "linear momentum", "position")
         joined = _joined(*kept, directors=("angular momentum",))
     return Scheme(
@@ -152,10 +157,10 @@ def _hamiltonian(name: str) -> Scheme:
         _HAMILTONIAN,
         2,
         symmetric=True,
-        reversing=True,
+        reflects_velocities=True,
         account=account,
         dissipates=True,
-        promises=promises,
+        invariants=invariants,
         joined=joined,
         energies=_at(0.5) if name in ("MPH", "IMS") else _BETWEEN_ENDS,
     )
@@ -166,7 +171,7 @@ def _ggl(name: str) -> Scheme:
     from discretization.time import ggl as f
 
     if name == "VI-S":
-        promises = frozenset({"symplectic", "momentum", "position"})
+        invariants = frozenset({"symplectic", "momentum", "position"})
         return Scheme(
             name,
             "002 (55)",
@@ -177,13 +182,13 @@ def _ggl(name: str) -> Scheme:
             nodes=(0.0,),
             energies=_at(0.0),
             account=f.variational_account,
-            promises=promises,
+            invariants=invariants,
             joined=_joined("symplectic", "position", *_MOMENTA),
-            caution=_TURNS_BACK,
+            advice=_TURNS_BACK,
         )
     from discretization.time import ggl_quaternions
 
-    promises = _LIVENS | {"velocity"}
+    invariants = _LIVENS | {"velocity"}
     return Scheme(
         name,
         "002 (84)",
@@ -196,7 +201,7 @@ def _ggl(name: str) -> Scheme:
         account=forcing.account_ends,
         drives=f.ggl_em_drives,
         dissipates=True,
-        promises=promises,
+        invariants=invariants,
         joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
         in_quaternions=Scheme(
             name,
@@ -233,11 +238,11 @@ def _variational(name: str, theta: float, vartheta: float) -> Scheme:
     if not 0.0 < vartheta <= 1.0:
         raise ModelError(f"{name}: vartheta = {vartheta}; give a number in (0, 1]")
     symmetric = theta == 0.5 and (name == "VI-A" or vartheta == 0.5)
-    caution = _TURNS_BACK
+    advice = _TURNS_BACK
     if name == "VI-A" and theta != 0.5:
-        caution = "violations of the constraints grow with every step unless theta = 0.5"
+        advice = "violations of the constraints grow with every step unless theta = 0.5"
     elif name == "VI-B" and vartheta > 0.5:
-        caution = "momenta normal to the constraints grow with every step unless vartheta <= 0.5"
+        advice = "momenta normal to the constraints grow with every step unless vartheta <= 0.5"
     kept = {"symplectic", "momentum"}
     if name == "VI-B":
         kept.add("position")
@@ -251,13 +256,13 @@ def _variational(name: str, theta: float, vartheta: float) -> Scheme:
         2 if symmetric else 1,
         nodes=(theta,),
         symmetric=symmetric,
-        reversing=True,
+        reflects_velocities=True,
         account=f.variational_account,
-        promises=frozenset(kept),
+        invariants=frozenset(kept),
         joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
         energies=_at(theta),
-        caution=caution,
+        advice=advice,
     )
 
 
@@ -290,9 +295,9 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         account=f.mg_account,
         drives=f.mg_drives,
         dissipates=True,
-        promises=frozenset(),
+        invariants=frozenset(),
         joined=_joined("linear momentum", *held, directors=tuple(directors)),
-        by_quadrature=frozenset({"position", "velocity"}),
+        quadrature_invariants=frozenset({"position", "velocity"}),
         options=np.concatenate([f.shape_table(k, points, k - 1), f.slopes_between(points).ravel()]),
         energies=_at_gauss_points(k, points),
     )
@@ -331,7 +336,7 @@ def _spark(name: str, s: int = 2) -> Scheme:
         driven=(*table.A_bar.sum(axis=1)[:-1], 1.0),
         drives=f.spark_drives,
         dissipates=True,
-        promises=frozenset({"symplectic", "momentum", "position", "velocity"}),
+        invariants=frozenset({"symplectic", "momentum", "position", "velocity"}),
         joined=_joined("symplectic", "position", "velocity", *_MOMENTA),
         options=table.options(),
         energies=Energies(False, np.ones(s), table.A.copy(), np.eye(s, 2 * s, s), of_power=1, into_power=0),
@@ -348,7 +353,7 @@ def _lagrange_top(name: str) -> Scheme:
         f.bs99_update,
         (Block(Q), Block(P)),
         1,
-        promises=frozenset({"momentum", "position"}),
+        invariants=frozenset({"momentum", "position"}),
         needs=LAGRANGE_TOP,
     )
 
@@ -357,7 +362,7 @@ class Family(NamedTuple):
     """Factory of the schemes of one name, and what is known before a scheme is made."""
 
     make: Callable[..., Scheme]  # function of the name and of the parameters in brackets, "VI-B(1, 0.5)"
-    repeating: bool = False  # True if it was measured with redundant joints
+    handles_redundancy: bool = False  # True if it was measured with redundant joints
 
     @property
     def parameters(self) -> dict[str, bool]:
@@ -367,18 +372,18 @@ class Family(NamedTuple):
 
 
 FAMILIES: dict[str, Family] = {
-    "EML": Family(_livens, repeating=True),
+    "EML": Family(_livens, handles_redundancy=True),
     "REML": Family(_livens),
     "Null-EML": Family(_livens),
-    "EML-kappa": Family(_livens, repeating=True),
+    "EML-kappa": Family(_livens, handles_redundancy=True),
     "MPL": Family(_livens),
     **dict.fromkeys(("MPH", "IMS", "EMH", "EMS"), Family(_hamiltonian)),
-    "EM-G": Family(_hamiltonian, repeating=True),
+    "EM-G": Family(_hamiltonian, handles_redundancy=True),
     "VI-S": Family(_ggl),
     "VI-A": Family(_option_a),
     "VI-B": Family(_option_b),
-    "GGL-EM": Family(_ggl, repeating=True),
-    "mG": Family(_galerkin, repeating=True),
+    "GGL-EM": Family(_ggl, handles_redundancy=True),
+    "mG": Family(_galerkin, handles_redundancy=True),
     **dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), Family(_spark)),
     "BS99": Family(_lagrange_top),
 }

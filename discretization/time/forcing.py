@@ -1,23 +1,24 @@
 """Evaluate loads and resistance in a step, and the work and dissipation that belong to them.
 
-The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance (`rigid.mechanics.mechanical`). Each
-scheme evaluates them at its own configurations and rates: at one point, or between the ends of the step, where discrete
-derivatives keep the balance of energy exact. The work and the dissipation of the step are these forces times the change of the
-coordinates in the scheme. The function `account` of a scheme adds them with its own quadrature. If the scheme conserves energy,
-energy + dissipation - work is therefore conserved to round-off, and dissipation is never negative. Statically condensed internal
-variables are advanced by the same functions, and the energy that they store is counted. They are advanced by one change of the
-strains, so that the scheme must evaluate forces at one point, or at the ends of the step.
+The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance
+(`rigid.mechanics.mechanical_system`). Each scheme evaluates them at its own configurations and rates: at one point, or between
+the ends of the step, where discrete derivatives keep the balance of energy exact. The work and the dissipation of the step are
+these forces times the change of the coordinates in the scheme. The function `account` of a scheme adds them with its own
+quadrature. If the scheme conserves energy, energy + dissipation - work is therefore conserved to round-off, and dissipation is
+never negative. Statically condensed internal variables are advanced by the same functions, and the energy that they store is
+counted. They are advanced by one change of the strains, so that the scheme must evaluate forces at one point, or at the ends of
+the step.
 """
 
 from typing import NamedTuple
 
-from discretization.time.dense import inner, mean
+from discretization.time.dense_algebra import inner, mean
 from discretization.time.scheme import account
-from discretization.time.scratch import PerCoordinate, scratch
-from rigid.charts.condensed import DISSIPATED, WORK_DONE, end_all
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.time.scratch_vectors import PerCoordinate, scratch
+from rigid.charts.internal_variables import DISSIPATED, WORK_DONE, end_internal_steps
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanics.mechanical import CONDENSED, DISCRETE_FORCE, VISCOUS
+from rigid.mechanics.mechanical_system import CONDENSED, DISCRETE_FORCE, VISCOUS
 
 
 class Forces(NamedTuple):
@@ -40,7 +41,7 @@ class Path(NamedTuple):
 forces, path = scratch(Forces), scratch(Path, above=(Forces,))
 
 
-@inner_kernel
+@internal_kernel
 def loads_between(fn, D, q0, q1, signal, W, out):
     """Compute out = F of the step from q0 to q1."""
     if D.flags & DISCRETE_FORCE:
@@ -51,7 +52,7 @@ def loads_between(fn, D, q0, q1, signal, W, out):
     fn.force(w.middle, signal, D, out)
 
 
-@inner_kernel
+@internal_kernel
 def resistance_between(fn, D, q0, q1, h, W, out):
     """Compute out = R of the change of the strains from q0 to q1 over h."""
     frequency = forces(W, D).frequency[:1]
@@ -59,7 +60,7 @@ def resistance_between(fn, D, q0, q1, h, W, out):
     fn.discrete_resistance(q0, q1, frequency, D, out)
 
 
-@inner_kernel
+@internal_kernel
 def forces_between(fn, D, S, q1, W, out):
     """Compute out = F - R of the step."""
     loads_between(fn, D, S.q0, q1, S.signal[0], W, out)
@@ -70,7 +71,7 @@ def forces_between(fn, D, S, q1, W, out):
             out[i] -= R[i]
 
 
-@inner_kernel
+@internal_kernel
 def forces_at(fn, D, q, v, signal, W, out):
     """Compute out = F(q, s) - R(q, v)."""
     fn.force(q, signal, D, out)
@@ -81,14 +82,14 @@ def forces_at(fn, D, q, v, signal, W, out):
             out[i] -= R[i]
 
 
-@small_kernel
+@inline_kernel
 def scaled(factor, a, out):
     """Compute out = factor a."""
     for i in range(a.size):
         out[i] = factor * a[i]
 
 
-@inner_kernel
+@internal_kernel
 def account_at(fn, D, q, v, signal, change, W, totals):
     """Add F . change and R . change to totals, with forces at one point."""
     acting = forces(W, D).acting
@@ -101,10 +102,10 @@ def account_at(fn, D, q, v, signal, change, W, totals):
         ahead = forces(W, D).middle
         for i in range(D.n):
             ahead[i] = q[i] + COMPLEX_STEP * 1j * change[i]
-        end_all(D, q, ahead, True, totals)
+        end_internal_steps(D, q, ahead, True, totals)
 
 
-@inner_kernel
+@internal_kernel
 def account_between(fn, D, S, q1, change, W, totals):
     """Add F . change and R . change to totals, with forces between the ends of the step."""
     acting = forces(W, D).acting
@@ -114,7 +115,7 @@ def account_between(fn, D, S, q1, change, W, totals):
         resistance_between(fn, D, S.q0, q1, S.h, W, acting)
         totals[DISSIPATED] += inner(acting, change)
     if D.flags & CONDENSED:
-        end_all(D, S.q0, q1, False, totals)
+        end_internal_steps(D, S.q0, q1, False, totals)
 
 
 @account

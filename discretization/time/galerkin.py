@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.time.dense import inner
+from discretization.time.dense_algebra import inner
 from discretization.time.discrete_derivatives import (
     DERIVATIVES,
     add_hidden_gradient,
@@ -31,12 +31,12 @@ from discretization.time.discrete_derivatives import (
 )
 from discretization.time.forcing import Forces, account_at, forces_at, scaled
 from discretization.time.quadrature import gauss, lagrange
-from discretization.time.rheonomic import add_explicit_pull, place_node
+from discretization.time.rheonomic import add_explicit_pull, set_node_parameters
 from discretization.time.scheme import account, drives, residual, update
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.charts.drives import add_values, add_works, place_rates, place_weighted_rates
-from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.mechanics.mechanical import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.charts.driven_constraints import add_values, add_works, place_rates, place_weighted_rates
+from rigid.compilation.decorators import inline_kernel, internal_kernel
+from rigid.mechanics.mechanical_system import CONSTANT_MASS, INVERSE_MASS, PRODUCTS
 from rigid.system import Floats
 
 
@@ -102,7 +102,7 @@ def slopes_between(points: int) -> Floats:
     return slopes
 
 
-@small_kernel
+@inline_kernel
 def interpolate(k, options, at, z0, x, first, stride, out, rate):
     """Compute out, rate = sum N_I z_I, sum N_I' z_I with z_1 = z0 and z_I = x[first + (I - 2) stride :]."""
     for i in range(out.size):
@@ -115,7 +115,7 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
             rate[i] += options[at + k + 1 + I] * x[start + i]
 
 
-@inner_kernel
+@internal_kernel
 def weak_forms(fn, D, W, h, signal):
     """Compute e_q and e_p of the `Point` in W, the factors of N~_J in (1) and (2).
 
@@ -139,7 +139,7 @@ def weak_forms(fn, D, W, h, signal):
         z.e_p[i] = z.dp[i] + h * w.H_q[i]
 
 
-@inner_kernel
+@internal_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
     """Compute out (m,) = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
     w = terms(W, D)
@@ -153,7 +153,7 @@ def hidden_rate(fn, D, W, q, dq, p, dp, out):
         out[c] += w.bent[c]
 
 
-@inner_kernel
+@internal_kernel
 def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
     """Add W' p, the change of W(q) along q', to out (n,), row by row from gradients of forms."""
     n, w = D.n, terms(W, D)
@@ -180,7 +180,7 @@ def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
         out[i] += w.dW[i]
 
 
-@small_kernel
+@inline_kernel
 def sum_multipliers(options, at, count, x, first, m, out):
     """Compute out (m,) = sum_J M_J x_J, x_J = x[first + J m :], M_J = options[at + J]."""
     for c in range(m):
@@ -205,7 +205,7 @@ def mg_residual(fn, D, S, W, x, r):
         tests = at + 3 + 2 * k
         sum_multipliers(S.options, tests, k, x, multipliers, m, z.gam)
         sum_multipliers(S.options, tests, k, x, multipliers + k * m, m, z.mu)
-        place_node(D, S, g)
+        set_node_parameters(D, S, g)
         weak_forms(fn, D, W, h, S.signal[g])
         constraint_rate(fn, D, z.q, z.dq, W, z.G_dq)
         hidden_rate(fn, D, W, z.q, z.dq, z.p, z.dp, z.dPsi)
@@ -222,7 +222,7 @@ def mg_residual(fn, D, S, W, x, r):
                 r[multipliers + (k + J) * m + c] += factor * z.dPsi[c]  # (4)
 
 
-@inner_kernel
+@internal_kernel
 def account_point(fn, D, W, h, weight, signal, q, dq, totals):
     """Add weight (F . q', R(q, q'/h) . q') of one Gauss point to totals (work, dissipation)."""
     w = terms(W, D)
@@ -242,7 +242,7 @@ def mg_account(fn, D, S, W, x, q1, v1, totals):
         account_point(fn, D, W, S.h, S.options[at], S.signal[g], z.q, z.dq, totals)
 
 
-@inner_kernel
+@internal_kernel
 def add_driven_rates(fn, D, S, W, g):
     """Add to (3) and (4) the terms of driven constraints at Gauss point g, ' = d/dxi: with X' = h dX/dt,
 
@@ -263,7 +263,7 @@ def add_driven_rates(fn, D, S, W, g):
     add_values(D, z.q, 1.0, z.dPsi)
 
 
-@inner_kernel
+@internal_kernel
 def add_driven_rows(D, factor, rate, out):
     """Add factor times `rate` of the driven rows to out (m,); without the change of its parameters g is linear in them."""
     for k in range(D.driven.rows.size):

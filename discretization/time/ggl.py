@@ -29,7 +29,7 @@ For frames in quaternions GGL-EM is replaced by the scheme of `discretization.ti
 
 from typing import NamedTuple
 
-from discretization.time.dense import difference, inner, mean
+from discretization.time.dense_algebra import difference, inner, mean
 from discretization.time.discrete_derivatives import (
     DERIVATIVES,
     add_hidden_gradient,
@@ -51,16 +51,16 @@ from discretization.time.rheonomic import (
     add_hidden_works,
     add_works_between,
     end_constraints,
-    place_end,
-    place_mean,
-    place_node,
-    place_start,
+    set_end_parameters,
+    set_mean_parameters,
+    set_node_parameters,
+    set_start_parameters,
 )
 from discretization.time.scheme import account, drives, residual, update
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.charts.hidden import add_own_in_directors, copy_bilinear
-from rigid.compilation.decorators import inner_kernel
-from rigid.mechanics.mechanical import CONSTANT_MASS, PRODUCTS, QUATERNIONS
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.charts.hidden_constraints import add_discrete_derivative_in_directors, copy_bilinear
+from rigid.compilation.decorators import internal_kernel
+from rigid.mechanics.mechanical_system import CONSTANT_MASS, PRODUCTS, QUATERNIONS
 
 OPTION_A, OPTION_B = 0.0, 1.0
 
@@ -103,14 +103,14 @@ rates = scratch(Rates, above=(*DERIVATIVES, Forces))
 vectors = scratch(Vectors, above=(Rates,))
 
 
-@inner_kernel
+@internal_kernel
 def parts(D, x):
     """Return views of (q1, p1, v, lam, gam) in the unknowns x."""
     n, m = D.n, D.m
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + m], x[3 * n + m :]
 
 
-@inner_kernel
+@internal_kernel
 def lagrangian_force(fn, D, W, q, v, signal, out):
     """Compute out (n,) = L_q(q, v) + F."""
     w = vectors(W, D)
@@ -133,11 +133,11 @@ def vis_residual(fn, D, S, W, x, r):
         w.qhat[i] = S.q0[i] + h * v[i]
         w.A_q[i] = 0.0
         w.A_p[i] = 0.0
-    place_end(D, S)
+    set_end_parameters(D, S)
     add_hidden_gradient(fn, D, True, w.qhat, p1, gam, h, W, w.A_q, w.A_p)
     add_explicit_pull(D, S, S.signal.shape[0] - 1, w.qhat, h, gam, w.A_q)
     lagrangian_force(fn, D, W, S.q0, v, S.signal[0], w.L_q)
-    place_start(D, S)
+    set_start_parameters(D, S)
     pull_back(fn, D, S.q0, lam, W, w.pull)
     mass_times(fn, D, S.q0, v, W, w.Mv)
     for i in range(n):
@@ -161,7 +161,7 @@ def theta_residual(fn, D, S, W, x, r):
         w.A_q[i] = 0.0
         w.A_p[i] = 0.0
     mass_times(fn, D, w.qt, v, W, w.pi)
-    place_node(D, S, 0)
+    set_node_parameters(D, S, 0)
     add_hidden_gradient(fn, D, True, w.qt, w.pi, gam, h, W, w.A_q, w.A_p)
     add_explicit_pull(D, S, 0, w.qt, h, gam, w.A_q)
     lagrangian_force(fn, D, W, w.qt, v, S.signal[0], w.L_q)
@@ -172,9 +172,9 @@ def theta_residual(fn, D, S, W, x, r):
             w.pull1[i] = theta * w.pull[i]
         fn.constraints(w.qt, D, r[3 * n : 3 * n + m])  # (9)
     else:
-        place_start(D, S)
+        set_start_parameters(D, S)
         pull_back(fn, D, S.q0, lam, W, w.pull0)
-        place_end(D, S)
+        set_end_parameters(D, S)
         pull_back(fn, D, q1, lam, W, w.pull1)
         for i in range(n):
             w.pull0[i] *= 1.0 - vartheta
@@ -185,12 +185,12 @@ def theta_residual(fn, D, S, W, x, r):
         r[n + i] = p1[i] - S.p0[i] - h * (w.L_q[i] - w.pull0[i] - w.pull1[i]) + w.A_q[i]  # (7)
         mixed = theta * S.p0[i] + (1.0 - theta) * p1[i]
         r[2 * n + i] = w.pi[i] - mixed + h * (theta * w.pull0[i] - (1.0 - theta) * w.pull1[i])  # (8)
-    place_node(D, S, 0)
+    set_node_parameters(D, S, 0)
     constraint_rate(fn, D, w.qt, v, W, r[3 * n + m :])  # (10)
     add_explicit(D, S, 0, w.qt, r[3 * n + m :])
 
 
-@inner_kernel
+@internal_kernel
 def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
     """Add h (D_q g_v)^T gam to out_q and h (D_p g_v)^T gam to out_p.
 
@@ -212,7 +212,7 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
             rate[i] = 0.0
         velocity_of(fn, D, S.q0, S.p0, W, w.v)
         velocity_of(fn, D, q1, p1, W, w.v1)
-        add_own_in_directors(S.q0, w.v, q1, w.v1, gam, D, slope, rate)
+        add_discrete_derivative_in_directors(S.q0, w.v, q1, w.v1, gam, D, slope, rate)
         velocity_of(fn, D, w.qbar, rate, W, w.v)
         for i in range(n):
             out_q[i] += S.h * slope[i]
@@ -238,7 +238,7 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
             out_p[i] += 0.5 * S.h * rate[i]
 
 
-@inner_kernel
+@internal_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """Compute out (m,) = g_v = G(q) W(q) p."""
     v = rates(W, D).v
@@ -254,7 +254,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
     discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
     forces_between(fn, D, S, q1, W, w.F)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
         w.A_q[i] = 0.0
@@ -297,7 +297,7 @@ def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
     """Add the work of the drives, (1) and (2) of `discretization.time.rheonomic`, to works (drives,)."""
     rate = rates(W, D).end
     add_works_between(D, S, q1, lam, works)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     hidden_constraint(fn, D, S.q0, S.p0, W, rate)
     add_hidden_works(D, 1.0, gam, rate, works)
     hidden_constraint(fn, D, q1, p1, W, rate)

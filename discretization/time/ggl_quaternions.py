@@ -15,7 +15,7 @@ F = 2 E(qbar)^T tau/|qbar|^2, so that kappa (q1 - q0) . F = psi . tau. With A = 
     g(q1)   = 0,   g_v(q1, p1) = 0                                                                   (3), (4)
 
 D_q, D_p of T* and of A through G(q) p, q . p, p: these are bilinear, so that midpoints are exact and rotate with the system;
-F_A through the poses: `rigid.charts.hidden`. Positions have kappa = 1. Then
+F_A through the poses: `rigid.charts.hidden_constraints`. Positions have kappa = 1. Then
 
     T*1 - T*0 + A1 - A0 + V1 - V0 + lam . (g1 - g0) = 0,   P1 = P0,   L1 = L0,
 
@@ -37,12 +37,12 @@ from discretization.time.rheonomic import (
     add_hidden_works,
     add_works_between,
     end_constraints,
-    place_mean,
+    set_mean_parameters,
 )
 from discretization.time.scheme import account, drives, residual, update
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.charts.hidden import Ends, Parts, add_discrete_hidden
-from rigid.compilation.decorators import inner_kernel
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.charts.hidden_constraints import Ends, Parts, add_discrete_hidden
+from rigid.compilation.decorators import internal_kernel
 from rigid.kinematics.poses import load_quat
 from rigid.kinematics.quaternion_maps import quat_dot, quat_mean
 
@@ -61,7 +61,7 @@ class Vectors(NamedTuple):
 vectors = scratch(Vectors, above=(livens.Vectors,))
 
 
-@inner_kernel
+@internal_kernel
 def hidden_constraint(fn, D, q, p, W, out):
     """Compute out (m,) = g_v: G(q) W(q) p for the joints, q . p for the unit lengths of quaternions.
 
@@ -78,7 +78,7 @@ def hidden_constraint(fn, D, q, p, W, out):
             row += 1
 
 
-@inner_kernel
+@internal_kernel
 def shortening(S, q1, to):
     """Return 1/kappa of the frame whose quaternion begins at index `to`."""
     middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
@@ -93,7 +93,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.H_q, w.H_p)
     for i in range(n):
         w.F_A[i] = 0.0
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(w.H_q, w.H_p, w.F_A))
     for f in range(D.frames.each.size):
         to = D.frames.each[f].orientation
@@ -146,7 +146,7 @@ def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
     """Add the work of the drives, (1) and (2) of `discretization.time.rheonomic`, to works (drives,)."""
     rate = vectors(W, D).rate
     add_works_between(D, S, q1, lam, works)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     hidden_constraint(fn, D, S.q0, S.p0, W, rate)
     add_hidden_works(D, 1.0, gam, rate, works)
     hidden_constraint(fn, D, q1, p1, W, rate)

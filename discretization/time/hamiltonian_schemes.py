@@ -12,7 +12,7 @@ They conserve T* + V, and momentum maps if these derivatives are equivariant. Wi
 
 from typing import NamedTuple
 
-from discretization.time.dense import mean
+from discretization.time.dense_algebra import mean
 from discretization.time.discrete_derivatives import (
     DERIVATIVES,
     discrete_coenergy,
@@ -23,9 +23,9 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.forcing import Forces, forces_at, forces_between
-from discretization.time.rheonomic import end_constraints, place_mean
+from discretization.time.rheonomic import end_constraints, set_mean_parameters
 from discretization.time.scheme import residual, update
-from discretization.time.scratch import PerCoordinate, scratch
+from discretization.time.scratch_vectors import PerCoordinate, scratch
 
 
 class Vectors(NamedTuple):
@@ -54,7 +54,7 @@ def midpoint_residual(fn, D, S, W, x, r):
     form_gradient(fn, D, False, w.qbar, w.pbar, w.pbar, W, w.T_q)
     fn.gradient(w.qbar, D, w.V_q)
     forces_at(fn, D, w.qbar, w.T_p, S.signal[0], W, w.F)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)
@@ -70,7 +70,7 @@ def energy_momentum_residual(fn, D, S, W, x, r):
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.T_q, w.T_p)
     discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
     forces_between(fn, D, S, q1, W, w.F)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.T_p[i]  # (1)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.linear.condensed import FACTORS, condensed_factor, condensed_solve
-from discretization.time.dense import factor, substitute
-from discretization.time.energies import BY_COLOURS, add_energies
-from discretization.time.pattern import PATTERN, differentiate
+from discretization.linear.static_condensation import FACTORS, condensed_factor, condensed_solve
+from discretization.time.dense_algebra import factor, substitute
+from discretization.time.energy_tangents import BY_COLOURS, add_energies
 from discretization.time.scheme import (
     FORCES,
     GAMMA,
@@ -25,13 +24,14 @@ from discretization.time.scheme import (
     Q,
     V,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.time.sparsity_pattern import PATTERN, differentiate
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.kinematics.poses import load_quat
 from rigid.kinematics.quaternion_maps import G
 from rigid.linear_algebra import times
-from rigid.mechanics.mechanical import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
-from rigid.references import Reference, by_reference, with_field
+from rigid.mechanics.mechanical_system import C1, F1, F2, I1, I2, WITHOUT_POTENTIAL
+from rigid.tuple_references import Reference, by_reference, with_field
 
 SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
@@ -78,10 +78,10 @@ class Solver(NamedTuple):
     limit: int  # largest number of iterations
     advanced: int  # 1: the initial guess of coordinates is q0 + c h v0
     slope: float  # about the largest entry of G
-    worth: int  # number of corrections that cost about as much as a matrix and its factors
-    made: Any  # (1,) number of matrices evaluated so far
-    repeating: Any  # (k, 2) unknowns of multipliers of redundant joints, and the entries of their diagonal
-    soft: Any  # (k,) regularisation that is subtracted from the diagonal, divided by h^2
+    corrections_per_matrix: int  # number of corrections that cost about as much as a matrix and its factors
+    evaluated: Any  # (1,) number of matrices evaluated so far
+    redundant: Any  # (k, 2) unknowns of multipliers of redundant joints, and the entries of their diagonal
+    regularisation: Any  # (k,) regularisation that is subtracted from the diagonal, divided by h^2
 
 
 _SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1, I2, F1
@@ -92,7 +92,7 @@ SOLVER = Reference(
 )
 
 
-@inner_kernel
+@internal_kernel
 def guess(D, S, solver, lam, advanced):
     """Set the initial unknowns of a step (002 Table 2: simple or advanced).
 
@@ -117,7 +117,7 @@ def guess(D, S, solver, lam, advanced):
             solver.x[first + i] = value
 
 
-@inner_kernel
+@internal_kernel
 def guess_increments(D, S, solver, first, advanced):
     """Set the increments of the frames of a quaternion chart: h times velocity and angular velocity 2 E(q) v.
 
@@ -138,13 +138,13 @@ def guess_increments(D, S, solver, first, advanced):
             first += 3
 
 
-@small_kernel
+@inline_kernel
 def conjugated(q):
     """Return the conjugate (w, -x) of a quaternion (w, x)."""
     return q[0], times(-1.0, q[1])
 
 
-@inner_kernel
+@internal_kernel
 def evaluate(residual, fn, D, S, W, solver):
     """Compute rhs = r, and return its norm."""
     residual(fn, D, S, W, solver.x, solver.r)
@@ -155,23 +155,23 @@ def evaluate(residual, fn, D, S, W, solver):
     return norm**0.5
 
 
-@inner_kernel
+@internal_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
     """Compute matrix = dr/dx, regularised for redundant joints.
 
     The residual is not changed, so that the regularisation does not change the solution.
     """
-    solver.made[0] += 1
+    solver.evaluated[0] += 1
     differentiate_all(residual, fn, D, S, W, solver, known)
-    for k in range(solver.soft.size):
-        i, soft = solver.repeating[k, 0], S.h * S.h * solver.soft[k]
+    for k in range(solver.regularisation.size):
+        i, regularisation = solver.redundant[k, 0], S.h * S.h * solver.regularisation[k]
         if solver.pattern.band >= 0:
-            solver.values[solver.repeating[k, 1]] -= soft
+            solver.values[solver.redundant[k, 1]] -= regularisation
         else:
-            solver.matrix[i, i] -= soft
+            solver.matrix[i, i] -= regularisation
 
 
-@inner_kernel
+@internal_kernel
 def differentiate_all(residual, fn, D, S, W, solver, known):
     """Compute matrix = dr/dx by complex steps.
 
@@ -205,7 +205,7 @@ def differentiate_all(residual, fn, D, S, W, solver, known):
                     solver.constant[i, j] = solver.matrix[i, j]
 
 
-@inner_kernel
+@internal_kernel
 def factor_matrix(solver):
     """Factorise the matrix (LU), its rows scaled by their largest entry; return 0, or 1 if it is singular."""
     T, values, scale = solver.pattern, solver.values, solver.scale
@@ -223,7 +223,7 @@ def factor_matrix(solver):
     return condensed_factor(T.panels, solver.factors, values, T.rows, scale)
 
 
-@inner_kernel
+@internal_kernel
 def solve_matrix(solver):
     """Compute rhs = matrix^-1 rhs with the factors of `factor_matrix`."""
     if solver.pattern.band < 0:
@@ -232,7 +232,7 @@ def solve_matrix(solver):
     condensed_solve(solver.pattern.panels, solver.factors, solver.scale, solver.rhs)
 
 
-@inner_kernel
+@internal_kernel
 def correction_size(S, solver):
     """Return the largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
@@ -259,7 +259,7 @@ def correction_size(S, solver):
     return worst
 
 
-@inner_kernel
+@internal_kernel
 def measure_rows(S, solver):
     """Compute terms_i = sum_j |dr_i/dx_j| |x_j|, the size of the sum in row i of r. Needs the matrix before it is factorised.
 
@@ -292,7 +292,7 @@ def measure_rows(S, solver):
                     terms[T.rows[k]] += abs(solver.values[k]) * size
 
 
-@inner_kernel
+@internal_kernel
 def is_round_off(solver):
     """Return True if every row of r = rhs is round-off of its terms: |r_i| <= c eps terms_i."""
     for i in range(solver.x.size):  # noqa: SIM110  numba compiles loops
@@ -301,7 +301,7 @@ def is_round_off(solver):
     return True
 
 
-@inner_kernel
+@internal_kernel
 def state_size(S):
     """Return the sum of |q0| and |p0|."""
     size = 0.0
@@ -310,11 +310,12 @@ def state_size(S):
     return size
 
 
-@inner_kernel
+@internal_kernel
 def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x; return (status, iterations, norm of the residual).
 
-    A matrix is reused if `worth` more corrections that shrink as the last one did would reach round-off. `error` is
+    A matrix is reused if `corrections_per_matrix` more corrections that shrink as the last one did would reach round-off.
+    `error` is
     what is left after a correction: its square (as a fraction) with a fresh matrix, else given by the rate of contraction.
     If r is round-off of its own terms, one more correction removes what is left of it, provided that the matrix has proved
     good. If that matrix has made corrections tiny and they stop shrinking, they are only round-off.
@@ -354,7 +355,7 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_CONVERGED, iteration, norm
         if exact and norm < solver.tolerance:
             return SOLVED, iteration, norm
-        slow = size * rate**solver.worth > _ROUND_OFF
+        slow = size * rate**solver.corrections_per_matrix > _ROUND_OFF
         # with a tolerance on |r| every iteration has a fresh matrix, as the papers count iterations
         fresh = exact or (iteration > 1 and slow and not (tiny and not fresh))
         last = size
@@ -363,7 +364,7 @@ def newton(residual, fn, D, S, W, solver, known):
     return SOLVED if rounded else NOT_CONVERGED, solver.limit, norm
 
 
-@inner_kernel
+@internal_kernel
 def damped_newton(residual, fn, D, S, W, solver):
     """Solve r(x) = 0 by Newton's method with damping; return (status, iterations, norm of the residual).
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.linear.condensed import factors_for
-from discretization.time import forcing, implicit, marching, rheonomic
-from discretization.time.advance import Failure
+from discretization.linear.static_condensation import factors_for
+from discretization.time import forcing, implicit, implicit_march, rheonomic
 from discretization.time.integrators import parse
-from discretization.time.pattern import Pattern, dense_pattern, diagonal_of, pattern_of, softened
 from discretization.time.scheme import Scheme, Work
-from discretization.time.scratch import new_work
-from discretization.time.step_ends import NEAR
+from discretization.time.scratch_vectors import new_work
+from discretization.time.sparsity_pattern import (
+    Pattern,
+    dense_pattern,
+    diagonal_of,
+    pattern_of,
+    regularised_diagonal,
+)
+from discretization.time.step_splitting import NEAR
+from discretization.time.stepper_base import Failure
 from discretization.time.trajectory import Start, Trajectory
 from rigid.charts.multibody import branches, counted
 from rigid.checks import number
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics import mechanical_system
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
 
 MAX_ITERATIONS = 40
@@ -80,7 +86,7 @@ def integrate(
     True
     """
     chosen = _chosen(integrator, parameters)
-    check_fit(chosen, system)
+    check_compatibility(chosen, system)
     steps, dt = number_of_steps("integrate", "dt", dt, t_end), float(dt)
     if guess not in ("simple", "advanced"):
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
@@ -104,7 +110,7 @@ def integrate(
             dt,
             failure.iterations,
             failure.residual,
-            f"{failure.owner} at t = {reached:.6g} with dt = {dt:.3g}: {failure.reason}; {failure.cure}",
+            f"{failure.owner} at t = {reached:.6g} with dt = {dt:.3g}: {failure.reason}; {failure.advice}",
             trajectory=run,
             singular=failure.singular,
         )
@@ -134,18 +140,18 @@ class March:
         advanced: bool = True,
         attempts: int = implicit.ATTEMPTS,
     ):
-        check_fit(scheme, system)
+        check_compatibility(scheme, system)
         self.system, self.scheme = system, scheme
         self._form, self._marched = scheme.fitted(system)
         self._solver, self._work = solver_for(self._form, self._marched, tolerance, advanced)
         self._attempts = attempts
-        self._ends = marching.ends_for(system)
-        self.method = method_of(self._form)
+        self._ends = implicit_march.ends_for(system)
+        self.method = compiled_method(self._form)
 
     @property
     def matrices(self) -> int:
         """Return the number of Newton matrices that were computed so far."""
-        return int(self._solver.made[0])
+        return int(self._solver.evaluated[0])
 
     def run(
         self, h: float, t: Floats, start: Start, inside: bool = False
@@ -159,10 +165,10 @@ class March:
         run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0], run.totals[0] = start[1:]
         substeps = substeps_of(self._marched, self._form, t[:-1], h, inside)
         substeps = substeps._replace(attempts=self._attempts)
-        rows = marching.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
+        rows = implicit_march.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
         keeping, kept = system.condensed, system.books[2 + system.n_drives :]
-        done = marching.march(
+        done = implicit_march.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
         system.drive_to(system.drives)  # restore the drives
@@ -175,7 +181,7 @@ class March:
                 tried += f" and {done.damped} with damping from {self._attempts} starts"
             failure = Failure(
                 f"{implicit.REASONS[done.status]} (|r| = {done.norm:.3g} after {tried})",
-                scheme.caution or "try a smaller h",
+                scheme.advice or "try a smaller h",
                 done.iterations + done.damped,
                 done.norm,
                 f"{scheme.name} on '{system.name}'",
@@ -203,20 +209,20 @@ class March:
         )
 
 
-def method_of(scheme: Scheme) -> marching.Method:
+def compiled_method(scheme: Scheme) -> implicit_march.Method:
     """Return the functions of a scheme; by default work is that of forces between the ends of a step."""
     account = forcing.account_ends if scheme.account is None else scheme.account
     drives = rheonomic.drives_between if scheme.drives is None else scheme.drives
-    return marching.Method(scheme.residual, scheme.update, account, drives, scheme.options)
+    return implicit_march.Method(scheme.residual, scheme.update, account, drives, scheme.options)
 
 
 def substeps_of(
     system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float, inside: bool = False
-) -> marching.Substeps:
+) -> implicit_march.Substeps:
     """Return the substeps of the steps of length h that begin at `starts`; inside: as in `signals_at`."""
     lengths = h * np.array(scheme.fractions)
-    accounts = system.has_signal or system.has(mechanical.VISCOUS) or len(system.data.working.each)
-    return marching.Substeps(lengths, signals_at(system, scheme, starts, h, inside), int(accounts), 0)
+    accounts = system.has_signal or system.has(mechanical_system.VISCOUS) or len(system.data.working.each)
+    return implicit_march.Substeps(lengths, signals_at(system, scheme, starts, h, inside), int(accounts), 0)
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
@@ -240,10 +246,10 @@ def _check_start(system: MechanicalSystem, start: Start) -> None:
             raise ModelError(f"start: {what} = {value} for '{system.name}'; give {size} finite numbers")
 
 
-def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
+def check_compatibility(scheme: Scheme, system: MechanicalSystem) -> None:
     """Raise ModelError if the scheme cannot integrate the system; the message names schemes that can."""
     flags = system.data.flags
-    if flags & mechanical.LAGRANGE_TOP and not scheme.needs & mechanical.LAGRANGE_TOP:
+    if flags & mechanical_system.LAGRANGE_TOP and not scheme.needs & mechanical_system.LAGRANGE_TOP:
         raise ModelError(
             f"{scheme.name} does not fit '{system.name}', a top in (d3, angular momentum); use BS99, or "
             "`rigid.charts.multibody.rotating_body`, which fits all integrators"
@@ -251,32 +257,32 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
     if scheme.needs & ~flags:
         what = (
             "a top in (d3, angular momentum), `rigid.symbolic.lagrange_top.lagrange_top`"
-            if scheme.needs == mechanical.LAGRANGE_TOP
+            if scheme.needs == mechanical_system.LAGRANGE_TOP
             else "a quaternion chart, chart='quaternion'"
         )
         raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
-    if flags & mechanical.SHARED_MASS and scheme.needs_inverse:
+    if flags & mechanical_system.SHARED_MASS and scheme.needs_inverse:
         raise ModelError(
             f"{scheme.name} needs the inverse of the mass, which couples all nodes of the rods of '{system.name}'; make "
             "them with mass='lumped', or use EML-kappa, EML or em"
         )
-    if flags & mechanical.VISCOUS and not scheme.dissipates:
+    if flags & mechanical_system.VISCOUS and not scheme.dissipates:
         raise ModelError(
             f"{scheme.name} is variational: it has no place for the dampers and viscous rods of '{system.name}'; use "
             "GGL-EM, EML-kappa, mG or em, or remove the damping"
         )
-    loses = flags & mechanical.VISCOUS and not flags & mechanical.LOSSLESS
+    loses = flags & mechanical_system.VISCOUS and not flags & mechanical_system.LOSSLESS
     if loses and min(scheme.fractions) < 0.0:
         raise ModelError(
             f"{scheme.name} takes negative substeps, which the dampers and viscous rods of '{system.name}' do not allow; "
             "use mG(2) or GL-SPARK(2) for order 4, or order 2"
         )
-    if flags & mechanical.CONDENSED and len(scheme.nodes) > 1:
+    if flags & mechanical_system.CONDENSED and len(scheme.nodes) > 1:
         raise ModelError(
             f"{scheme.name} takes forces at {len(scheme.nodes)} places of a step, each of which what relaxes, or sticks and "
             f"slides, in '{system.name}' would have to know of all others; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
         )
-    if flags & mechanical.SINGULAR_MASS and not scheme.singular_mass:
+    if flags & mechanical_system.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
             f"{scheme.name} needs a regular mass and that of '{system.name}' is singular; {_regular(system)}"
         )
@@ -349,7 +355,7 @@ def solver_for(
     """Return the arrays of Newton's method and the scratch of the residual."""
     n, m = system.n, system.m
     joints = increments = 0
-    if system.has(mechanical.QUATERNIONS):
+    if system.has(mechanical_system.QUATERNIONS):
         frames = system.data.frames.each
         turning = int((frames.orientation >= 0).sum())
         increments, joints = 3 * (turning + int((frames.position >= 0).sum())), m - turning
@@ -366,9 +372,11 @@ def solver_for(
     soft = np.zeros(total)
     if system.info.get("repeats") is not None:
         each = zip(scheme.blocks, sizes, strict=False)
-        soft = np.concatenate([softened(block.kind, size, system.info["repeats"]) for block, size in each])
+        soft = np.concatenate(
+            [regularised_diagonal(block.kind, size, system.info["repeats"]) for block, size in each]
+        )
     of_soft = np.flatnonzero(soft)
-    work = new_work(n, m, matrices=not system.has(mechanical.PRODUCTS))
+    work = new_work(n, m, matrices=not system.has(mechanical_system.PRODUCTS))
     pattern = _pattern(scheme, system, work) if total >= LEAST_BAND else dense_pattern()
     dense = total if pattern.band < 0 else 0
     solver = implicit.Solver(
@@ -390,17 +398,17 @@ def solver_for(
         limit=MAX_ITERATIONS,
         advanced=int(advanced),
         slope=_slope(system),
-        worth=_worth(pattern, total),
-        made=np.zeros(1, np.int64),
-        repeating=np.column_stack([of_soft, diagonal_of(pattern, of_soft)]),
-        soft=soft[of_soft],
+        corrections_per_matrix=_worth(pattern, total),
+        evaluated=np.zeros(1, np.int64),
+        redundant=np.column_stack([of_soft, diagonal_of(pattern, of_soft)]),
+        regularisation=soft[of_soft],
     )
     return solver, work
 
 
 def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """Return the pattern of Newton's matrix, cached per system and scheme; a dense pattern if the system is not a chart."""
-    if not system.has(mechanical.PRODUCTS):
+    if not system.has(mechanical_system.PRODUCTS):
         return dense_pattern()
     found: dict[str, Pattern] = system.info.setdefault("patterns", {})
     if scheme.name not in found:

@@ -73,7 +73,7 @@ def _read(text: str) -> tuple[str, Family, str]:
 
 def solves_repeating(text: str) -> bool:
     """Return whether the scheme with this text was measured with redundant joints."""
-    return _read(text)[1].repeating
+    return _read(text)[1].handles_redundancy
 
 
 def parse(text: str, **more: Any) -> Scheme:
@@ -116,7 +116,7 @@ def compose(made: Scheme, order: int) -> Scheme:
         raise ModelError(
             f"integrator {made.name} of order {made.order} cannot be composed to {order}; choose {choice}"
         )
-    if made.reversing:
+    if made.reflects_velocities:
         # the order conditions hold for maps near the identity: two halves are near it, one step is not
-        fractions = composition.halved(fractions)
+        fractions = composition.halve_substeps(fractions)
     return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))

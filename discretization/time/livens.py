@@ -26,7 +26,7 @@ MPL, 000 (132), is the midpoint rule: all derivatives of L are evaluated at the 
 import cmath
 from typing import NamedTuple
 
-from discretization.time.dense import mean
+from discretization.time.dense_algebra import mean
 from discretization.time.discrete_derivatives import (
     DERIVATIVES,
     discrete_gradient,
@@ -36,10 +36,10 @@ from discretization.time.discrete_derivatives import (
     pull_back,
 )
 from discretization.time.forcing import Forces, forces_at, forces_between
-from discretization.time.rheonomic import end_constraints, place_mean
+from discretization.time.rheonomic import end_constraints, set_mean_parameters
 from discretization.time.scheme import residual, update
-from discretization.time.scratch import PerConstraint, PerCoordinate, scratch
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, scratch
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.kinematics.poses import load_quat
 from rigid.kinematics.quaternion_maps import G, quat_dot, quat_mean
 from rigid.linear_algebra import dot, times
@@ -66,14 +66,14 @@ class Vectors(NamedTuple):
 vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 
-@inner_kernel
+@internal_kernel
 def state_of(D, x):
     """Return views of (q1, p1, v1, lam) in the unknowns of the full scheme."""
     n = D.n
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + D.m]
 
 
-@inner_kernel
+@internal_kernel
 def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     """Compute the residual of (2), r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam.
 
@@ -85,7 +85,7 @@ def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
     for i in range(D.n):
         r[i] = p1[i] - S.p0[i] - S.h * (T_q[i] - w.V_q[i] + w.F[i])
     if with_constraints:
-        place_mean(D, S)
+        set_mean_parameters(D, S)
         discrete_pull_back(fn, D, S.q0, q1, lam, W, w.pull)
         for i in range(D.n):
             r[i] += S.h * w.pull[i]
@@ -114,7 +114,7 @@ def full_update(fn, D, S, W, x, q, p, v, lam, gam):
         lam[k] = x[3 * n + k]
 
 
-@inner_kernel
+@internal_kernel
 def eliminate(fn, D, S, W, q1, v1, p1, T_q):
     """Compute v1 by (1), p1 by (3), and T_q = D_q T."""
     T_v = vectors(W, D).T_v
@@ -146,7 +146,7 @@ def reml_update(fn, D, S, W, x, q, p, v, lam, gam):
         lam[k] = x[n + k]
 
 
-@small_kernel
+@inline_kernel
 def turned(q, theta):
     """Return exp(theta/2) o q, for a rotation vector theta of complex components."""
     square = 0.25 * dot(theta, theta)
@@ -165,7 +165,7 @@ def turned(q, theta):
     )
 
 
-@inner_kernel
+@internal_kernel
 def moved(D, S, x, q1):
     """Compute q1 from increments x, and return the number of increments.
 
@@ -185,7 +185,7 @@ def moved(D, S, x, q1):
     return at_x
 
 
-@inner_kernel
+@internal_kernel
 def joint_multipliers(D, x, lam):
     """Set lam to 0 for the internal constraints, and to the multipliers at the end of x for the joints.
 
@@ -280,7 +280,7 @@ def mpl_residual(fn, D, S, W, x, r):
     fn.mass_gradient(w.qbar, w.vbar, w.vbar, D, w.T_q)
     fn.gradient(w.qbar, D, w.V_q)
     forces_at(fn, D, w.qbar, w.vbar, S.signal[0], W, w.F)
-    place_mean(D, S)
+    set_mean_parameters(D, S)
     pull_back(fn, D, w.qbar, lam, W, w.pull)
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - S.h * w.vbar[i]

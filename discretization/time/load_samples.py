@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discretization.components import components
-from discretization.groups import groups_of
+from discretization.interaction_groups import groups_of
 from discretization.interaction_table import loads_of
 from discretization.system import System
 from rigid.system import MOMENT, Floats, Ints
@@ -65,12 +65,12 @@ class LoadSamples:
         inertia[turning] *= radius[part[frames[turning]]]
         self._allowed = np.where(inertia > 0.0, SHARE * rate * inertia, np.inf)
 
-    def missed(self, h: float, starts: Floats) -> Floats:
+    def unresolved(self, h: float, starts: Floats) -> Floats:
         """Return the largest dJ of each step (k,), relative to the bound (2)."""
         times = (starts[:, None] + h * self._points).ravel()
         values = self._values(times).reshape(len(starts), len(self._points), -1, 3)
-        missed = h * np.linalg.norm(np.einsum("j,kjli->kli", self._weights, values), axis=2)
-        found: Floats = (missed / self._allowed).max(axis=1)
+        unresolved = h * np.linalg.norm(np.einsum("j,kjli->kli", self._weights, values), axis=2)
+        found: Floats = (unresolved / self._allowed).max(axis=1)
         return found
 
 

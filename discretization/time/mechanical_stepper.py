@@ -13,35 +13,35 @@ from dataclasses import replace
 import numpy as np
 
 from discretization import interaction_table
-from discretization.contact.table import refuse
+from discretization.contact.table import refuse_contacts
 from discretization.drives import count_drives, driven_frames, packed_rows
-from discretization.groups import Role, groups_of
+from discretization.interaction_groups import Role, groups_of
+from discretization.internal_variables import condensed_indices, part
 from discretization.multipliers import multipliers_of
-from discretization.own_variables import condensed_places, part
 from discretization.redundancy import constraint_jacobian, surplus_rows
-from discretization.state_checks import OF_SYSTEMS, checked, given_values
+from discretization.state_checks import OF_SYSTEMS, check_arrays, evaluate_user_function
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from discretization.time.advance import Marched, Report, StepperBase
 from discretization.time.drives_in_charts import (
     HOLDING,
     DriveValues,
-    held_by_constraints,
+    drive_works_in,
+    frames_to_constraints,
     motion_of,
-    take_over,
-    works_in,
+    store_drives_in_state,
 )
 from discretization.time.families import FAMILIES
-from discretization.time.integrate import March, check_fit
+from discretization.time.integrate import March, check_compatibility
 from discretization.time.integrators import parse, solves_repeating
 from discretization.time.scheme import Scheme
+from discretization.time.stepper_base import MarchResult, Report, StepperBase
 from discretization.time.trajectory import Start, Trajectory
 from rigid import quaternions
 from rigid.charts.multibody import Interactions, Weight, counted, multibody_system
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
-from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import CONDENSED, LOSSLESS, VISCOUS, MechanicalSystem
+from rigid.mechanics import mechanical_system
+from rigid.mechanics.mechanical_system import CONDENSED, LOSSLESS, VISCOUS, MechanicalSystem
 from rigid.system import Floats, Ints, State
 
 # chart name of models -> chart and inertia
@@ -75,7 +75,7 @@ def system_in_chart(
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
-    refuse(system.contacts, "a mechanical system")
+    refuse_contacts(system.contacts, "a mechanical system")
     # the chart reads the table of constraints itself
     more = [own for own in groups_of(system, state) if own.table != "constraints"]
     energies, viscous, holding, working = (
@@ -97,9 +97,9 @@ def system_in_chart(
         values, shape = load_values, (len(signals), 3)
 
         def signal(t: float) -> Floats:
-            return given_values("load_values", values, np.array([t]), shape)[0]
+            return evaluate_user_function("load_values", values, np.array([t]), shape)[0]
 
-    loose, constraints = held_by_constraints(system)
+    loose, constraints = frames_to_constraints(system)
     parts = Interactions(
         constraints,
         weights,
@@ -127,7 +127,7 @@ HELD, HELD_RATE = 1.0, 1e8  # factors for rows that are implied by the others: o
 def repeated(system: System, state: State) -> Floats:
     """Return the regularisation (2, rows of the joints) of the diagonal of multipliers of redundant joints.
 
-    It is applied by `pattern.softened`.
+    It is applied by `pattern.regularised_diagonal`.
 
     Rows that are implied by the other rows are held back: they are fulfilled if the others are, and their multipliers keep their
     values.
@@ -166,29 +166,30 @@ class MechanicalStepper(StepperBase):
         if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
                 f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
-                f"{', '.join(name for name, own in FAMILIES.items() if own.repeating)}, or leave some of the joints more motion"
+                f"{', '.join(name for name, own in FAMILIES.items() if own.handles_redundancy)}, or leave some of the "
+                f"joints more motion"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
-        checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
+        check_arrays(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
         if drive_values is None and count_drives(system):
             raise ModelError(f"model '{name}' has prescribed motion; give its values as `drive_values`")
         self._system, self._drive_values = system, drive_values
         self.mechanical = system_in_chart(
             name, system, state, self.chart, load_values, drive_values=drive_values
         )
-        self._counted, self._condensed = self._counted_order(system), condensed_places(system)
+        self._counted, self._condensed = self._counted_order(system), condensed_indices(system)
         # failed steps are halved; damping from other initial guesses may end in reflected directors
         self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
         self.sizes = sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m)
         self.shapes = state_shapes(self.sizes)
 
-    def check_losing(self) -> None:
+    def check_contact_losses(self) -> None:
         """Raise ModelError if contacts that lose energy would not fit the scheme, given the system during contact."""
         data = self.mechanical.data
         data = data._replace(flags=(data.flags | VISCOUS | CONDENSED) & ~LOSSLESS)
         try:
-            check_fit(self.scheme, replace(self.mechanical, data=data))
+            check_compatibility(self.scheme, replace(self.mechanical, data=data))
         except ModelError as error:
             raise ModelError(
                 "contacts with friction, damping or a restitution below 1 do not fit: "
@@ -200,16 +201,16 @@ class MechanicalStepper(StepperBase):
         q, v = self.mechanical.q0, self.mechanical.v0
         none = np.zeros(2 * self.mechanical.m)
         own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
-        return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
+        return check_arrays(check_arrays(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
 
-    def _part_of_step(self, state: State, begin: float, end: float) -> Marched:
+    def _part_of_step(self, state: State, begin: float, end: float) -> MarchResult:
         """Compute the part of a split step between the times `begin` and `end`, s.
 
         Schemes that read loads at the ends of a step read them on its side of a corner.
         """
         return self.equal_steps(state, end - begin, np.array([begin]), inside=True)
 
-    def equal_steps(self, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats, inside: bool = False) -> MarchResult:
         """Compute whole steps of length h from the times `starts`, s; the state is not changed.
 
         `inside`: True to read loads at the ends of a step on its side of a corner. Angles beyond the range of their potential are
@@ -218,11 +219,11 @@ class MechanicalStepper(StepperBase):
         return self._marched(self._march, state, h, starts, inside)
 
     @property
-    def solves_per_step(self) -> int:
+    def substeps_per_step(self) -> int:
         """Return the number of substeps of a step, each with its own multipliers."""
         return len(self.scheme.fractions)
 
-    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+    def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep of a step of length h from t, s. None if it fails. `state` is not changed."""
         first = h * self.scheme.fractions[0]
         end, done, _, failure = self._marched(self._one_substep, state, first, np.array([t]))
@@ -231,13 +232,15 @@ class MechanicalStepper(StepperBase):
     @functools.cached_property
     def _one_substep(self) -> March:
         """Return a march whose steps are substeps of the composition."""
-        if self.solves_per_step == 1:
+        if self.substeps_per_step == 1:
             return self._march
         return March(self.mechanical, replace(self.scheme, fractions=(1.0,)), attempts=0)
 
-    def _marched(self, march: March, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
+    def _marched(
+        self, march: March, state: State, h: float, starts: Floats, inside: bool = False
+    ) -> MarchResult:
         """Compute whole steps of length h from the times `starts` with `march`, as `equal_steps` does."""
-        checked(state, self.shapes)
+        check_arrays(state, self.shapes)
         n, m = self.mechanical.n, self.mechanical.m
         ends = np.append(starts, starts[-1] + h)
         done, report = 0, Report()
@@ -245,7 +248,7 @@ class MechanicalStepper(StepperBase):
             self._count_from(state)
             q, p, v, lam, gam = np.split(state.memory, np.cumsum([n, n, n, m]))
             kept = state.own[self._condensed]
-            totals = np.concatenate([state.totals, works_in(self._system, state), kept])
+            totals = np.concatenate([state.totals, drive_works_in(self._system, state), kept])
             start = Start(starts[done], q, p, v, lam, gam, totals)
             run, failure = march.run(h, ends[done:], start, inside)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
@@ -257,21 +260,26 @@ class MechanicalStepper(StepperBase):
                 state = self._state(state, run, starts[done - 1] + h)
             if failure is not None and not (failure.passing and steps):
                 cost = Report(failure.iterations, failure.iterations, 1)
-                return Marched(state, done, report.plus(cost), failure)
-        return Marched(state, done, report, None)
+                return MarchResult(state, done, report.plus(cost), failure)
+        return MarchResult(state, done, report, None)
 
     def _count_from(self, state: State) -> None:
         """Set the counted angles of the mechanical system to those of `state`."""
-        numbers, places = self.mechanical.data.interacting.numbers, self.mechanical.info["counting"].places
+        numbers, places = (
+            self.mechanical.data.interaction_arrays.numbers,
+            self.mechanical.info["counting"].places,
+        )
         numbers[places] = part(self._system, state, "angle")[self._counted]
 
     def _counted_order(self, system: System) -> Ints:
         """Return the indices, in the block of angles of a state, of the counted angles of the mechanical system, in its order."""
-        count = interaction_table.own_of(system.others)
+        count = interaction_table.counted_variable_counts(system.others)
         first, none = np.cumsum(count) - count, np.zeros(0, np.int64)
         each = [own for role in (Role.ENERGY, Role.CONSTRAINT) for own in groups_of(system, None, role)]
         found = [
-            first[own.use][:, None] + np.arange(own.group.kind.own) for own in each if own.group.kind.own
+            first[own.use][:, None] + np.arange(own.group.kind.n_internal)
+            for own in each
+            if own.group.kind.n_internal
         ]
         return np.concatenate([none, *(of_kind.ravel() for of_kind in found)])
 
@@ -293,8 +301,8 @@ class MechanicalStepper(StepperBase):
         )
         if self._drive_values is not None:
             shape = packed_rows(self._system), 3
-            packed = given_values("drive_values", self._drive_values, np.array([t]), shape)[0]
-            take_over(self._system, packed, works, new)
+            packed = evaluate_user_function("drive_values", self._drive_values, np.array([t]), shape)[0]
+            store_drives_in_state(self._system, packed, works, new)
         if len(self._counted):
             part(self._system, new, "angle")[self._counted] = counted(self.mechanical, run.q)[-1]
         return new
@@ -304,7 +312,7 @@ class MechanicalStepper(StepperBase):
 
         It is computed from the momentum if the mass is regular, since `v` of a variational scheme lies inside the step.
         """
-        if self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS):
+        if self.scheme.singular_mass or self.mechanical.has(mechanical_system.SINGULAR_MASS):
             return at.v
         return self.mechanical.velocity(at.q, at.p)
 

@@ -10,11 +10,11 @@ further and is within a safe factor of that level.
 
 The remaining residual often has the same sign from step to step: the errors of N steps would add up to N times round-off.
 Therefore the correction for this residual is computed with the available factors and without another evaluation
-(`last_correction`): its error is of second order in round-off. The step adds this correction to the state unrounded, so that
+(`final_correction`): its error is of second order in round-off. The step adds this correction to the state unrounded, so that
 only the rounding of sums remains, whose signs are random.
 
 If forces are nearly a sign function, of a slip velocity or of the rate at which a gap closes, full corrections overshoot the
-state of rest and return. Their tangents are those of `discretization.assembly.expected_forces`.
+state of rest and return. Their tangents are those of `discretization.assembly.regularised_forces`.
 """
 
 import functools
@@ -23,24 +23,28 @@ from typing import Any
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
-from discretization.assembly.by_duals import NOT_FINITE as NOT_FINITE
-from discretization.assembly.by_duals import in_loops
-from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
-from discretization.assembly.given_motions import add_hidden_drives
-from discretization.assembly.hidden_groups import add_hidden_groups
-from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
+from discretization.assembly.constraint_rows import add_constraint_noise, has_only_common_constraints
+from discretization.assembly.generic_assembly import NOT_FINITE as NOT_FINITE
+from discretization.assembly.generic_assembly import all_have_closed_loops
+from discretization.assembly.prescribed_motions import add_drive_velocities
 from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
-from discretization.assembly.team import clear_matrix, factor_by_fronts, solve_by_fronts
-from discretization.assembly.workspace import AT_NOISE, Workspace
+from discretization.assembly.thread_team import clear_matrix, factor_by_fronts, solve_by_fronts
+from discretization.assembly.velocity_constraint_groups import add_velocity_constraint_groups
+from discretization.assembly.velocity_constraints import (
+    add_velocity_constraint_noise,
+    add_velocity_constraints,
+    correct_velocity_constraints,
+)
+from discretization.assembly.workspace import NOISE_FACTOR, Workspace
 from discretization.linear import sparse
-from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
-from discretization.linear.fronts import fronts_solve_transposed
-from discretization.linear.narrow import narrow_solve_transposed
-from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
+from discretization.linear.band_gmres import acting_blocks, solve_full_matrix, solve_with_far_blocks
+from discretization.linear.block_tridiagonal_runs import factor_with_runs, solve_with_runs
+from discretization.linear.multifrontal import fronts_solve_transposed
+from discretization.linear.narrow_band import narrow_solve_transposed
 from discretization.system import System
-from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
+from rigid.compilation.decorators import allocating_internal_kernel, compiled, internal_kernel
 from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import add3, apply, load3, times
@@ -54,7 +58,7 @@ REASONS = {
     NOT_FINITE: "the residual is not a finite number, or its tangent is not",
     RAISED: "a compiled function raised an exception, which is printed above",
 }
-CURES = {
+ADVICE = {
     NOT_CONVERGED: "try a smaller dt, more elements, or look for loads or springs that are far too stiff",
     SINGULAR: "look for a joint that repeats what another one fixes, or a frame without inertia",
     FOLDED: "use more elements, or a smaller dt",
@@ -74,10 +78,10 @@ STALLED_HIDDEN = (
     # incomplete
     0.9
 )
-MAX_TURN = 1.5  # rad, largest rotation of a frame in one Newton correction
+MAX_ROTATION = 1.5  # rad, largest rotation of a frame in one Newton correction
 
 
-def beyond_band(numbering: Any) -> bool | None:
+def has_blocks_beyond_band(numbering: Any) -> bool | None:
     """Return None if the matrix is only a band, else True.
 
     With None, kernels are compiled without fronts, far blocks and SuperLU.
@@ -85,7 +89,7 @@ def beyond_band(numbering: Any) -> bool | None:
     return None if numbering.band >= 0 and not len(numbering.far.row) else True
 
 
-@inner_kernel
+@internal_kernel
 def _factored_band(numbering, work):
     """Factor the band in place; return 0 or SINGULAR."""
     failed, _ = factor_with_runs(
@@ -101,30 +105,32 @@ def _factored_band(numbering, work):
     return SINGULAR if failed else 0
 
 
-@inner_kernel
+@internal_kernel
 def _solved_band(numbering, work):
     """Solve with the factors of the band, in place of work.rhs; return 0."""
     solve_with_runs(work.values, numbering.size, numbering.band, work.done, work.pivots, work.first, work.rhs)
     return 0
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def factor_as(beyond, numbering, work):
-    """Factor the assembled matrix as `factor` does; return 0 or SINGULAR. beyond: result of `beyond_band`."""
+    """Factor the assembled matrix as `factor` does; return 0 or SINGULAR. beyond: result of `has_blocks_beyond_band`."""
     if beyond is not None:
         return factor(numbering, work)
     return _factored_band(numbering, work)
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def solve_as(beyond, numbering, work):
-    """Solve with the factors of `factor_as`, in place of work.rhs; return 0 or SINGULAR. beyond: result of `beyond_band`."""
+    """Solve with the factors of `factor_as`, in place of work.rhs; return 0 or SINGULAR. beyond: result of
+    `has_blocks_beyond_band`.
+    """
     if beyond is not None:
         return solve(numbering, work)
     return _solved_band(numbering, work)
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def factor(numbering, work):
     """Compute the LU factors of the assembled matrix; return 0 or SINGULAR."""
     values = work.values
@@ -142,14 +148,14 @@ def factor(numbering, work):
     return SINGULAR if failed else 0
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def solve(numbering, work):
     """Compute work.rhs = matrix^-1 work.rhs; return 0 or SINGULAR, which only the iterative solver can return here."""
     values, band = work.values, numbering.band
     if band >= 0:
         failed = 0
         if numbering.far.row.size > 0:
-            failed = solved_coupled(
+            failed = solve_with_far_blocks(
                 numbering.handle,
                 numbering.far,
                 band,
@@ -169,7 +175,7 @@ def solve(numbering, work):
     return 0
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def solve_transposed(numbering, work):
     """Compute work.rhs = matrix^-T work.rhs; return 0 or SINGULAR.
 
@@ -178,7 +184,7 @@ def solve_transposed(numbering, work):
     values, band, failed = work.values, numbering.band, 0
     if band >= 0:
         if numbering.far.row.size > 0:
-            failed = solved_whole(
+            failed = solve_full_matrix(
                 numbering.handle,
                 work.panels,
                 band,
@@ -194,22 +200,22 @@ def solve_transposed(numbering, work):
     if work.integers[0] == 1:
         fronts_solve_transposed(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
         return 0
-    sparse.solved_transposed(numbering.handle, work.rhs, work.rhs)
+    sparse.solve_transposed_compiled(numbering.handle, work.rhs, work.rhs)
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def correct(system, numbering, work):
     """Add the correction in work.rhs to dr, psi (through T^-1 eta) and the multipliers; return the step length (damping
     factor).
     """
-    share = share_of(system, numbering, work)
-    correct_others(numbering, work, share)
+    share = damping_of(system, numbering, work)
+    correct_outside_groups(numbering, work, share)
     return share
 
 
-@inner_kernel
-def share_of(system, numbering, work):
+@internal_kernel
+def damping_of(system, numbering, work):
     """Return the step length for the correction in work.rhs that rotates no frame by more than MAX_TURN."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
@@ -218,18 +224,18 @@ def share_of(system, numbering, work):
             at = numbering.frame[f] + 3
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
-    return 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
+    return 1.0 if largest <= MAX_ROTATION * MAX_ROTATION else MAX_ROTATION / largest**0.5
 
 
-@inner_kernel
-def correct_others(numbering, work, damping):
+@internal_kernel
+def correct_outside_groups(numbering, work, damping):
     """Add the correction, times the damping factor, to frames in the scalar path and to multipliers."""
     correct_alone(numbering, work, damping)
     for k in range(work.lam.shape[0]):
         work.lam[k] += damping * work.rhs[work.impulses.unknown[k]]
 
 
-@inner_kernel
+@internal_kernel
 def correct_alone(numbering, work, damping):
     """Add the correction, times the damping factor, to frames in the scalar path."""
     rhs = work.rhs
@@ -240,16 +246,16 @@ def correct_alone(numbering, work, damping):
         add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
 
 
-@inner_kernel
-def no_correction(numbering, work):
+@internal_kernel
+def set_zero_correction(numbering, work):
     """Set the last correction in `work.rhs` to zero; return CONVERGED."""
     for i in range(numbering.size):
         work.rhs[i] = 0.0
     return CONVERGED
 
 
-@inner_kernel
-def rests(work):
+@internal_kernel
+def is_at_rest(work):
     """Return whether no frame moves in this step."""
     for f in range(work.dr.shape[0]):
         for i in range(3):
@@ -258,8 +264,8 @@ def rests(work):
     return True
 
 
-@inner_kernel
-def alone_rest(work):
+@internal_kernel
+def scalar_frames_rest(work):
     """Return whether no frame in the scalar path moves in this step; frames in SIMD batches are not checked."""
     for f in work.alone:
         for i in range(3):
@@ -268,21 +274,22 @@ def alone_rest(work):
     return True
 
 
-@allocating_inner_kernel
-def last_correction(beyond, numbering, work, level, factored, count):
+@allocating_internal_kernel
+def final_correction(beyond, numbering, work, level, factored, count):
     """Compute in work.rhs the correction for the remaining residual of a solved step.
 
     It is zero if the residual is negligible, if nothing moves, and in `em-d`, which computes the velocities at the end with the
     residual. Return CONVERGED, or NOT_FINITE if the matrix or the correction is not finite.
 
-    beyond: result of `beyond_band`; factored: True if factors are available. Otherwise the matrix itself is available, of a
+    beyond: result of `has_blocks_beyond_band`; factored: True if factors are available. Otherwise the matrix itself is
+    available, of a
     prediction that needed no iteration.
     """
-    no_correction(numbering, work)
+    set_zero_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
         return CONVERGED
     if not factored:
-        if rests(work):
+        if is_at_rest(work):
             return CONVERGED
         count[1] += 1
         if factor_as(beyond, numbering, work) != 0:
@@ -290,21 +297,21 @@ def last_correction(beyond, numbering, work, level, factored, count):
     for i in range(numbering.size):
         work.rhs[i] = -work.residual[i]
     if solve_as(beyond, numbering, work) != 0:
-        return no_correction(numbering, work)
+        return set_zero_correction(numbering, work)
     for i in range(numbering.size):
         if not abs(work.rhs[i]) < 1e300:
             return NOT_FINITE
     return CONVERGED
 
 
-@inner_kernel
-def needs_no_matrix(work, level):
-    """Return whether a step that the prediction already solves needs no `last_correction`."""
-    return level <= _NEGLIGIBLE or work.dissipation.law.size > 0 or rests(work)
+@internal_kernel
+def is_solved_by_prediction(work, level):
+    """Return whether a step that the prediction already solves needs no `final_correction`."""
+    return level <= _NEGLIGIBLE or work.dissipation.law.size > 0 or is_at_rest(work)
 
 
-@inner_kernel
-def residual_over_noise(numbering, work):
+@internal_kernel
+def residual_over_roundoff(numbering, work):
     """Return the largest residual in units of its round-off level; -1 if it is not finite."""
     worst = 0.0
     for i in range(numbering.size):
@@ -315,7 +322,7 @@ def residual_over_noise(numbering, work):
     return worst
 
 
-@inner_kernel
+@internal_kernel
 def matrix_is_finite(numbering, work):
     """Return whether all entries of the matrix are finite."""
     for k in range(numbering.n_values):  # noqa: SIM110  numba compiles loops
@@ -324,8 +331,8 @@ def matrix_is_finite(numbering, work):
     return True
 
 
-@inner_kernel
-def earned(level, before, solved):
+@internal_kernel
+def may_reuse_factors(level, before, solved):
     """Return whether factors may be reused after a correction to this level: two more corrections like it would lead below
     `solved`.
     """
@@ -341,20 +348,20 @@ def _equations(system, numbering, hidden, state, work, h, tangent):
     if failed != 0:
         return NOT_FINITE if failed == NOT_FINITE else FOLDED
     if hidden is not None:
-        add_hidden(system, numbering, hidden, state, work, h, tangent)
-        add_hidden_groups(numbering, hidden, state, work, h, tangent)
-        add_hidden_drives(system, numbering, hidden, state, work, h, tangent)
+        add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
+        add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent)
+        add_drive_velocities(system, numbering, hidden, state, work, h, tangent)
     return 0
 
 
 def _common_equations(system, numbering, hidden, state, work, h, tangent):
     """Assemble residual and matrix for models without elements of order p and interactions with the generic assembly
-    (`by_duals`).
+    (`generic_groups`).
     """
     if assemble(system, numbering, state, work, h, tangent, None) != 0:
         return FOLDED
     if hidden is not None:
-        add_hidden(system, numbering, hidden, state, work, h, tangent)
+        add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
     return 0
 
 
@@ -363,7 +370,7 @@ def _bare_equations(system, numbering, hidden, state, work, h, tangent):
     if assemble(system, numbering, state, work, h, tangent, None, None) != 0:
         return FOLDED
     if hidden is not None:
-        add_hidden(system, numbering, hidden, state, work, h, tangent)
+        add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
     return 0
 
 
@@ -381,7 +388,7 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     return 0
 
 
-def prints_of(*models: Any) -> tuple[Any, ...]:
+def argument_fingerprints(*models: Any) -> tuple[Any, ...]:
     """Return the fingerprints by which numba recognises argument types.
 
     Computing them takes negligible time; computing the types takes as long as many steps.
@@ -401,17 +408,17 @@ def equations_of(
     """Return the equations of such a model as a compiled function that is passed to `march`.
 
     which: equations of a scheme that replaces those of `em`, or None. It is a Python function of these models, h and whether the
-    matrix is wanted, which returns 0 or FOLDED. prints: `prints_of` the models, if they are known.
+    matrix is wanted, which returns 0 or FOLDED. prints: `argument_fingerprints` the models, if they are known.
 
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without the terms that the model
     does not have.
     """
-    general = bool(system.spans.kind.size or not in_loops(work.by_duals))
-    plain = _bare_equations if common_alone(system) else _common_equations
+    general = bool(system.spans.kind.size or not all_have_closed_loops(work.generic_groups))
+    plain = _bare_equations if has_only_common_constraints(system) else _common_equations
     of_model = _damped_equations if work.dissipation.law.size else _equations if general else plain
     which = of_model if which is None else which
     models = system, numbering, hidden, state, work
-    known = which, *(prints or prints_of(*models))
+    known = which, *(prints or argument_fingerprints(*models))
     if known not in _known:
         _known[known] = _compiled(which, *map(typeof, models))
     return _known[known]
@@ -425,22 +432,23 @@ def _compiled(equations: Any, *models: Any) -> Any:
     return compiled(types.int64(*models, types.float64, types.boolean))(equations)
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam.
 
-    beyond: result of `beyond_band`; count: (2,) receives the numbers of iterations and factorisations, which are added.
+    beyond: result of `has_blocks_beyond_band`; count: (2,) receives the numbers of iterations and factorisations, which are
+    added.
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
     # a prediction is accepted only at round-off: one within a larger tolerance may mean that nothing moves
-    enough = AT_NOISE * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
+    enough = NOISE_FACTOR * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = (
-        work.rested[0] == 0,
+        work.solved_without_matrix[0] == 0,
         False,
     )  # tangent: a matrix is wanted; known: the residual is known already
-    work.rested[0] = 0
+    work.solved_without_matrix[0] = 0
     coupled = numbering.far.row.size > 0
     while True:
         failed = equations(system, numbering, hidden, state, work, h, tangent)
@@ -450,27 +458,27 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
             if iteration < 2:
                 add_constraint_noise(numbering, work)
                 if hidden is not None:
-                    add_hidden_noise(numbering, hidden, work)
-            level = residual_over_noise(numbering, work)
+                    add_velocity_constraint_noise(numbering, hidden, work)
+            level = residual_over_roundoff(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
             if level <= (enough if iteration == 0 else work.solved):
                 if iteration == 0:
-                    work.rested[0] = needs_no_matrix(work, level)
-                    if not tangent and work.rested[0] == 0:
+                    work.solved_without_matrix[0] = is_solved_by_prediction(work, level)
+                    if not tangent and work.solved_without_matrix[0] == 0:
                         tangent = True
                         continue
                 # with `tangent` a new matrix has overwritten the factors
                 factored = iteration > 0 and not tangent
-                return last_correction(beyond, numbering, work, level, factored, count)
+                return final_correction(beyond, numbering, work, level, factored, count)
             stalled = iteration > 2 and level > stall * before
             # round-off: another correction would be as large as its error
             if stalled and fresh and level <= _SAFE:
-                return no_correction(numbering, work)
+                return set_zero_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
             if not tangent and (
-                iteration == 0 or not earned(level, before, work.solved if coupled else 1e300)
+                iteration == 0 or not may_reuse_factors(level, before, work.solved if coupled else 1e300)
             ):
                 tangent = known = True
                 continue
@@ -479,7 +487,11 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
         # evaluate the matrix with the residual if a new matrix will be needed
-        fresh, known, tangent = tangent, False, coupled and not earned(_EXPECTED * level, level, work.solved)
+        fresh, known, tangent = (
+            tangent,
+            False,
+            coupled and not may_reuse_factors(_EXPECTED * level, level, work.solved),
+        )
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
@@ -487,7 +499,7 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
             return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
         if hidden is not None:
             share = correct(system, numbering, work)
-            correct_hidden(system, numbering, hidden, work, share)
+            correct_velocity_constraints(system, numbering, hidden, work, share)
             move(system, state, work)
         else:
             correct(system, numbering, work)

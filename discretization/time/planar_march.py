@@ -12,14 +12,14 @@ it to the state unrounded.
 """
 
 from discretization.assembly.predictor import (
+    count_known_means,
     factors_of,
-    known_means,
-    put_record,
-    remember_number,
+    store_mean,
+    update_record,
     weights_at,
 )
-from discretization.assembly.workspace import AT_NOISE
-from discretization.memory import WIDTH as IN_SPACE
+from discretization.assembly.workspace import NOISE_FACTOR
+from discretization.integrator_memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import (
     AOM,
     AX,
@@ -49,19 +49,19 @@ from discretization.planar.arrays import (
     W0,
     Z0,
 )
-from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
-from discretization.planar.element_lanes import dissipated, largest_shift
-from discretization.planar.joints import add_joint_noise, turn
+from discretization.planar.element_lanes import dissipated, largest_relative_displacement
+from discretization.planar.joints import raise_joint_roundoff, turn
+from discretization.planar.low_rank_update import solve_with_couplings
 from discretization.planar.springs import end_springs, strained
 from discretization.planar.step import (
-    add_load_noise,
     begin_step,
     evaluate,
     face,
+    load_state_in_plane,
     load_step,
-    put_state,
-    take_state,
+    raise_load_roundoff,
+    store_state_in_plane,
 )
 from discretization.time.newton import (
     CONVERGED,
@@ -71,8 +71,13 @@ from discretization.time.newton import (
     SINGULAR,
     STALLED,
 )
-from discretization.time.planar_newton import add_corrections, begin_hanging, largest_turn, newton_hanging
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from discretization.time.planar_newton import (
+    add_corrections,
+    begin_open_chain,
+    largest_rotation,
+    solve_open_chain,
+)
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import most, root
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
@@ -89,7 +94,7 @@ INTACT = (
 SMALL = 1e-8
 
 
-@small_kernel
+@inline_kernel
 def level_of_frame(own):
     """Return the residual of a frame in units of its round-off level, and a sum of its parts, which is not finite if a part is
     not.
@@ -99,14 +104,14 @@ def level_of_frame(own):
     return most(most(r1, r2) * moment, r3 * force) / (force * moment), r1 + r2 + r3
 
 
-@small_kernel
+@inline_kernel
 def level_of_hinge(w):
     """Return the residual of the rows of a hinge in units of its round-off level, and a sum of its parts."""
     g1, g2 = abs(w[G1]), abs(w[G2])
     return most(g1, g2) * w[FINE], g1 + g2
 
 
-@inner_kernel
+@internal_kernel
 def _level(tables, work):
     """Return the largest residual in units of its round-off level; -1 if it is not finite."""
     worst = total = 0.0
@@ -125,7 +130,7 @@ def _level(tables, work):
     return worst if worst < 1e300 else -1.0
 
 
-@inner_kernel
+@internal_kernel
 def _level_of_rows(tables, work, item):
     """Return the largest residual of the rows of an item in units of its round-off level; 1e300 if it is not finite."""
     worst = 0.0
@@ -137,15 +142,18 @@ def _level_of_rows(tables, work, item):
     return worst
 
 
-@inner_kernel
+@internal_kernel
 def _is_small(tables, work):
     """Return whether the correction rotates frames, and displaces those of an element or a spring relatively, by at most
     SMALL.
     """
-    return largest_turn(work) <= SMALL and max(strained(tables, work), largest_shift(tables, work)) <= SMALL
+    return (
+        largest_rotation(work) <= SMALL
+        and max(strained(tables, work), largest_relative_displacement(tables, work)) <= SMALL
+    )
 
 
-@inner_kernel
+@internal_kernel
 def _no_correction(work):
     """Set the last correction to zero; return CONVERGED."""
     for s in range(work.hinges.shape[0]):
@@ -156,8 +164,8 @@ def _no_correction(work):
     return CONVERGED
 
 
-@small_kernel
-def wants_matrix(level, turns):
+@inline_kernel
+def needs_new_matrix(level, turns):
     """Return whether the second correction needs a new matrix after a first one that rotates frames by `turns`, if nothing is
     stretched.
 
@@ -168,7 +176,7 @@ def wants_matrix(level, turns):
     return level * contraction * contraction > LEFT
 
 
-@inner_kernel
+@internal_kernel
 def newton(tables, work, h, values, most, count):
     """Solve the step's equations from the present increments; count: (2,) iterations and factorisations, which are added."""
     before, iteration, fresh = 1e300, 0, False  # fresh: the last correction used a new matrix
@@ -180,13 +188,13 @@ def newton(tables, work, h, values, most, count):
         if evaluate(tables, work, h, values, tangent) != 0:
             return FOLDED
         if iteration < 2 and not known:
-            add_joint_noise(tables, work, 1.0)
+            raise_joint_roundoff(tables, work, 1.0)
         level = _level(tables, work)
         if level < 0.0:
             return NOT_FINITE
         if level <= NEGLIGIBLE:
             return _no_correction(work)
-        solved = AT_NOISE if iteration == 0 else tables.solved  # as in `discretization.time.newton`
+        solved = NOISE_FACTOR if iteration == 0 else tables.solved  # as in `discretization.time.newton`
         contraction = level / before
         if not tangent and level > solved and (contraction > QUADRATIC or level * contraction > LEFT):
             tangent = known = True
@@ -204,17 +212,17 @@ def newton(tables, work, h, values, most, count):
             and foreseen <= LEFT
         )
         count[1] += tangent
-        if solve_coupled(tables, work, not tangent) != 0:
+        if solve_with_couplings(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= solved else SINGULAR
         if last and (level <= solved or _is_small(tables, work)):
             return CONVERGED
-        fresh, turns = tangent, largest_turn(work)
+        fresh, turns = tangent, largest_rotation(work)
         add_corrections(work, turns)
         # if the present factors suffice for the next correction, no matrix is computed: they reduce the error by the
         # contraction
         if iteration == 0:
             stretches = tables.elements.ends.shape[0] > 0 or tables.spring.shape[0] > 0
-            tangent = stretches or wants_matrix(level, turns)
+            tangent = stretches or needs_new_matrix(level, turns)
         else:
             tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
         before, known = level, False
@@ -222,7 +230,7 @@ def newton(tables, work, h, values, most, count):
         count[0] += 1
 
 
-@inner_kernel
+@internal_kernel
 def account(tables, state, work, h, values):
     """Add the work of loads and drives, with the last correction, and the dissipation of the step to state.totals."""
     for l in range(tables.load.shape[0]):
@@ -236,12 +244,12 @@ def account(tables, state, work, h, values):
         state.totals[1] += dissipated(tables, work, h)
 
 
-@inner_kernel
+@internal_kernel
 def commit(state, work, h, w, history):
     """Advance the planar state to the end of the step, and add it to the predictor history, if there is one (`history`).
 
     w: weights of the step in (1) of `discretization.assembly.predictor`. Return the largest errors of both predictions of its
-    mean velocities, as `remember_number` does.
+    mean velocities, as `store_mean` does.
     """
     rate, memory, frames = 1.0 / h, state.memory, work.hinges.shape[0]
     first, n = IN_SPACE * state.r.shape[0], IN_PLANE * frames
@@ -265,46 +273,46 @@ def commit(state, work, h, w, history):
         own[OM] += dom
         own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
         if history:
-            missed = remember_number(memory, i, n, own[VX] - 0.5 * dvx, w, missed)
-            missed = remember_number(memory, i + 1, n, own[VY] - 0.5 * dvy, w, missed)
-            missed = remember_number(memory, i + 2, n, own[OM] - 0.5 * dom, w, missed)
+            missed = store_mean(memory, i, n, own[VX] - 0.5 * dvx, w, missed)
+            missed = store_mean(memory, i + 1, n, own[VY] - 0.5 * dvy, w, missed)
+            missed = store_mean(memory, i + 2, n, own[OM] - 0.5 * dom, w, missed)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
     return missed
 
 
-@flat_kernel
-def planar_step(advancing, state, substeps, k, last, values, most, count):
+@always_inline_kernel
+def planar_step(context, state, substeps, k, last, values, most, count):
     """Take one substep of a planar model (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
     The state need not be updated within a step. If the numbers of the plane are those of the state (`aligned`), it need not be
     updated before the last substep either. With rods in a plane that is not aligned, the planar state is read from the state at
     each substep.
     """
-    tables, work, n = advancing.tables, advancing.work, len(substeps)
+    tables, work, n = context.tables, context.work, len(substeps)
     history, h, stays = (
-        advancing.weights.shape[0] > 0,
+        context.weights.shape[0] > 0,
         substeps[k % n],
         tables.aligned or tables.elements.ends.shape[0] == 0,
     )
     if k == 0 or not (tables.aligned or (stays and k % n != 0)):
-        take_state(tables, state, work)
-    known = known_means(advancing.weights, state.memory, substeps, k)
-    w = weights_at(advancing.weights, known, k % n)
+        load_state_in_plane(tables, state, work)
+    known = count_known_means(context.weights, state.memory, substeps, k)
+    w = weights_at(context.weights, known, k % n)
     by = factors_of(state.memory, known, w)
-    if tables.hung:
-        begin_hanging(tables, state, work, h, values, by, history)
-        status = newton_hanging(tables, work, h, values, most, count)
+    if tables.is_open_chain:
+        begin_open_chain(tables, state, work, h, values, by, history)
+        status = solve_open_chain(tables, work, h, values, most, count)
     else:
         begin_step(tables, state, work, h, by, history)
         begin_drives(tables, state, work, values)
-        add_load_noise(tables, work, h, values)
+        raise_load_roundoff(tables, work, h, values)
         status = newton(tables, work, h, values, most, count)
     if status != CONVERGED:
         if n == 1:  # the planar state is that at the start of the step, and the state in space may be too
             if k > 0 and tables.aligned:
-                put_state(tables, state, work)
+                store_state_in_plane(tables, state, work)
             count[INTACT] = 1
         return status
     if tables.accounts:
@@ -312,8 +320,8 @@ def planar_step(advancing, state, substeps, k, last, values, most, count):
     end_springs(tables, state, work, h)
     missed = commit(state, work, h, w, history)
     if history:
-        put_record(state.memory, h, known, missed)
+        update_record(state.memory, h, known, missed)
     if last or not (stays and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
-        put_state(tables, state, work)
+        store_state_in_plane(tables, state, work)
     end_drives(tables, state, values)
     return CONVERGED

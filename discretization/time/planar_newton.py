@@ -1,6 +1,6 @@
 """Solve steps of planar open chains on hinges under weights and loads: Newton's method judged by the size of its corrections.
 
-No round-off levels are needed: the rotations of the corrections predict the next one (`discretization.time.last_correction`) as
+No round-off levels are needed: the rotations of the corrections predict the next one (`discretization.time.newton_stopping`) as
 in space. The size of a negligible correction is smaller here, because fewer numbers are rounded.
 
 Joint impulses start from the inverse dynamics of the predicted motion, from the leaves to the root:
@@ -12,43 +12,46 @@ correction is its size times the error of the impulses. With (1) it is the squar
 """
 
 from discretization.planar.arrays import C0, DX, DY, G1, G2, MPSI, MX, MY, PSI, R1, R2, R3, S0, VX, VY
-from discretization.planar.elimination import again_by_hinges, back_to_hinges, eliminate_hinges
+from discretization.planar.elimination import back_substitute_hinges, eliminate_hinges, resolve_hinges
 from discretization.planar.joints import begin_hinges
-from discretization.planar.step import add_loads, along, begin_bodies, put_bodies
-from discretization.time.last_correction import is_last, may_go_again
-from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_FINITE, SINGULAR
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.planar.step import add_bodies, add_loads, along, begin_bodies
+from discretization.time.newton import CONVERGED, MAX_ROTATION, NOT_CONVERGED, NOT_FINITE, SINGULAR
+from discretization.time.newton_stopping import can_reuse_tangent, is_converged_after
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.lanes import most
 
 # fraction of the largest rotation of the step: size of a negligible correction; the energy is known to this part
-NOTHING = 1.5e-17
-LEAST_TURN = 1e-6  # rad, used as the largest rotation if nothing moves
+NEGLIGIBLE_CORRECTION = 1.5e-17
+MIN_ROTATION = 1e-6  # rad, used as the largest rotation if nothing moves
 
 
-@small_kernel
-def is_last_hanging(size, before, iteration, solved, again, turn):
-    """Return whether no further correction is needed, as `is_last` does; sizes are relative to `turn`, the largest rotation of
+@inline_kernel
+def is_chain_converged(size, before, iteration, solved, reuse_factors, turn):
+    """Return whether no further correction is needed, as `is_converged_after` does; sizes are relative to `turn`, the largest
+    rotation of
     the step.
     """
-    return is_last(size, before, iteration, 0.1 * solved * turn, again, NOTHING * turn)
+    return is_converged_after(
+        size, before, iteration, 0.1 * solved * turn, reuse_factors, NEGLIGIBLE_CORRECTION * turn
+    )
 
 
-@small_kernel
-def goes_again(size, before, turn, bodies):
+@inline_kernel
+def can_reuse_chain_tangent(size, before, turn, bodies):
     """Return whether the correction after one of this size reuses its tangents."""
-    return may_go_again(size, before, NOTHING * turn, bodies)
+    return can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION * turn, bodies)
 
 
-@inner_kernel
-def turn_of_step(work):
+@internal_kernel
+def predicted_rotation(work):
     """Return the largest predicted rotation of the step, rad."""
-    turn = 0.0 * work.frames[0, PSI] + LEAST_TURN
+    turn = 0.0 * work.frames[0, PSI] + MIN_ROTATION
     for s in range(work.hinges.shape[0]):
         turn = most(turn, abs(work.frames[s, PSI]))
     return turn
 
 
-@inner_kernel
+@internal_kernel
 def begin_impulses(tables, work, h, values):
     """Set the initial impulses of the hinges by (1)."""
     rate, gx, gy = 1.0 / h, h * tables.gravity[0], h * tables.gravity[1]
@@ -69,7 +72,7 @@ def begin_impulses(tables, work, h, values):
         lam[0], lam[1] = sign * fx, sign * fy
 
 
-@inner_kernel
+@internal_kernel
 def _add_force(tables, work, h, values, l):
     """Add the impulse of a load; a follower load acts as at the start of the step."""
     own, value = work.frames[tables.on[l]], values[tables.load[l]]
@@ -83,34 +86,34 @@ def _add_force(tables, work, h, values, l):
     own[R2] += h * (own[S0] * F + own[C0] * G)
 
 
-@inner_kernel
-def begin_hanging(tables, state, work, h, values, by, history):
+@internal_kernel
+def begin_open_chain(tables, state, work, h, values, by, history):
     """Begin a step of an open chain; by, history: as in `begin_bodies`."""
     begin_bodies(state, work, h, by, history)
     begin_hinges(tables, work)
     begin_impulses(tables, work, h, values)
 
 
-@inner_kernel
-def correct_hanging(tables, work, h, values, again):
+@internal_kernel
+def correct_open_chain(tables, work, h, values, reuse_factors):
     """Compute the corrections at the present increments into `work`; return the largest rotation, NaN if a correction is not
     finite.
 
     again: True to reuse the tangents of the corrections before, False to compute new ones.
     """
-    count, fresh = work.hinges.shape[0], not again
-    put_bodies(tables, work, h, fresh)
+    count, fresh = work.hinges.shape[0], not reuse_factors
+    add_bodies(tables, work, h, fresh)
     add_loads(tables, work, h, values, fresh)
-    if again:
-        again_by_hinges(tables, work, 0, count)
+    if reuse_factors:
+        resolve_hinges(tables, work, 0, count)
     else:
         eliminate_hinges(tables, work, 0, count)
-    back_to_hinges(tables, work, count - 1, 0)
-    return largest_turn(work)
+    back_substitute_hinges(tables, work, count - 1, 0)
+    return largest_rotation(work)
 
 
-@inner_kernel
-def largest_turn(work):
+@internal_kernel
+def largest_rotation(work):
     """Return the largest rotation of the corrections, rad; NaN if one is not finite."""
     largest = beyond = 0.0 * work.frames[0, MPSI]
     for s in range(work.hinges.shape[0]):
@@ -119,13 +122,13 @@ def largest_turn(work):
     return largest + beyond
 
 
-@inner_kernel
+@internal_kernel
 def add_corrections(work, largest):
     """Add the corrections to increments and impulses, all scaled down if they rotate a frame too far.
 
     largest: largest rotation of the corrections, rad.
     """
-    damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
+    damping = 1.0 if largest <= MAX_ROTATION else MAX_ROTATION / largest
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         own[DX] += damping * own[MX]
@@ -136,10 +139,10 @@ def add_corrections(work, largest):
         work.lam[j, 1] += damping * work.more[j, 1]
 
 
-@inner_kernel
+@internal_kernel
 def _fails(tables, work, h, values):
     """Return why corrections are not finite: SINGULAR or NOT_FINITE."""
-    put_bodies(tables, work, h, False)
+    add_bodies(tables, work, h, False)
     add_loads(tables, work, h, values, False)
     total = 0.0
     for s in range(work.hinges.shape[0]):
@@ -148,23 +151,25 @@ def _fails(tables, work, h, values):
     return SINGULAR if total < 1e300 else NOT_FINITE
 
 
-@inner_kernel
-def newton_hanging(tables, work, h, values, most_iterations, count):
+@internal_kernel
+def solve_open_chain(tables, work, h, values, most_iterations, count):
     """Solve the equations of a step of an open chain from the present increments, as `discretization.time.planar_march.newton`
     does.
     """
-    before, iteration, again, turn = 0.0, 0, False, turn_of_step(work)
+    before, iteration, reuse_factors, turn = 0.0, 0, False, predicted_rotation(work)
     while True:
-        size = correct_hanging(tables, work, h, values, again)
-        count[1] += not again
+        size = correct_open_chain(tables, work, h, values, reuse_factors)
+        count[1] += not reuse_factors
         if not size < 1e300:
             return _fails(tables, work, h, values)
-        if is_last_hanging(size, before, iteration + 1, tables.solved, again, turn):
+        if is_chain_converged(size, before, iteration + 1, tables.solved, reuse_factors, turn):
             return CONVERGED
         if iteration == most_iterations:
             return NOT_CONVERGED
         add_corrections(work, size)
-        again = not again and goes_again(size, before, turn, work.hinges.shape[0])
+        reuse_factors = not reuse_factors and can_reuse_chain_tangent(
+            size, before, turn, work.hinges.shape[0]
+        )
         before = size
         iteration += 1
         count[0] += 1

@@ -6,52 +6,52 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from discretization.memo import memo, of_tables
-from discretization.planar.arrays import IN_PLANE, Advancing, Tables, work_of
-from discretization.planar.plane import Plane, plane_of
-from discretization.planar.runs import key_of, lanes_of
-from discretization.planar.symmetry import Symmetry
-from discretization.planar.tables import tables_of
+from discretization.memoization import memoized, per_tables
+from discretization.planar.arrays import IN_PLANE, StepContext, Tables, allocate_work
+from discretization.planar.batch_arrays import batch_key, stack_runs
+from discretization.planar.symmetry_input import Symmetry
+from discretization.planar.symmetry_plane import SymmetryPlane, find_symmetry_plane
+from discretization.planar.tables import build_tables
 from discretization.system import System
-from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import DriveValues, LoadValues
-from rigid.settled import settled
+from discretization.time.structured_stepper import StructuredStepper
+from rigid.bound_arguments import bind_tuple
 from rigid.system import Floats, State
 
 SOLVER = "planar"
 
 
-class Planar(tuple[Plane, Tables]):
+class PlanarModel(tuple[SymmetryPlane, Tables]):
     """A model that moves in a plane, prepared for `PlanarStepper`: the plane and the arrays."""
 
     __slots__ = ()
 
 
-def planar_of(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> Planar | str:
+def planar_model(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> PlanarModel | str:
     """Return the model in its plane, or a text with the reason why it is solved in space. tolerance: as in `Stepper`."""
     return _planar_of(system, symmetry, tolerance, system.gravity)
 
 
-@memo(of_tables)
-def _planar_of(system: System, symmetry: Symmetry, tolerance: float, gravity: Floats) -> Planar | str:
-    """Return the result of `planar_of`; `gravity`: that of the system, since the result depends on it."""
-    plane = plane_of(system, symmetry)
+@memoized(per_tables)
+def _planar_of(system: System, symmetry: Symmetry, tolerance: float, gravity: Floats) -> PlanarModel | str:
+    """Return the result of `planar_model`; `gravity`: that of the system, since the result depends on it."""
+    plane = find_symmetry_plane(system, symmetry)
     if isinstance(plane, str):
         return plane
-    tables = tables_of(system, symmetry.state, plane, tolerance)
-    return tables if isinstance(tables, str) else Planar((plane, tables))
+    tables = build_tables(system, symmetry.state, plane, tolerance)
+    return tables if isinstance(tables, str) else PlanarModel((plane, tables))
 
 
-class PlanarStepper(ShapeStepper):
+class PlanarStepper(StructuredStepper):
     """Advance states of a model that moves in a plane: the equations of `em` with three unknowns a frame.
 
-    planar: result of `planar_of` for this system and its initial state.
+    planar: result of `planar_model` for this system and its initial state.
     """
 
     def __init__(
         self,
         system: System,
-        planar: Planar,
+        planar: PlanarModel,
         h: float,
         order: int = 2,
         load_values: LoadValues | None = None,
@@ -68,26 +68,26 @@ class PlanarStepper(ShapeStepper):
         oscillates = len(self.tables.elements.ends) > 0
         count = IN_PLANE * len(self.tables.parent) if earlier and not oscillates else 0
         super().__init__(system, h, order, load_values, halves, count, drive_values)
-        self._work = work_of(self.tables)
+        self._work = allocate_work(self.tables)
         self._settled: Any = None
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
         self.solver_settings |= self.remembered()
 
     pace = 0.15  # microseconds a step and frame: 5 and 20 bars
 
-    def _key_of_lanes(self) -> tuple[Any, ...]:
-        return key_of(self)
+    def _batch_key(self) -> tuple[Any, ...]:
+        return batch_key(self)
 
     @staticmethod
-    def lanes_of(steppers: Sequence[Any]) -> Any:
-        """Return the arrays of up to eight steppers for `march_of_lanes`, as `Stepper` does."""
-        return lanes_of(steppers)
+    def stack_runs(steppers: Sequence[Any]) -> Any:
+        """Return the arrays of up to eight steppers for `batch_march_kernel`, as `Stepper` does."""
+        return stack_runs(steppers)
 
-    def march_of_lanes(self) -> Any:
+    def batch_march_kernel(self) -> Any:
         """Return the compiled march of eight runs, as `Stepper` does."""
-        from discretization.time.planar_run_march import march_planar_runs
+        from discretization.time.planar_batch_march import march_planar_batch
 
-        return march_planar_runs
+        return march_planar_batch
 
     @property
     def solved(self) -> float:
@@ -96,7 +96,7 @@ class PlanarStepper(ShapeStepper):
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
         """Return the planar model; its kernel arguments are unpacked once and reused as long as the model is the same object."""
-        models, known = Advancing(self.tables, self._work, self.weights), self._settled
+        models, known = StepContext(self.tables, self._work, self.weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
-            known = self._settled = models, settled(models)
+            known = self._settled = models, bind_tuple(models)
         return known[1], None, None

@@ -1,7 +1,7 @@
 """Evaluate driven (rheonomic) constraints g(q, t) = 0 in a step, and the work of their drives.
 
 If a scheme enforces g at the end of a step and its discrete derivative in between, with parameters X0, X1 at both ends and
-Xbar = (X0 + X1)/2 (`rigid.interactions.driven`),
+Xbar = (X0 + X1)/2 (`rigid.interactions.driven_constraints`),
 
     D g(Xbar) . (q1 - q0) = -(g(q0; dX) + g(q1; dX))/2,   dX = X1 - X0                                    (1)
 
@@ -20,9 +20,16 @@ step; the last one is always the end.
 from typing import NamedTuple
 
 from discretization.time.scheme import drives
-from discretization.time.scratch import PerCoordinate, scratch
-from rigid.charts.drives import add_driven_pull, add_values, add_works, place, place_rates, place_sum
-from rigid.compilation.decorators import inner_kernel
+from discretization.time.scratch_vectors import PerCoordinate, scratch
+from rigid.charts.driven_constraints import (
+    add_driven_pull,
+    add_values,
+    add_works,
+    place,
+    place_rates,
+    place_sum,
+)
+from rigid.compilation.decorators import internal_kernel
 
 
 class Inertia(NamedTuple):
@@ -34,54 +41,54 @@ class Inertia(NamedTuple):
 inertia = scratch(Inertia)
 
 
-@inner_kernel
+@internal_kernel
 def start_of(S):
     """Return the row of the signals at the start, for schemes that use the two ends only."""
     return S.signal.shape[0] - 2
 
 
-@inner_kernel
+@internal_kernel
 def end_of(S):
     """Return the row of the signals at the end."""
     return S.signal.shape[0] - 1
 
 
-@inner_kernel
-def place_mean(D, S):
+@internal_kernel
+def set_mean_parameters(D, S):
     """Set the parameters of the driven constraints to Xbar."""
     if D.driven.rows.size > 0:
         place_sum(D, 0.5, S.signal[start_of(S)], 0.5, S.signal[end_of(S)], 0)
 
 
-@inner_kernel
-def place_start(D, S):
+@internal_kernel
+def set_start_parameters(D, S):
     """Set the parameters of the driven constraints to X0."""
     if D.driven.rows.size > 0:
         place(D, S.signal[start_of(S)])
 
 
-@inner_kernel
-def place_end(D, S):
+@internal_kernel
+def set_end_parameters(D, S):
     """Set the parameters of the driven constraints to X1."""
     if D.driven.rows.size > 0:
         place(D, S.signal[end_of(S)])
 
 
-@inner_kernel
-def place_node(D, S, node):
+@internal_kernel
+def set_node_parameters(D, S, node):
     """Set the parameters of the driven constraints to X at row `node` of the signals."""
     if D.driven.rows.size > 0:
         place(D, S.signal[node])
 
 
-@inner_kernel
+@internal_kernel
 def end_constraints(fn, D, S, q1, out):
     """Compute out (m,) = g(q1; X1)."""
-    place_end(D, S)
+    set_end_parameters(D, S)
     fn.constraints(q1, D, out)
 
 
-@inner_kernel
+@internal_kernel
 def add_explicit(D, S, node, q, out):
     """Add g(q; dX/dt) to out (m,), with dX/dt in row `node` of the signals; the parameters are left at X of that row."""
     if D.driven.rows.size > 0:
@@ -90,13 +97,13 @@ def add_explicit(D, S, node, q, out):
         place(D, S.signal[node])
 
 
-@inner_kernel
+@internal_kernel
 def add_explicit_at_end(D, S, q1, out):
     """Add g(q1; dX1/dt) to out (m,); the parameters are left at X1."""
     add_explicit(D, S, end_of(S), q1, out)
 
 
-@inner_kernel
+@internal_kernel
 def add_explicit_pull(D, S, node, q, factor, gam, out):
     """Add factor times the gradient of gam . g(q; dX/dt) to out (n,), with dX/dt in row `node` of the signals.
 
@@ -108,7 +115,7 @@ def add_explicit_pull(D, S, node, q, factor, gam, out):
         place(D, S.signal[node])
 
 
-@inner_kernel
+@internal_kernel
 def add_works_between(D, S, q1, lam, works):
     """Add the work (1) to works (drives,)."""
     place_sum(D, -1.0, S.signal[start_of(S)], 1.0, S.signal[end_of(S)], 0)
@@ -122,7 +129,7 @@ def drives_between(fn, D, S, W, x, q1, p1, lam, gam, works):
     add_works_between(D, S, q1, lam, works)
 
 
-@inner_kernel
+@internal_kernel
 def add_hidden_works(D, sign, gam, rate, works):
     """Add sign gam . g_v of the driven rows to works (drives,), a term of (2) with Xbar."""
     for k in range(D.driven.rows.size):
@@ -130,7 +137,7 @@ def add_hidden_works(D, sign, gam, rate, works):
         works[own.drive] += sign * gam[own.row] * rate[own.row]
 
 
-@inner_kernel
+@internal_kernel
 def add_kinetic(fn, D, W, sign, q, p, v, works):
     """Add sign times the kinetic energy T of the driven frames, (3), to works (drives,)."""
     if D.driven.frames.size == 0:

@@ -16,9 +16,9 @@ import numpy as np
 from numba import types
 
 from rigid.compilation.decorators import compiled
-from rigid.mechanics.mechanical import C1, C2, DATA, F1, F2, FUNCTIONS, QUATERNIONS, MechanicalSystem
-from rigid.references import Reference, by_reference
+from rigid.mechanics.mechanical_system import C1, C2, DATA, F1, F2, FUNCTIONS, QUATERNIONS, MechanicalSystem
 from rigid.system import Floats
+from rigid.tuple_references import Reference, by_reference
 
 # Kinds of unknown blocks: coordinates, momenta, velocities, forces (guess 0), the multipliers of g, of G v,
 # increments of coordinates (guess 0), the multipliers of joints alone, and multipliers of g that do not affect any coordinate
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 @by_reference
 class Work(NamedTuple):
-    """Scratch of a residual; its vectors are named in `discretization.time.scratch`."""
+    """Scratch of a residual; its vectors are named in `discretization.time.scratch_vectors`."""
 
     vector: Any  # (vectors, max(n, m)) complex
     jacobian: Any  # (m, n)
@@ -72,7 +72,9 @@ class Block(NamedTuple):
 
 
 class Energies(NamedTuple):
-    """Terms of a residual with the gradient of V, as e evaluations in terms of the blocks, see `discretization.time.energies`."""
+    """Terms of a residual with the gradient of V, as e evaluations in terms of the blocks, see
+    `discretization.time.energy_tangents`.
+    """
 
     between: bool  # True: discrete derivatives between q0 and q_e; False: gradients at q_e
     start: Any  # (e,) coefficients of q0 in q_e
@@ -89,14 +91,14 @@ class Joined(NamedTuple):
     directors: frozenset[str]
 
 
-NOTHING_PROMISED = Joined(frozenset(), frozenset())
+NO_INVARIANTS = Joined(frozenset(), frozenset())
 
 
 @dataclass(frozen=True)
 class Scheme:
     """An integrator of mechanical systems and the declared facts about it.
 
-    symmetric: a composition raises its order; if it is `reversing`, every substep is taken in two halves.
+    symmetric: a composition raises its order; if it is `reflects_velocities`, every substep is taken in two halves.
     promises: quantities that it conserves for any system without joints whose symmetries its discrete derivatives respect, which
     those of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum",
     "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
@@ -120,10 +122,10 @@ class Scheme:
     order: int
     nodes: tuple[float, ...] = (0.5,)  # nodes of the step at which time signals are read
     symmetric: bool = False
-    reversing: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
-    promises: frozenset[str] = frozenset()
-    joined: Joined = NOTHING_PROMISED
-    by_quadrature: frozenset[str] = frozenset()
+    reflects_velocities: bool = False  # a step of length 0 reverses p - M v, or momenta normal to g = 0
+    invariants: frozenset[str] = frozenset()
+    joined: Joined = NO_INVARIANTS
+    quadrature_invariants: frozenset[str] = frozenset()
     singular_mass: bool = False
     needs_inverse: bool = True  # needs the inverse of the mass, which is not local if neighbours share mass
     account: Any = None
@@ -134,7 +136,7 @@ class Scheme:
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)
     ends: bool = False
-    caution: str = ""
+    advice: str = ""
     prepare: Callable[[Any], Any] | None = None  # maps a system to the one that is integrated
     in_quaternions: Scheme | None = None  # form of the scheme for frames in quaternions, if it differs
     energies: Energies | None = None  # None: V is differentiated by colours with the rest of Newton's matrix

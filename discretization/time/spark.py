@@ -19,11 +19,11 @@ from discretization.time.discrete_derivatives import (
     velocity_of,
 )
 from discretization.time.forcing import Forces, account_at, forces_at, scaled
-from discretization.time.rheonomic import add_explicit_at_end, place_node
+from discretization.time.rheonomic import add_explicit_at_end, set_node_parameters
 from discretization.time.scheme import account, drives, residual, update
-from discretization.time.scratch import PerCoordinate, Rows, scratch
-from rigid.charts.drives import add_works, place_rates
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from discretization.time.scratch_vectors import PerCoordinate, Rows, scratch
+from rigid.charts.driven_constraints import add_works, place_rates
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 
 MOST_STAGES = 11
 
@@ -45,7 +45,7 @@ class Vectors(NamedTuple):
 vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 
-@small_kernel
+@inline_kernel
 def combine(x0, h, x, first, n, A, row, s, out):
     """Compute out = x0 + h sum_j A[row + j] x_j, x_j = x[first + j n :]."""
     for i in range(n):
@@ -56,13 +56,13 @@ def combine(x0, h, x, first, n, A, row, s, out):
             out[i] += factor * x[first + j * n + i]
 
 
-@inner_kernel
+@internal_kernel
 def place_constraint_stage(D, S, stages, j):
     """Set the parameters of driven constraints to the time of Qtilde_j; the last stage is the end of the step."""
-    place_node(D, S, S.signal.shape[0] - stages + j)
+    set_node_parameters(D, S, S.signal.shape[0] - stages + j)
 
 
-@inner_kernel
+@internal_kernel
 def find_constraint_forces(fn, D, S, W, x):
     """Compute G(Qtilde_j)^T Lam_j of all constraint stages, and store them in `pulls`."""
     n, m, w = D.n, D.m, vectors(W, D)
@@ -74,7 +74,7 @@ def find_constraint_forces(fn, D, S, W, x):
         pull_back(fn, D, w.Qt, x[start : start + m], W, w.pulls[j, :n])
 
 
-@inner_kernel
+@internal_kernel
 def add_constraint_forces(D, S, W, row, stages, out):
     """Subtract h sum_j A[row + j] G(Qtilde_j)^T Lam_j from out (n,)."""
     pulls = vectors(W, D).pulls
@@ -84,7 +84,7 @@ def add_constraint_forces(D, S, W, row, stages, out):
             out[i] -= factor * pulls[j, i]
 
 
-@inner_kernel
+@internal_kernel
 def sizes(S):
     """Return s, the number of constraint stages, and the first indices of A, Ahat, Atilde, Abar, b, btilde in the options."""
     s, stages = int(S.options[0]), int(S.options[1])
@@ -94,7 +94,7 @@ def sizes(S):
     return s, stages, 2, hat, tilde, bar, bar + stages * s, bar + stages * s + s
 
 
-@inner_kernel
+@internal_kernel
 def end_state(D, S, W, x, q1, p1):
     """Compute q1 and p1 from the stages, with the constraint forces stored in `pulls`."""
     n = D.n

@@ -13,34 +13,42 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.dissipation_arrays import check_elements, dissipation_of, remembered
-from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.hidden_rows import hidden_workspace
+from discretization.assembly.dissipation_arrays import check_elements, count_dissipation_rows, dissipation_of
+from discretization.assembly.multifrontal_selection import number_for_solver
 from discretization.assembly.numbering import BAND_LIMIT
-from discretization.assembly.team import Team, at_work, team_of
+from discretization.assembly.thread_team import ThreadTeam, create_team, running_threads
+from discretization.assembly.velocity_constraints import velocity_constraint_arrays
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
-from discretization.groups import Role, groups_of
-from discretization.linear.sparse import forget_with
+from discretization.interaction_groups import Role, groups_of
+from discretization.linear.sparse import release_with
 from discretization.multipliers import count_multipliers, multipliers_of
-from discretization.state_checks import OF_SYSTEMS, checked, given_values
+from discretization.state_checks import OF_SYSTEMS, check_arrays, evaluate_user_function
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
-from discretization.time.composition import fractions_of, midpoints
-from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
+from discretization.time.composition import midpoints, substep_fractions
+from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, StepContext
 from discretization.time.newton import (
+    ADVICE,
     CONVERGED,
-    CURES,
     FOLDED,
     NOT_CONVERGED,
     REASONS,
     SINGULAR,
-    beyond_band,
+    has_blocks_beyond_band,
 )
-from discretization.time.rest_of_step import kernels_of
-from discretization.time.reversing import reverses, states_reverse
-from discretization.time.turns import others_run
+from discretization.time.step_hooks import step_kernels
+from discretization.time.stepper_base import (
+    Failure,
+    MarchResult,
+    Report,
+    Reports,
+    StepEnds,
+    StepperBase,
+    copy_state,
+)
+from discretization.time.thread_turns import turn_released
+from discretization.time.velocity_reflection import has_state_reflection, has_velocity_reflection
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
@@ -60,8 +68,10 @@ class Stepper(StepperBase):
     joints; `tolerance`: relative tolerance of the equations of a step, and therefore of the invariants; 0: round-off;
     `drive_values`: function that returns the values of prescribed motion at times (k,); `joint_names`: names by joint number, for
     the message if redundant joints are inconsistent, with `loop_of`, which returns a description of a joint's loop; `rho`:
-    spectral radius of `em-d` at infinity, or None; `spared`: frames whose velocities `em-d` does not damp; `halves`: whether a
-    composition takes its substeps in halves, by default if `discretization.time.reversing.reverses`; `fractions`, `equations`: of
+    spectral radius of `em-d` at infinity, or None; `torque_free_frames`: frames whose velocities `em-d` does not damp;
+    `halves`: whether a
+    composition takes its substeps in halves, by default if `discretization.time.velocity_reflection.has_velocity_reflection`;
+    `fractions`, `equations`: of
     another scheme (`em_names.EmIntegrator`); `threads`: number of threads that work on a step of a model that is solved by
     fronts.
 
@@ -81,7 +91,7 @@ class Stepper(StepperBase):
         joint_names: Sequence[str] = (),
         *,
         rho: float | None = None,
-        spared: Sequence[int] = (),
+        torque_free_frames: Sequence[int] = (),
         loop_of: Callable[[str], str] | None = None,
         halves: bool | None = None,
         fractions: Sequence[float] = (),
@@ -100,30 +110,32 @@ class Stepper(StepperBase):
         )
         kin, hidden = "-ggl" if hidden else "", hidden and count_multipliers(system) > 0
         # `em` reflects the part of the velocities that violates the joints
-        halves = reverses(system) if halves is None else halves
+        halves = has_velocity_reflection(system) if halves is None else halves
         own = np.array(fractions, float)
-        reversing = (halves and not hidden) or states_reverse(system)
-        self.fractions = own if len(own) else fractions_of(order, reversing=reversing)
+        reflects_velocities = (halves and not hidden) or has_state_reflection(system)
+        self.fractions = (
+            own if len(own) else substep_fractions(order, reflects_velocities=reflects_velocities)
+        )
         if self.fractions.min() < 0.0:
             check_conservative(system, "with these substeps" if len(own) else f"'em{order}{kin}'", kin)
-        self.numbering = number_for_steps(system, band_limit, hidden)
-        forget_with(self, self.numbering.handle)
+        self.numbering = number_for_solver(system, band_limit, hidden)
+        release_with(self, self.numbering.handle)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
-        self._hidden = hidden_workspace(system, self.work) if hidden else None
+        self._hidden = velocity_constraint_arrays(system, self.work) if hidden else None
         self._load_values, self._drive_values = load_values, drive_values
         self._drive_rows = rows_of_drives(system, drive_values)
-        self.sizes = sizes_of(system, rows=0 if rho is None else remembered(system))
+        self.sizes = sizes_of(system, rows=0 if rho is None else count_dissipation_rows(system))
         self.shapes = state_shapes(self.sizes)
         self._plain: System | None = None
         if rho is not None:
-            self._dissipate(rho, spared)
+            self._dissipate(rho, torque_free_frames)
         if threads > 1 and self.numbering.fronts.inner.size > 0:
-            self._team = team_of(self.numbering.fronts, threads, self.work)
+            self._team = create_team(self.numbering.fronts, threads, self.work)
             self.work = self.work._replace(team=self._team.words)
         self._own_equations = equations
         self._kernels: Any = None  # compiled once: computing the types of a model takes as long as many steps
 
-    def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
+    def _dissipate(self, rho: float, torque_free_frames: Sequence[int]) -> None:
         """Replace `system` by the system of one step, whose damping and stress-free strains change from step to step."""
         plain = self.system
         elements = plain.elements._replace(
@@ -131,16 +143,18 @@ class Stepper(StepperBase):
         )
         self._plain = plain
         self.system = plain.with_rods(plain.rods._replace(elements=elements).lumped())
-        own = dissipation_of(plain, self.numbering, rho, np.asarray(spared, np.int64))
+        own = dissipation_of(plain, self.numbering, rho, np.asarray(torque_free_frames, np.int64))
         every = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
         self.work = self.work._replace(dissipation=own, spans=every)
 
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator; the memory of another integrator is replaced by a new one."""
-        checked(state, self.shapes, *OF_SYSTEMS)
-        return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes, "memory")
+        check_arrays(state, self.shapes, *OF_SYSTEMS)
+        return check_arrays(
+            state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes, "memory"
+        )
 
-    def check_losing(self) -> None:
+    def check_contact_losses(self) -> None:
         """Raise ModelError for compositions, as `StepperBase` defines it: they go backwards in some substeps."""
         if len(self.fractions) > 1:
             kin = "-ggl" if self._hidden is not None else ""
@@ -155,7 +169,7 @@ class Stepper(StepperBase):
 
         1 <= k <= `count`; k is smaller than `count` if a step must be halved or split. `state` is not changed.
         """
-        current, done = copy_of(checked(state, self.shapes)), 0
+        current, done = copy_state(check_arrays(state, self.shapes)), 0
         count = self._outputs_before_corner(first_step, every, count)
         if count:
             starts: Floats = self.h * np.arange(first_step, first_step + count * every)
@@ -166,46 +180,46 @@ class Stepper(StepperBase):
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), reports_of(counts[:done])
 
-    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Take whole steps of length h from `starts`, in place."""
-        status, (counts,), _ = self._run(checked(state, self.shapes, in_place=True), h, starts, 1)
-        return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
+        status, (counts,), _ = self._run(check_arrays(state, self.shapes, in_place=True), h, starts, 1)
+        return MarchResult(state, int(counts[STEPS]), _report(counts), self._failure(status))
 
     @property
-    def solves_per_step(self) -> int:
+    def substeps_per_step(self) -> int:
         """Return how many substeps a step is made of, as `StepperBase` does."""
         return len(self.fractions)
 
-    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+    def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep of a step, as `StepperBase` does."""
-        end = copy_of(checked(state, self.shapes))
+        end = copy_state(check_arrays(state, self.shapes))
         kept = State(*(np.empty((1, *array.shape)) for array in end))
         counts = np.zeros((1 + 2, N_COUNTS), dtype=np.int64)
         values = self._values(np.array([t]), h)[:1]
         status = self._march(end, h * self.fractions[:1], values, kept, counts)
         return end if status == CONVERGED else None
 
-    def ends(self, state: State, h: float, starts: Floats) -> Ends:
+    def ends(self, state: State, h: float, starts: Floats) -> StepEnds:
         """Return the ends of all steps of length h from `starts`, as far as they can be solved."""
-        status, counts, kept = self._run(copy_of(checked(state, self.shapes)), h, starts, len(starts))
+        status, counts, kept = self._run(copy_state(check_arrays(state, self.shapes)), h, starts, len(starts))
         done = int(counts[:, STEPS].sum())
         reports = [_report(row) for row in counts[: done + (status != CONVERGED)].tolist()]
-        return Ends(State(*(array[:done] for array in kept)), reports, self._failure(status))
+        return StepEnds(State(*(array[:done] for array in kept)), reports, self._failure(status))
 
     def _failure(self, status: int) -> Failure | None:
         """Return the failure that belongs to a status of the march; None for CONVERGED."""
         if status == CONVERGED:
             return None
         return Failure(
-            REASONS[status], self._cure(status), singular=status == SINGULAR, folded=status == FOLDED
+            REASONS[status], self._advice(status), singular=status == SINGULAR, folded=status == FOLDED
         )
 
-    def _cure(self, status: int) -> str:
+    def _advice(self, status: int) -> str:
         """Return advice for a failed step; for redundant joints that may be inconsistent, it names them and their residual g."""
         numbering, work = self.numbering, self.work
         repeating = numbering.repeating
         if not len(repeating) or status not in (NOT_CONVERGED, SINGULAR):
-            return CURES[status]
+            return ADVICE[status]
         rows = [
             np.abs(work.residual[numbering.row[c] :][: numbering.rows[c]]).max() / work.scale[c]
             for c in repeating
@@ -217,11 +231,11 @@ class Stepper(StepperBase):
         others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
         loop = self._loop_of(names[0]) if self._loop_of is not None else ""
         if not 0.0 < max(rows) < np.inf:  # the matrix is singular for another reason
-            return CURES[status]
+            return ADVICE[status]
         return (
             f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
             f"{' in ' if loop else ''}{loop}; place them so that they agree on the way, or leave one of them out; or "
-            f"{CURES[status]}"
+            f"{ADVICE[status]}"
         )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
@@ -239,11 +253,11 @@ class Stepper(StepperBase):
         """Return the number of threads that work on a step, as `StepperBase` does."""
         return 1 if self._team is None else len(self._team.scratch)
 
-    _team: Team | None = None
+    _team: ThreadTeam | None = None
     pace = 1.2  # microseconds a step and frame: measured with rods of 3 to 100 elements
 
     @property
-    def first_march(self) -> int:
+    def steps_of_first_march(self) -> int:
         """Return the number of steps that take some milliseconds, as `StepperBase` does.
 
         It is 1 for `em-ggl` and `em-d`, whose steps take several times as long.
@@ -253,15 +267,15 @@ class Stepper(StepperBase):
         of_step = self.pace * len(self.fractions) * max(1, self.sizes.frames - 1)
         return max(1, int(FIRST_MARCH / of_step))
 
-    def _turn_of_others(self, values: Floats) -> Any:
+    def _turn_released(self, values: Floats) -> Any:
         """Return the context of a march: it releases the turn of this thread if the march takes long."""
         long = len(values) * (self.sizes.frames - 1) * self.pace >= COST
-        return others_run() if long else nullcontext()
+        return turn_released() if long else nullcontext()
 
-    # makes steppers of systems with other numbers, if known; arguments as in `discretization.shortcuts.em_stepper`
+    # makes steppers of systems with other numbers, if known; arguments as in `discretization.solver_selection.select_stepper`
     make: Callable[..., Stepper] | None = None
 
-    def beside(self, system: System, load_values: LoadValues | None) -> Stepper:
+    def with_loads(self, system: System, load_values: LoadValues | None) -> Stepper:
         """Return a stepper of a run that differs in gravity and loads alone, for a march in lanes with others.
 
         Its work arrays are those of this stepper.
@@ -275,22 +289,22 @@ class Stepper(StepperBase):
         return self._values(starts, self.h)
 
     @functools.cached_property
-    def lanes_key(self) -> tuple[Any, ...]:
+    def batch_key(self) -> tuple[Any, ...]:
         """Return what runs must have in common to march side by side in lanes; () for a model that cannot."""
         plain = self._hidden is None and self._plain is None and self._own_equations is None
         if not plain or len(self.fractions) > 1 or self._drive_values is not None:
             return ()
-        return self._key_of_lanes()
+        return self._batch_key()
 
-    def _key_of_lanes(self) -> tuple[Any, ...]:
+    def _batch_key(self) -> tuple[Any, ...]:
         return ()
 
     @staticmethod
-    def lanes_of(steppers: Sequence[Any]) -> Any:
-        """Return the arrays of up to eight steppers of this class with equal `lanes_key`, for `march_of_lanes`."""
+    def stack_runs(steppers: Sequence[Any]) -> Any:
+        """Return the arrays of up to eight steppers of this class with equal `batch_key`, for `batch_march_kernel`."""
         raise NotImplementedError
 
-    def march_of_lanes(self) -> Any:
+    def batch_march_kernel(self) -> Any:
         """Return the compiled march of eight runs; it is imported on demand because its kernels take time to load."""
         raise NotImplementedError
 
@@ -302,27 +316,27 @@ class Stepper(StepperBase):
     def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
         """Run the compiled time loop, in place of a checked state; return its status."""
         from discretization.time.time_loop import (
-            march_and_keep,  # imports the kernels of all solvers, which take time to load
+            march_and_store,  # imports the kernels of all solvers, which take time to load
         )
 
         models, before = self._models(state), self._scratch(state)
-        with self._turn_of_others(values), at_work(self._team):
-            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
+        with self._turn_released(values), running_threads(self._team):
+            status = march_and_store(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
         """Return the models of the step: planar, of a tree, of any system; two of them are None."""
         if self._kernels is None:
             of_model = self.system, self.numbering, self._hidden, state, self.work
-            self._kernels = kernels_of(*of_model, self._own_equations)
+            self._kernels = step_kernels(*of_model, self._own_equations)
         equations, rest = self._kernels
-        beyond, tables = beyond_band(self.numbering), (self.system, self.numbering, self.work)
-        return None, None, Advancing(equations, rest, beyond, *tables, self._hidden, self._plain)
+        beyond, tables = has_blocks_beyond_band(self.numbering), (self.system, self.numbering, self.work)
+        return None, None, StepContext(equations, rest, beyond, *tables, self._hidden, self._plain)
 
     def _scratch(self, state: State) -> State:
         """Return a scratch state of the same shapes."""
         if self._before is None:
-            self._before = copy_of(state)
+            self._before = copy_state(state)
         return self._before
 
     _before: State | None = None
@@ -349,11 +363,11 @@ class Stepper(StepperBase):
         values: Floats = np.zeros((len(starts) * len(self.fractions), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
             middles = (starts[:, None] + h * self._midpoints).ravel()
-            values = given_values("load_values", self._load_values, middles, (n_loads, 3))
+            values = evaluate_user_function("load_values", self._load_values, middles, (n_loads, 3))
         if self._drive_values is None:
             return values
         ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()
-        of_drives = given_values("drive_values", self._drive_values, ends, (self._drive_rows, 3))
+        of_drives = evaluate_user_function("drive_values", self._drive_values, ends, (self._drive_rows, 3))
         return np.concatenate([values, of_drives], axis=1)
 
 
@@ -386,7 +400,11 @@ def check_conservative(system: System, name: str, kin: str) -> None:
     messages.
     """
     resisting = [own.group.kind for own in groups_of(system, None, Role.DISSIPATION)]
-    found = [f"the {kind.name}" for kind in resisting if kind.evolves is None or not kind.evolves.conserves]
+    found = [
+        f"the {kind.name}"
+        for kind in resisting
+        if kind.state_equations is None or not kind.state_equations.conserves
+    ]
     if np.any(system.spans.relaxation):
         found.insert(0, "a rod with a branch that relaxes")
     if found:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from discretization.time import implicit, marching
-from discretization.time.integrate import check_fit, method_of, signals_at, solver_for
+from discretization.time import implicit, implicit_march
+from discretization.time.integrate import check_compatibility, compiled_method, signals_at, solver_for
 from discretization.time.scheme import RESIDUAL, STEP, WORK, Scheme, Step, Work
 from rigid.compilation.decorators import explicit_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
-from rigid.mechanics.mechanical import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
+from rigid.mechanics.mechanical_system import C1, DATA, F2, FUNCTIONS, MechanicalSystem, call
 from rigid.system import Floats
 
 
@@ -70,7 +70,7 @@ def symplectic_defect(
     system: MechanicalSystem, scheme: Scheme, h: float, steps: int = 3, count: int = 4
 ) -> float:
     """Return the largest change of the two-form over `steps` steps, relative to its largest value."""
-    check_fit(scheme, system)
+    check_compatibility(scheme, system)
     scheme, marched = scheme.fitted(system)
     dq, dp, dv = tangent_vectors(system, count)
     before = two_form(dq, dp)
@@ -118,18 +118,18 @@ class OneStep:
         system, n, m = self.system, self.system.n, self.system.m
         sizes = n, n, n, m, m, len(system.books)
         q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in sizes)
-        rows = marching.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
+        rows = implicit_march.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
         rows.q[0], rows.p[0], rows.v[0], rows.totals[0] = q, p, v, system.books
-        substeps = marching.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
-        done = marching.march(
-            method_of(self.scheme),
+        substeps = implicit_march.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
+        done = implicit_march.march(
+            compiled_method(self.scheme),
             system.functions,
             system.data,
             self.work,
             self.solver,
             substeps,
             rows,
-            marching.ends_for(system),
+            implicit_march.ends_for(system),
         )
         assert done.status == implicit.SOLVED
         return self.solver.x.real.copy()

@@ -26,14 +26,14 @@ from discretization.time.em import (
 )
 from discretization.time.newton import CONVERGED
 from discretization.time.planar_march import INTACT, planar_step
-from discretization.time.tree_march import UNHELD, tree_step
-from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
+from discretization.time.tree_march import UNRESTRICTED, tree_step
+from rigid.compilation.decorators import allocating_internal_kernel, internal_kernel, nogil_allocating_kernel
 
 # number of steps between saved states to which the loop may go back: first value, doubled each time, largest value
 NEAR, FAR = 4, 256
 
 
-@inner_kernel
+@internal_kernel
 def copy_state(source, target):
     """Copy the values of one state into another."""
     for f in range(source.r.shape[0]):
@@ -48,7 +48,7 @@ def copy_state(source, target):
     copy(source.totals, target.totals)
 
 
-@inner_kernel
+@internal_kernel
 def keep(state, kept, k):
     """Copy the state into row k of `kept`."""
     for f in range(state.r.shape[0]):
@@ -62,12 +62,12 @@ def keep(state, kept, k):
     copy(state.totals, kept.totals[k])
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, count, counts):
     """Take len(load_values) substeps; return the first status that is not CONVERGED.
 
     asks: True if forces of joints of trees are needed after each substep; with False the loop may return UNHELD. counts:
-    (N_COUNTS,) counts of one part as in `march_and_keep`, which are added to.
+    (N_COUNTS,) counts of one part as in `march_and_store`, which are added to.
     """
     n, last = substeps.shape[0], load_values.shape[0] - 1
     for i in range(count.shape[0]):
@@ -91,7 +91,7 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
     return CONVERGED
 
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, scratch, counts):
     """Take all substeps, or as many whole steps as can be solved.
 
@@ -101,7 +101,7 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
     models, asks, first, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
     copy(counts, first)
     status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
-    if status == UNHELD:
+    if status == UNRESTRICTED:
         asks = True
         copy(first, counts)
         copy_state(before, state)
@@ -113,12 +113,12 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
     return status
 
 
-@released_allocating_kernel
-def march_and_keep(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
+@nogil_allocating_kernel
+def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
     """Advance the state in place, in equal parts; store the state after each part in `kept`, a state with an additional first
     axis.
 
-    of_plane, of_tree, of_any: `Advancing` of `discretization.planar.arrays`, `discretization.time.tree_march` or
+    of_plane, of_tree, of_any: `StepContext` of `discretization.planar.arrays`, `discretization.time.tree_march` or
     `discretization.time.em`; before: scratch state; load_values: values of all substeps; counts: (parts + 2, N_COUNTS) int64
     receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, including those of the
     step that fails; the last two rows are scratch. Return the first status that is not CONVERGED. States stored before it are

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.time.scheme import Scheme
-from rigid.charts.condensed import kept_energies
-from rigid.mechanics import mechanical, mechanical_rows
-from rigid.mechanics.mechanical import MechanicalSystem, Symmetry
+from rigid.charts.internal_variables import stored_energies
+from rigid.mechanics import mechanical_rows, mechanical_system
+from rigid.mechanics.mechanical_system import MechanicalSystem, Symmetry
 from rigid.system import Floats, Ints
 
 
@@ -118,7 +118,7 @@ class Trajectory:
 
     def _kept(self) -> Floats:
         """Return the energies that condensed internal variables store (N + 1,), J."""
-        return kept_energies(self.system, self.totals, self.q)
+        return stored_energies(self.system, self.totals, self.q)
 
     def generalised_energy(self) -> Floats:
         """Return the generalised energies p . v - T(q, v) + V(q), 000 (74).
@@ -160,10 +160,10 @@ class Trajectory:
         array, shape (N + 1,)
             J.
         """
-        if self.system.has(mechanical.LAGRANGE_TOP):
+        if self.system.has(mechanical_system.LAGRANGE_TOP):
             mass = self.system.mass(self.q[0])[0, 0]
             return np.einsum("ij,ij->i", self.p, self.p) / (2.0 * mass) + self.potential()
-        if "generalised energy" in self.scheme.promises or self.system.has(mechanical.SINGULAR_MASS):
+        if "generalised energy" in self.scheme.invariants or self.system.has(mechanical_system.SINGULAR_MASS):
             return self.generalised_energy()
         return self.hamiltonian()
 
@@ -200,7 +200,7 @@ class Trajectory:
         -------
         array, shape (N + 1,)
         """
-        singular = self.system.has(mechanical.SINGULAR_MASS)
+        singular = self.system.has(mechanical_system.SINGULAR_MASS)
         velocities = self.v if singular else mechanical_rows.velocities(self.system, self.q, self.p)
         driven = self.system.driven_at(self.t)
         return np.abs(mechanical_rows.rates(self.system, self.q, velocities, driven)).max(axis=1, initial=0.0)

@@ -1,7 +1,7 @@
 """Compute a step of `em` of a tree: its linearised joints are eliminated from the leaves to the root (`discretization.trees`).
 
 dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole system is assembled. The
-last correction (`discretization.time.last_correction`) is not added to the increments: the step adds it to the state unrounded,
+last correction (`discretization.time.newton_stopping`) is not added to the increments: the step adds it to the state unrounded,
 as in `discretization.time.newton`.
 """
 
@@ -13,22 +13,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof, types
 
-from discretization.assembly.by_duals import add_noise_by_duals, begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.element_lanes import begin_elements, put_end_strains
-from discretization.assembly.given_motions import begin_drives, end_drives
-from discretization.assembly.load_forces import add_load_noise, put_signals
+from discretization.assembly.element_lanes import begin_elements, write_end_strains
+from discretization.assembly.generic_assembly import (
+    add_generic_noise,
+    all_have_closed_loops,
+    load_counted_variables,
+    store_counted_variables,
+)
+from discretization.assembly.load_forces import add_load_noise, write_load_values
 from discretization.assembly.predictor import (
+    count_known_means,
     factors_of,
-    known_means,
-    predict_alone,
-    put_record,
-    remember_alone,
+    predict_scalar,
+    store_means_scalar,
+    update_record,
     weights_at,
 )
-from discretization.assembly.step_equations import add_forces, begin_step, move, move_alone, move_held
-from discretization.assembly.workspace import AT_NOISE, EPS, norm, store_rotation
+from discretization.assembly.prescribed_motions import begin_drives, end_drives
+from discretization.assembly.step_equations import (
+    add_forces,
+    begin_step,
+    move,
+    move_fixed_frames,
+    move_scalar_frames,
+)
+from discretization.assembly.workspace import EPS, NOISE_FACTOR, norm, store_rotation
 from discretization.drives import DRIVEN, count_drives
+from discretization.relative_rotations import passed_rotation_limit
 from discretization.time.em import (
     account,
     commit_alone,
@@ -37,62 +49,46 @@ from discretization.time.em import (
     has_finite_account,
     predict_multipliers,
 )
-from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
-    MAX_TURN,
+    MAX_ROTATION,
     NOT_CONVERGED,
     NOT_FINITE,
     SINGULAR,
-    alone_rest,
     correct_alone,
-    correct_others,
-    share_of,
+    correct_outside_groups,
+    damping_of,
+    scalar_frames_rest,
 )
+from discretization.time.newton_stopping import NEGLIGIBLE_CORRECTION, can_reuse_tangent, is_converged_after
 from discretization.trees.bodies import (
+    apply_final_correction,
     assemble_bodies,
     assemble_residuals,
-    begin_held,
+    begin_fixed_frames,
     begin_joints,
     begin_tree,
     end_joints,
-    place_joint,
-    place_slide,
-    place_slides,
-    put,
+    rotate_bodies,
     scale_rows,
-    take_last,
-    turn_bodies,
+    store_vector,
+    update_joint,
+    update_sliding_joint,
+    update_sliding_joints,
     vector_at,
 )
 from discretization.trees.body_lanes import (
+    apply_final_correction_to_groups,
     assemble_body_groups,
-    assemble_residuals_of_groups,
+    assemble_group_residuals,
     begin_body_groups,
-    begin_groups_of_joints,
+    begin_joint_groups,
     correct_body_groups,
-    end_groups_of_joints,
-    take_last_of_groups,
-    take_rotations,
+    end_joint_groups,
+    load_rotations,
 )
-from discretization.trees.elimination import (
-    eliminate,
-    eliminate_again,
-    expand,
-    no_other_joint,
-    process_other_joint,
-    renew_forces,
-)
-from discretization.trees.free_bodies import clear_rows
-from discretization.trees.lane_states import (
-    begin_groups,
-    commit_groups,
-    put_down,
-    take_up,
-)
-from discretization.trees.loops import close_loops, place_loops
-from discretization.trees.places import (
+from discretization.trees.data_layout import (
     HELD_COUPLE,
     HELD_FORCE,
     LEVER,
@@ -101,29 +97,46 @@ from discretization.trees.places import (
     OWN,
     PARENT_LEVER,
 )
-from discretization.trees.shape import FREE, OTHER
-from discretization.turning import turned_over
-from rigid.compilation.decorators import compiled, flat_kernel, inner_kernel, small_kernel
+from discretization.trees.elimination import (
+    back_substitute,
+    eliminate,
+    no_general_joint,
+    process_general_joint,
+    recover_joint_wrenches,
+    reeliminate,
+)
+from discretization.trees.free_bodies import clear_rows
+from discretization.trees.lane_states import (
+    begin_groups,
+    commit_groups,
+    load_body_groups,
+    store_body_groups,
+)
+from discretization.trees.loops import close_loops, update_loops
+from discretization.trees.spanning_tree import FREE, OTHER
+from rigid.compilation.decorators import always_inline_kernel, compiled, inline_kernel, internal_kernel
 from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH as LANES
 from rigid.lanes import store
 from rigid.linear_algebra import add3, cross, load3, minus, plus, times
-from rigid.references import by_reference
+from rigid.tuple_references import by_reference
 
 # first argument of `more` and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
-UNHELD = -1  # status of a step in which bodies came to rest by joint forces that were not computed
+UNRESTRICTED = -1  # status of a step in which bodies came to rest by joint forces that were not computed
 UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a substep
 
 
 @by_reference
-class Advancing(NamedTuple):
-    """Arguments of a step of a tree; more, of_loops, other_joint, drives: compiled functions of `more_of` for these models."""
+class StepContext(NamedTuple):
+    """Arguments of a step of a tree; more, of_loops, other_joint, drives: compiled functions of `tree_kernels` for these
+    models.
+    """
 
     more: Any
     of_loops: Any
-    other_joint: Any
+    general_joint: Any
     drives: Any
     others: bool  # the model has more than bodies, their weights and joints of closed form
     plain: bool  # a correction may reuse the tangents of the one before: only bodies on joints of closed form
@@ -142,7 +155,8 @@ def _more(what, system, numbering, tree, loops, state, work, h):
 
 
 def _common_more(what, system, numbering, tree, loops, state, work, h):
-    """Process the remaining parts of models without drives and interactions with the generic assembly (`by_duals`), as `_more`
+    """Process the remaining parts of models without drives and interactions with the generic assembly (`generic_groups`), as
+    `_more`
     does.
     """
     return _acting(what, system, numbering, tree, loops, state, work, h, None, True)
@@ -153,7 +167,7 @@ def _bare_more(what, system, numbering, tree, loops, state, work, h):
     return _acting(what, system, numbering, tree, loops, state, work, h, None, None)
 
 
-@inner_kernel
+@internal_kernel
 def _acting(what, system, numbering, tree, loops, state, work, h, general, rows):
     """Implement `_more` and its variants, from which the compiler leaves out unused parts.
 
@@ -161,9 +175,9 @@ def _acting(what, system, numbering, tree, loops, state, work, h, general, rows)
     """
     rods = system.elements.length.shape[0] > 0
     if what == BEGIN:
-        begin_counted(numbering, state, work)
+        load_counted_variables(numbering, state, work)
         if rods:
-            move_held(state, work)
+            move_fixed_frames(state, work)
             begin_elements(system, state, work, h)
     elif what == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
@@ -173,34 +187,34 @@ def _acting(what, system, numbering, tree, loops, state, work, h, general, rows)
             residual[i] = 0.0
         clear_rows(tree, work)
         if rods:
-            move_alone(state, work)
+            move_scalar_frames(state, work)
         failed = add_forces(system, numbering, state, work, h, True, general, True, rows)
         if failed != 0:
             return NOT_FINITE if failed == NOT_FINITE else FOLDED
     elif what == NOISE:
         begin_step(system, numbering, state, work, h, general)
         if general is None:
-            add_noise_by_duals(numbering, state, work, h)
+            add_generic_noise(numbering, state, work, h)
         add_load_noise(numbering, work, h)
     elif what == END:
         if work.turns.frames.shape[0] > 0:
             move(system, state, work)
-            if turned_over(state, work):
+            if passed_rotation_limit(state, work):
                 return FOLDED
         if work.viscous:
             move(system, state, work)
-            put_end_strains(work)
+            write_end_strains(work)
         if general is not None:  # noqa: SIM102  the compiler leaves out what is None
             if has_drives(work):
                 put_driving_forces(system, numbering, tree, loops, state, work, h)
         if work.accounts:
             account(system, numbering, None, state, work, h, general)
-        end_counted(state, work)
+        store_counted_variables(state, work)
         return 0 if has_finite_account(state) else NOT_FINITE
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def put_driving_forces(system, numbering, tree, loops, state, work, h):
     """Add the last correction to the multipliers, and put the forces on driven frames at the end of the step behind the
     residuals.
@@ -218,16 +232,16 @@ def put_driving_forces(system, numbering, tree, loops, state, work, h):
     _add_joints_to_driven(system, numbering, loops.joints, work)
 
 
-@inner_kernel
+@internal_kernel
 def _add_joints_to_driven(system, numbering, joints, work):
     """Add the forces of joints of closed form whose other frame is driven."""
     for i in range(joints.frame.shape[0]):
         partner = joints.partner[i]
         if joints.kind[i] > OTHER and system.frames.fixed[partner] == DRIVEN:
             if joints.slides[i] > 0:
-                place_slide(joints, work, i)
+                update_sliding_joint(joints, work, i)
             else:
-                place_joint(joints, work, i)
+                update_joint(joints, work, i)
             at, w = numbering.frame[partner], joints.each[joints.joint[i]]
             f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
             add3(f, work.residual[at : at + 3])
@@ -244,13 +258,13 @@ def _drives(what, system, state, work, h, given):
         for f in work.drives.frames:
             store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         begin_drives(system, None, state, work, h, given)
-        move_held(state, work)
+        move_fixed_frames(state, work)
     elif what == END:
         end_drives(system, state, work, given)
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def _drives_rest(work):
     """Return whether no driven frame moves in this step."""
     for f in work.drives.frames:
@@ -273,33 +287,36 @@ def _no_more(what, system, numbering, tree, loops, state, work, h):
 def _loops(what, system, numbering, tree, loops, state, work, h):
     """Assemble or close the loops of the tree, as `what` says; return 0, or 1 if the loops are not independently constrained."""
     if what == ASSEMBLE:
-        place_loops(tree, loops, work)
+        update_loops(tree, loops, work)
     elif what == CLOSE:
         return close_loops(tree, loops, work)
     return 0
 
 
-def has_others(system: Any, tree: Any) -> bool:
+def has_other_elements(system: Any, tree: Any) -> bool:
     """Return whether a tree has anything else than bodies, their weights and joints of closed form."""
     acts = len(system.others.kind) or len(system.elements.length) or count_drives(system)
     return bool(acts or np.any(tree.rows))
 
 
-def more_of(
+def tree_kernels(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Return the compiled functions of a step for the remaining parts of a model, its loops, its bodies on other joints and its
     drives.
 
     Parts that the model does not have are replaced by empty functions. told: key that determines the types of all models
-    (`rigid.settled.told_by`).
+    (`rigid.bound_arguments.told_by`).
     """
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
-    common = not driven and not len(system.spans.kind) and in_loops(work.by_duals)
+    common = not driven and not len(system.spans.kind) and all_have_closed_loops(work.generic_groups)
     more = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
-    rest, closed = more if has_others(system, tree) else _no_more, _loops if len(loops.place) else _no_more
-    apart = process_other_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_other_joint
+    rest, closed = (
+        more if has_other_elements(system, tree) else _no_more,
+        _loops if len(loops.place) else _no_more,
+    )
+    apart = process_general_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_general_joint
     known = rest, closed, apart, driven, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
@@ -329,23 +346,23 @@ def _compiled_drives(function: Any, *models: Any) -> Any:
     return compiled(types.int64(types.int64, *models, types.float64, given))(function)
 
 
-@inner_kernel
+@internal_kernel
 def _take_forces(tree, share):
     """Take the new forces and couples of joints, or go the fraction `share` of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             w = tree.each[tree.joint[i]]
-            put(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), share))
-            put(w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), share))
+            store_vector(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), share))
+            store_vector(w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), share))
 
 
-@small_kernel
+@inline_kernel
 def _taken(old, new, share):
     """Return the vector at the fraction `share` of the way from one vector to the other."""
     return new if share == 1.0 else plus(old, times(share, minus(new, old)))
 
 
-@inner_kernel
+@internal_kernel
 def _add_joint(left, joints, j, body, other):
     """Add the force and moment of a joint on both of its bodies to their residuals `left`."""
     w = joints.each[joints.joint[j]]
@@ -357,11 +374,11 @@ def _add_joint(left, joints, j, body, other):
         add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * other + 3 : 6 * other + 6])
 
 
-@inner_kernel
-def _is_balanced(advancing, state, h):
+@internal_kernel
+def _is_balanced(context, state, h):
     """Return whether the predicted forces hold bodies at rest, up to rounding."""
-    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
-    loops, work, more = advancing.loops, advancing.work, advancing.more
+    system, numbering, tree = context.system, context.numbering, context.tree
+    loops, work, more = context.loops, context.work, context.more
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -392,10 +409,10 @@ def _is_balanced(advancing, state, h):
         for r in range(tree.rows[i]):
             row = tree.row[tree.first_row[i] + r]
             worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
-    return worst <= AT_NOISE
+    return worst <= NOISE_FACTOR
 
 
-@inner_kernel
+@internal_kernel
 def _is_finite(tree, work):
     """Return whether all residuals of bodies are finite."""
     finite = True
@@ -404,25 +421,25 @@ def _is_finite(tree, work):
     return finite
 
 
-@inner_kernel
-def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
+@internal_kernel
+def _newton(context, state, h, at_rest, shown, asked, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
     at_rest: True if no body moves in the prediction; shown: as in `move_group`; asked: True if forces of joints are needed.
     """
-    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
-    loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
-    more, of_loops, before, again = advancing.more, advancing.of_loops, 0.0, False
+    system, numbering, tree = context.system, context.numbering, context.tree
+    loops, lanes, work = context.loops, context.lanes, context.work
+    more, of_loops, before, again = context.more, context.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    iterated, plain = closed or tree.iterates, advancing.plain
+    iterated, plain = closed or tree.needs_iteration, context.plain
     while True:
         if again:
             assemble_residuals(system, tree, state, work, h)
-            assemble_residuals_of_groups(system, tree, lanes, work, h)
+            assemble_group_residuals(system, tree, lanes, work, h)
         else:
             assemble_bodies(system, tree, state, work, h)
             assemble_body_groups(system, tree, lanes, work, h)
-            place_slides(tree, work)
+            update_sliding_joints(tree, work)
         failed = 0
         if shown:
             failed = more(ASSEMBLE, system, numbering, tree, loops, state, work, h)
@@ -430,26 +447,26 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             failed = max(failed, of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h))
         if failed != 0:
             return failed
-        if at_rest and _is_balanced(advancing, state, h):
+        if at_rest and _is_balanced(context, state, h):
             return CONVERGED
         at_rest = False
         finite = plain or _is_finite(tree, work)  # linked bodies overwrite residuals by corrections
         if again:
-            eliminate_again(tree, work)
+            reeliminate(tree, work)
         else:
-            eliminate(tree, work, iterated, advancing.other_joint)
+            eliminate(tree, work, iterated, context.general_joint)
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
             if failed == RAISED:
                 return RAISED
-        size = expand(tree, work, advancing.other_joint) if failed == 0 else 1e300
+        size = back_substitute(tree, work, context.general_joint) if failed == 0 else 1e300
         count[0] += 1
         count[1] += not again
         if not size < 1e300:
             return SINGULAR if (finite if not plain else _is_finite(tree, work)) else NOT_FINITE
-        last = is_last(size, before, count[0], work.solved, again, NOTHING)
+        last = is_converged_after(size, before, count[0], work.solved, again, NEGLIGIBLE_CORRECTION)
         if iterated or (last and asked):
-            renew_forces(tree, work)
+            recover_joint_wrenches(tree, work)
         if last:
             if asked:
                 _take_forces(tree, 1.0)
@@ -458,113 +475,117 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        share = 1.0 if size <= MAX_TURN else share_of(system, numbering, work)
+        share = 1.0 if size <= MAX_ROTATION else damping_of(system, numbering, work)
         if grouped:
             correct_body_groups(lanes, work, share, shown)
         if shown:
-            correct_others(numbering, work, share)
+            correct_outside_groups(numbering, work, share)
         else:
             correct_alone(numbering, work, share)
         if iterated:
             _take_forces(tree, share)
         if closed:
             _take_forces(loops.joints, share)
-        again = plain and may_go_again(size, before, NOTHING, tree.frame.shape[0]) and not again
+        again = (
+            plain
+            and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, tree.frame.shape[0])
+            and not again
+        )
         before = size
 
 
-@inner_kernel
-def _predict(advancing, state, h, by, shown):
+@internal_kernel
+def _predict(context, state, h, by, shown):
     """Begin a step and set the initial guess of Newton's method; return whether no body moves.
 
     by: factors of (1) of `discretization.assembly.predictor`; shown: as in `move_group`.
     """
-    lanes, work, at_rest, history = advancing.lanes, advancing.work, True, advancing.weights.shape[0] > 0
-    begin_tree(advancing.system, advancing.tree, state, work)
+    lanes, work, at_rest, history = context.lanes, context.work, True, context.weights.shape[0] > 0
+    begin_tree(context.system, context.tree, state, work)
     if lanes.kind.shape[0] > 0:
         at_rest = begin_groups(lanes, work, h, by, history, shown)
         begin_body_groups(lanes, work)
-    predict_alone(state, work, h, by, history, True)
-    return at_rest and alone_rest(work)
+    predict_scalar(state, work, h, by, history, True)
+    return at_rest and scalar_frames_rest(work)
 
 
-@inner_kernel
-def _commit(advancing, state, h, known, w, shown):
+@internal_kernel
+def _commit(context, state, h, known, w, shown):
     """Write the end of a step to the state and add it to the predictor history; known, w: number of known means, and weights."""
-    lanes, work, missed, history = advancing.lanes, advancing.work, (0.0, 0.0), advancing.weights.shape[0] > 0
+    lanes, work, missed, history = context.lanes, context.work, (0.0, 0.0), context.weights.shape[0] > 0
     if lanes.kind.shape[0] > 0:
         missed = commit_groups(lanes, work, h, w, history)
         if shown:
-            put_down(lanes, state, work, history)
-    commit_alone(advancing.numbering, state, work, h)
+            store_body_groups(lanes, state, work, history)
+    commit_alone(context.numbering, state, work, h)
     if history:
-        put_record(state.memory, h, known, remember_alone(state, work, h, w, missed))
+        update_record(state.memory, h, known, store_means_scalar(state, work, h, w, missed))
 
 
-@flat_kernel
-def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations, count):
+@always_inline_kernel
+def tree_step(context, state, substeps, k, last, asks, values, max_iterations, count):
     """Take one substep of a tree (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
     asks: True if forces of joints are computed in each substep. With False they may be missing, as `count[UNTOLD]` records from
     substep to substep; if a later substep needs them, the step returns UNHELD.
     """
-    system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
-    history = advancing.weights.shape[0] > 0
-    lanes, work, more, n = advancing.lanes, advancing.work, advancing.more, len(substeps)
+    system, numbering, tree, loops = context.system, context.numbering, context.tree, context.loops
+    history = context.weights.shape[0] > 0
+    lanes, work, more, n = context.lanes, context.work, context.more, len(substeps)
     grouped, closed, h = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0, substeps[k % n]
-    shown, iterated = advancing.others or tree.sliding.shape[0] > 0, closed or tree.iterates
+    shown, iterated = context.others or tree.sliding.shape[0] > 0, closed or tree.needs_iteration
     if k == 0:
-        begin_held(tree, state, work)
+        begin_fixed_frames(tree, state, work)
         if grouped:
-            take_up(system, lanes, state, work, history)
+            load_body_groups(system, lanes, state, work, history)
     if shown or k == 0:  # rows of joints of closed form are not scaled
         scale_rows(tree, work, h)
-        put_signals(work, values)
-        advancing.drives(BEGIN, system, state, work, h, values)
-    known = known_means(advancing.weights, state.memory, substeps, k)
-    w = weights_at(advancing.weights, known, k % n)
-    at_rest = _predict(advancing, state, h, factors_of(state.memory, known, w), shown) and _drives_rest(work)
+        write_load_values(work, values)
+        context.drives(BEGIN, system, state, work, h, values)
+    known = count_known_means(context.weights, state.memory, substeps, k)
+    w = weights_at(context.weights, known, k % n)
+    at_rest = _predict(context, state, h, factors_of(state.memory, known, w), shown) and _drives_rest(work)
     if at_rest and count[UNTOLD] != 0:
-        return UNHELD
+        return UNRESTRICTED
     if shown or k == 0:
         failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
         if failed != CONVERGED:
             return failed
     # if not `held`, forces of joints follow from the motion, and are not needed before the end
-    held = advancing.others or iterated or at_rest
+    held = context.others or iterated or at_rest
     if held:
         predict_multipliers(state.lam, work, h)
     if iterated or at_rest:
-        turn_bodies(tree, work)
+        rotate_bodies(tree, work)
         begin_joints(tree, work)
         if grouped:
-            begin_groups_of_joints(tree, lanes, work)
+            begin_joint_groups(tree, lanes, work)
         if closed:
             begin_joints(loops.joints, work)
     ends = held or asks or last
-    status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
+    status = _newton(context, state, h, at_rest, shown, ends, max_iterations, count)
     if status != CONVERGED:
         return status
     if grouped:
-        take_last_of_groups(lanes, work, ends, shown)
-    take_last(tree, state, work)
+        apply_final_correction_to_groups(lanes, work, ends, shown)
+    apply_final_correction(tree, state, work)
     if shown:
         status = more(END, system, numbering, tree, loops, state, work, h)
         if status != CONVERGED:
             return status
         if grouped:
-            take_rotations(lanes, work)
+            load_rotations(lanes, work)
     if ends:
         if grouped:
-            end_groups_of_joints(tree, lanes, work)
+            end_joint_groups(tree, lanes, work)
         end_joints(tree, work)
         if closed:
             end_joints(loops.joints, work)
         commit_multipliers(state, work, h)
     if shown:
-        advancing.drives(END, system, state, work, h, values)
-    _commit(advancing, state, h, known, w, shown)
+        context.drives(END, system, state, work, h, values)
+    _commit(context, state, h, known, w, shown)
     if last and grouped and not shown:
-        put_down(lanes, state, work, history)
+        store_body_groups(lanes, state, work, history)
     count[UNTOLD] = 0 if ends else 1
     return CONVERGED

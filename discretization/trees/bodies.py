@@ -14,9 +14,9 @@ of a universal joint on the body and its parent.
 
 from __future__ import annotations
 
-from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
+from discretization.assembly.frame_formulas import balance, spin_at_end, spin_tangent
 from discretization.assembly.workspace import rotation_of, store_rotation
-from discretization.trees.places import (
+from discretization.trees.data_layout import (
     AXIS,
     COLUMN,
     CONDITION,
@@ -36,8 +36,8 @@ from discretization.trees.places import (
     TURN,
     TURNS,
 )
-from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
     apply,
@@ -57,8 +57,8 @@ from rigid.linear_algebra import (
 )
 
 
-@small_kernel
-def turned_by(psi, R):
+@inline_kernel
+def rotate_matrix(psi, R):
     """Return the rotated matrix cay(psi) R."""
     s = 1.0 / (1.0 + 0.25 * dot(psi, psi))
     a, b, c = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
@@ -68,40 +68,40 @@ def turned_by(psi, R):
     return a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]
 
 
-@small_kernel
+@inline_kernel
 def vector_at(x, i):
     """Return the vector stored in x[i:i + 3]."""
     return x[i], x[i + 1], x[i + 2]
 
 
-@small_kernel
-def put(x, i, a):
+@inline_kernel
+def store_vector(x, i, a):
     """Store a vector: x[i:i + 3] = a."""
     x[i], x[i + 1], x[i + 2] = a
 
 
-@small_kernel
-def put_in_rows(x, at, A):
+@inline_kernel
+def store_matrix_rows(x, at, A):
     """Store a 3 x 3 matrix in row storage: x[at + 8 i + j] = A_ij."""
     x[at], x[at + 1], x[at + 2] = A[0], A[1], A[2]
     x[at + 8], x[at + 9], x[at + 10] = A[3], A[4], A[5]
     x[at + 16], x[at + 17], x[at + 18] = A[6], A[7], A[8]
 
 
-@small_kernel
-def matrix_in_rows(x, at):
+@inline_kernel
+def load_matrix_rows(x, at):
     """Return the 3 x 3 matrix A_ij = x[at + 8 i + j]."""
     return x[at], x[at + 1], x[at + 2], x[at + 8], x[at + 9], x[at + 10], x[at + 16], x[at + 17], x[at + 18]
 
 
-@small_kernel
+@inline_kernel
 def half_dyad(x, f):
     """Return (x f^T - x . f I)/2, the matrix of eta -> (eta x x)/2 x f."""
     return dyad(x, times(0.5, f))
 
 
-@small_kernel
-def seen_from_joint(m, K, x1, x):
+@inline_kernel
+def shift_tangent_to_joint(m, K, x1, x):
     """Return the tangent of a body at the point of its joint: force by rotation, moment by displacement, moment by rotation.
 
     m, K: mass and rotational tangent of the step equations, both over the step, about the centre; x1, x: lever to the joint at
@@ -111,7 +111,7 @@ def seen_from_joint(m, K, x1, x):
     return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, times(m, x)))
 
 
-@inner_kernel
+@internal_kernel
 def scale_rows(tree, work, h):
     """Set the scales of constraint rows as `discretization.assembly.constraint_rows` does; they are 1 for joints of closed form,
     whose multipliers are impulses.
@@ -120,8 +120,8 @@ def scale_rows(tree, work, h):
         work.scale[c] = 2.0 / abs(h) * work.facts.lightest[c] if tree.scaled[c] else 1.0
 
 
-@inner_kernel
-def begin_held(tree, state, work):
+@internal_kernel
+def begin_fixed_frames(tree, state, work):
     """Set rotations and positions of the frames that do not move."""
     for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
@@ -129,7 +129,7 @@ def begin_held(tree, state, work):
         store3(load3(state.r[f]), work.r1[f])
 
 
-@inner_kernel
+@internal_kernel
 def begin_tree(system, tree, state, work):
     """Compute rotations and angular momenta at the start of the step, for bodies outside SIMD groups."""
     frames = system.frames
@@ -140,14 +140,14 @@ def begin_tree(system, tree, state, work):
         store3(apply(rotation_of(work.R0, f), spin), tree.spin0[k])
 
 
-@small_kernel
+@inline_kernel
 def _mean(work, f, U):
     """Return a direction U fixed to frame f, averaged over the step."""
     return average(apply(rotation_of(work.R0, f), U), apply(rotation_of(work.R1, f), U))
 
 
-@small_kernel
-def couple_of(tree, work, i, j):
+@inline_kernel
+def moment_direction(tree, work, i, j):
     """Return the direction of the moment on frame b that the multiplier of direction row j exerts, from the mean directions of
     the step.
     """
@@ -158,18 +158,18 @@ def couple_of(tree, work, i, j):
     )
 
 
-@inner_kernel
-def turn_bodies(tree, work):
+@internal_kernel
+def rotate_bodies(tree, work):
     """Compute rotations R1 at the end of the step from the increments, for bodies outside SIMD groups."""
     for i in tree.alone:
         f = tree.frame[i]
-        store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
+        store_rotation(work.R1, f, rotate_matrix(load3(work.psi[f]), rotation_of(work.R0, f)))
 
 
-@inner_kernel
+@internal_kernel
 def begin_joints(tree, work):
     """Compute the joint forces f and moments k of the predicted multipliers, at the predicted end of the step; call after
-    `turn_bodies`.
+    `rotate_bodies`.
     """
     for i in tree.joints_alone:
         side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
@@ -182,20 +182,20 @@ def begin_joints(tree, work):
                 force = plus(force, times(-side * work.lam[first + j], _direction(tree, work, i, j)))
         couple = (0.0, 0.0, 0.0)
         for j in range(tree.turning[i]):
-            couple = plus(couple, times(side * work.lam[turning + j], couple_of(tree, work, i, j)))
-        put(w, HELD_FORCE, force)
-        put(w, HELD_COUPLE, couple)
+            couple = plus(couple, times(side * work.lam[turning + j], moment_direction(tree, work, i, j)))
+        store_vector(w, HELD_FORCE, force)
+        store_vector(w, HELD_COUPLE, couple)
 
 
-@small_kernel
+@inline_kernel
 def _direction(tree, work, i, j):
     """Return direction j on frame a in which the joint cannot slide, averaged over the step."""
     a = tree.partner[i] if tree.side[i] > 0 else tree.frame[i]
     return _mean(work, a, load3(tree.across[tree.joint[i], j]))
 
 
-@inner_kernel
-def take_last(tree, state, work):
+@internal_kernel
+def apply_final_correction(tree, state, work):
     """Update the end of the step with the last correction; its part that is lost to rounding in the sums stays in work.rhs.
 
     The step adds that part to the state without this rounding.
@@ -206,30 +206,30 @@ def take_last(tree, state, work):
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
         turn = apply(inverse_tangent(psi), eta)
         dr1, psi1 = plus(dr, more), plus(psi, turn)
-        put(rhs, 6 * i, minus(more, minus(dr1, dr)))
-        put(rhs, 6 * i + 3, minus(turn, minus(psi1, psi)))
+        store_vector(rhs, 6 * i, minus(more, minus(dr1, dr)))
+        store_vector(rhs, 6 * i + 3, minus(turn, minus(psi1, psi)))
         store3(dr1, work.dr[f])
         store3(psi1, work.psi[f])
         store3(plus(load3(state.r[f]), dr1), work.r1[f])
-        store_rotation(work.R1, f, turned_by(psi1, rotation_of(work.R0, f)))
+        store_rotation(work.R1, f, rotate_matrix(psi1, rotation_of(work.R0, f)))
 
 
-@small_kernel
-def by_two(one, two, k):
+@inline_kernel
+def components_in_two(one, two, k):
     """Return the two factors of k as a linear combination of two directions; the part of k perpendicular to both is ignored."""
     p, q, r = dot(one, one), dot(one, two), dot(two, two)
     x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
     return d * (r * x - q * y), d * (p * y - q * x)
 
 
-@small_kernel
-def by_three(one, two, three, k):
+@inline_kernel
+def components_in_three(one, two, three, k):
     """Return the three factors of k as a linear combination of three directions."""
     d = 1.0 / dot(one, cross(two, three))
     return d * dot(k, cross(two, three)), d * dot(k, cross(three, one)), d * dot(k, cross(one, two))
 
 
-@inner_kernel
+@internal_kernel
 def end_joints(tree, work):
     """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
     for i in tree.joints_alone:
@@ -237,30 +237,30 @@ def end_joints(tree, work):
         f = vector_at(w, HELD_FORCE)
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
         if slides == 0:
-            put(work.lam, first, times(-side, f))
+            store_vector(work.lam, first, times(-side, f))
         elif slides == 1:
             one, two = _direction(tree, work, i, 0), _direction(tree, work, i, 1)
-            work.lam[first], work.lam[first + 1] = by_two(one, two, times(-side, f))
+            work.lam[first], work.lam[first + 1] = components_in_two(one, two, times(-side, f))
         elif slides == 2:
             one = _direction(tree, work, i, 0)
             work.lam[first] = -side * dot(one, f) / dot(one, one)
         k = times(side, vector_at(w, HELD_COUPLE))
         if tree.kind[i] == HINGE:
-            one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
-            work.lam[turning], work.lam[turning + 1] = by_two(one, two, k)
+            one, two = moment_direction(tree, work, i, 0), moment_direction(tree, work, i, 1)
+            work.lam[turning], work.lam[turning + 1] = components_in_two(one, two, k)
         elif tree.kind[i] == UNIVERSAL:
-            one = couple_of(tree, work, i, 0)
+            one = moment_direction(tree, work, i, 0)
             work.lam[turning] = dot(one, k) / dot(one, one)
         elif tree.kind[i] == WELD:
             one, two, three = (
-                couple_of(tree, work, i, 0),
-                couple_of(tree, work, i, 1),
-                couple_of(tree, work, i, 2),
+                moment_direction(tree, work, i, 0),
+                moment_direction(tree, work, i, 1),
+                moment_direction(tree, work, i, 2),
             )
-            put(work.lam, turning, by_three(one, two, three, k))
+            store_vector(work.lam, turning, components_in_three(one, two, three, k))
 
 
-@inner_kernel
+@internal_kernel
 def assemble_bodies(system, tree, state, work, h):
     """Assemble bodies outside SIMD groups: inertia and weight of (1), (2), their tangents, and their joints of closed form.
 
@@ -271,14 +271,14 @@ def assemble_bodies(system, tree, state, work, h):
         _assemble_body(system, tree, state, work, h, k, True)
 
 
-@inner_kernel
+@internal_kernel
 def assemble_residuals(system, tree, state, work, h):
     """Assemble residuals and joints of bodies outside SIMD groups without tangents; all joints must be of closed form."""
     for k in range(tree.alone.shape[0]):
         _assemble_body(system, tree, state, work, h, k, False)
 
 
-@flat_kernel
+@always_inline_kernel
 def _assemble_body(system, tree, state, work, h, k, tangents):
     """Assemble body `tree.alone[k]`: residual of inertia and weight, its joint, and, if `tangents`, its diagonal block."""
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
@@ -290,29 +290,29 @@ def _assemble_body(system, tree, state, work, h, k, tangents):
         frames.mass[f],
         load9(frames.inertia[f]),
     )
-    R1, dr = turned_by(psi, R0), load3(work.dr[f])
+    R1, dr = rotate_matrix(psi, R0), load3(work.dr[f])
     RJ = product(R1, J)
     L1 = apply(RJ, spin_at_end(R0, load3(state.Omega[f]), psi, h))
     store_rotation(work.R1, f, R1)
     store3(plus(load3(state.r[f]), dr), work.r1[f])
-    put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
-    put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[k])))
+    store_vector(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
+    store_vector(residual, 6 * i + 3, minus(L1, load3(tree.spin0[k])))
     at_centre = tree.kind[i] <= OTHER or tree.slides[i] > 0
     if not at_centre:
-        place_joint(tree, work, i)
+        update_joint(tree, work, i)
     if tangents:
         m, w = 2.0 * mass / h, tree.each[tree.joint[i]]
-        K = turning_inertia(RJ, R0, R1, psi, L1, h)
+        K = spin_tangent(RJ, R0, R1, psi, L1, h)
         if tree.kind[i] == FREE:
             _put_in_columns(values, OWN * i, m, K)
             return
         x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
         if at_centre:
             x1 = x = (0.0, 0.0, 0.0)
-        put_inertia(values, OWN * i, m, seen_from_joint(m, K, x1, x))
+        put_inertia(values, OWN * i, m, shift_tangent_to_joint(m, K, x1, x))
 
 
-@small_kernel
+@inline_kernel
 def _put_in_columns(values, at, m, K):
     """Store the diagonal block of a body without a joint, column by column: mass m, rotational inertia K."""
     for c in range(3):
@@ -322,33 +322,34 @@ def _put_in_columns(values, at, m, K):
             values[at + COLUMN * (3 + c) + 3 + r] = K[3 * r + c]
 
 
-@small_kernel
+@inline_kernel
 def put_inertia(values, at, m, others):
-    """Store the diagonal block of a body: m I and the three other 3 x 3 parts, as `seen_from_joint` returns them."""
+    """Store the diagonal block of a body: m I and the three other 3 x 3 parts, as `shift_tangent_to_joint` returns them."""
     fe, ky, ke = others
-    put_in_rows(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
-    put_in_rows(values, at + TURN, fe)
-    put_in_rows(values, at + MOMENT, ky)
-    put_in_rows(values, at + MOMENT + TURN, ke)
+    store_matrix_rows(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
+    store_matrix_rows(values, at + TURN, fe)
+    store_matrix_rows(values, at + MOMENT, ky)
+    store_matrix_rows(values, at + MOMENT + TURN, ke)
 
 
-@inner_kernel
-def place_slides(tree, work):
-    """Compute levers, directions and gaps of all joints that slide (`place_slide`), and express the blocks of their bodies at the
+@internal_kernel
+def update_sliding_joints(tree, work):
+    """Compute levers, directions and gaps of all joints that slide (`update_sliding_joint`), and express the blocks of their
+    bodies at the
     joints instead of the centres.
 
     dr and r1 must be stored frame by frame.
     """
     values = work.values
     for i in tree.sliding:
-        place_slide(tree, work, i)
+        update_sliding_joint(tree, work, i)
         w, at = tree.each[tree.joint[i]], OWN * i
-        K = matrix_in_rows(values, at + MOMENT + TURN)
-        moved = seen_from_joint(values[at], K, vector_at(w, LEVER1), vector_at(w, LEVER))
+        K = load_matrix_rows(values, at + MOMENT + TURN)
+        moved = shift_tangent_to_joint(values[at], K, vector_at(w, LEVER1), vector_at(w, LEVER))
         put_inertia(values, at, values[at], moved)
 
 
-@small_kernel
+@inline_kernel
 def levers(R1, P1, X, Xp, X0, Xp0, r, rp):
     """Return the levers of body and parent, each at the end of and averaged over the step, and the gap.
 
@@ -358,15 +359,15 @@ def levers(R1, P1, X, Xp, X0, Xp0, r, rp):
     return x1, average(X0, x1), y1, average(Xp0, y1), plus(minus(r, rp), minus(x1, y1))
 
 
-@small_kernel
-def tilt_of_cross(u1, w1):
+@inline_kernel
+def tilt_between_axes(u1, w1):
     """Return the rotation vector, to first order, that makes axis u1 perpendicular to axis w1."""
     n = cross(u1, w1)
     return times(-dot(u1, w1) / dot(n, n), n)
 
 
-@small_kernel
-def place_joint(tree, work, i):
+@inline_kernel
+def update_joint(tree, work, i):
     """Compute and store levers, axes, gap and tilt of a joint that does not slide."""
     w, f, partner = tree.each[tree.joint[i]], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
@@ -377,17 +378,17 @@ def place_joint(tree, work, i):
     _place_axes(tree, i, R0, R1, P0, P1)
 
 
-@small_kernel
+@inline_kernel
 def _put_levers(w, x1, x, y1, y, gap):
-    put(w, LEVER1, x1)
-    put(w, LEVER, x)
-    put(w, PARENT_LEVER1, y1)
-    put(w, PARENT_LEVER, y)
-    put(w, GAP, gap)
+    store_vector(w, LEVER1, x1)
+    store_vector(w, LEVER, x)
+    store_vector(w, PARENT_LEVER1, y1)
+    store_vector(w, PARENT_LEVER, y)
+    store_vector(w, GAP, gap)
 
 
-@small_kernel
-def place_slide(tree, work, i):
+@inline_kernel
+def update_sliding_joint(tree, work, i):
     """Compute and store levers, directions, axes and gap of a joint that slides.
 
     Its point is the one on frame b; the lever to this point from frame a changes.
@@ -410,8 +411,8 @@ def place_slide(tree, work, i):
             apply(A1, load3(tree.across[tree.joint[i], j])),
         )
         gap = plus(gap, times(dot(d1, away), d1))
-        put(w, END_1 + 3 * j, d1)
-        put(w, MEAN_1 + 3 * j, average(d0, d1))
+        store_vector(w, END_1 + 3 * j, d1)
+        store_vector(w, MEAN_1 + 3 * j, average(d0, d1))
     if of_b:
         _put_levers(w, xb1, average(xb0, xb1), to_b1, average(to_b0, to_b1), gap)
         _place_axes(tree, i, B0, B1, A0, A1)
@@ -420,7 +421,7 @@ def place_slide(tree, work, i):
         _place_axes(tree, i, A0, A1, B0, B1)
 
 
-@small_kernel
+@inline_kernel
 def _place_axes(tree, i, R0, R1, P0, P1):
     """Compute and store axes and tilt of a joint; R0, R1, P0, P1: rotations of the body and of its parent at both ends of the
     step.
@@ -434,21 +435,21 @@ def _place_axes(tree, i, R0, R1, P0, P1):
                 apply(P1, load3(tree.U[tree.joint[i], j, 1])),
             )
             tilt = plus(tilt, times(0.5, cross(u1, w1)))
-        put(w, TILT, tilt)
+        store_vector(w, TILT, tilt)
     elif kind != BALL:
         U, Up = load3(tree.U[tree.joint[i], 0, 0]), load3(tree.U[tree.joint[i], 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
         of_body, of_parent = average(apply(R0, U), u1), average(apply(P0, Up), w1)
-        put(w, AXIS, u1)
+        store_vector(w, AXIS, u1)
         if kind == UNIVERSAL:
-            put(w, TILT, tilt_of_cross(u1, w1))
-            put(w, CONDITION, of_body)
-            put(w, TURNS, u1)
-            put(w, AXIS + NEXT, w1)
-            put(w, CONDITION + NEXT, of_parent)
-            put(w, TURNS + NEXT, w1)
+            store_vector(w, TILT, tilt_between_axes(u1, w1))
+            store_vector(w, CONDITION, of_body)
+            store_vector(w, TURNS, u1)
+            store_vector(w, AXIS + NEXT, w1)
+            store_vector(w, CONDITION + NEXT, of_parent)
+            store_vector(w, TURNS + NEXT, w1)
         else:
             on_body = tree.side[i] > 0
-            put(w, TILT, cross(u1, w1))
-            put(w, CONDITION, of_body if on_body else of_parent)
-            put(w, TURNS, u1 if on_body else w1)
+            store_vector(w, TILT, cross(u1, w1))
+            store_vector(w, CONDITION, of_body if on_body else of_parent)
+            store_vector(w, TURNS, u1 if on_body else w1)

@@ -11,15 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
-from discretization.memory import MEANS
-from discretization.memory import WIDTH as NUMBERS
-from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
-from discretization.trees.places import AXIS, HELD_FORCE, NEXT, OWN, SIZE, TreeArrays
-from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
-from rigid.lane_arrays import room
+from discretization.assembly.frame_formulas import balance, spin_at_end, spin_tangent
+from discretization.integrator_memory import MEANS
+from discretization.integrator_memory import WIDTH as NUMBERS
+from discretization.trees.bodies import (
+    components_in_three,
+    components_in_two,
+    levers,
+    rotate_matrix,
+    shift_tangent_to_joint,
+    tilt_between_axes,
+)
+from discretization.trees.data_layout import AXIS, HELD_FORCE, NEXT, OWN, SIZE, TreeArrays
+from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
+from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotation_matrix
+from rigid.lane_arrays import zeros_in_lanes
 from rigid.lane_vectors import load3_at, load4_at, load9_at, store3_at, store9_at
 from rigid.lanes import (
     WIDTH,
@@ -43,8 +50,8 @@ from rigid.lanes import (
     rows9,
 )
 from rigid.linear_algebra import apply, average, cross, dot, load3, minus, plus, product, times
-from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.tuple_references import by_reference
 
 # offsets of the constants of a joint: points on the body and on its parent, three axes on each, three directions on each
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
@@ -72,7 +79,8 @@ class BodyLanes(NamedTuple):
     start: Floats  # (joints, START, 8) points and axes of these joints at the start of the step
     poses: Floats  # (groups, POSE, 8) data at the start of the step
     end: Floats  # (groups, END, 8) iterate at the end of the step
-    # (groups, 6 (1 + MEANS), 8) accelerations, then mean velocities (`discretization.memory`); (groups, 6, 8) without history
+    # (groups, 6 (1 + MEANS), 8) accelerations, then mean velocities (`discretization.integrator_memory`); (groups, 6, 8)
+    # without history
     rates: Floats
 
 
@@ -92,16 +100,16 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
         places=np.ascontiguousarray(places.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
-        constant=room(joints, CONSTANTS),
-        start=room(joints, START),
-        poses=room(len(head), POSE),
-        end=room(len(head), END),
-        rates=room(len(head), NUMBERS if quats else NUMBERS * (1 + MEANS)),
+        constant=zeros_in_lanes(joints, CONSTANTS),
+        start=zeros_in_lanes(joints, START),
+        poses=zeros_in_lanes(len(head), POSE),
+        end=zeros_in_lanes(len(head), END),
+        rates=zeros_in_lanes(len(head), NUMBERS if quats else NUMBERS * (1 + MEANS)),
     )
-    return with_constants(made, tree)
+    return with_joint_data(made, tree)
 
 
-def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
+def with_joint_data(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     """Return the groups with the joint data of a tree of the same structure."""
     if not len(lanes.constant):
         return lanes
@@ -111,18 +119,18 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     of_body, of_parent = np.where(own, D[:, :, 1], D[:, :, 0]), np.where(own, D[:, :, 0], D[:, :, 1])
     parts = X, U[:, :, 0], U[:, :, 1], of_body, of_parent
     numbers = np.concatenate([each.reshape(len(body), -1) for each in parts], axis=1)
-    constant = room(len(lanes.constant), CONSTANTS)
+    constant = zeros_in_lanes(len(lanes.constant), CONSTANTS)
     constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
 
 
-@small_kernel
-def place_at(group, row):
+@inline_kernel
+def index_offset(group, row):
     """Return the offset at which row `row` of the indices (`BodyLanes.places`) of a group begins."""
     return (group * N_PLACES + row) * WIDTH
 
 
-@inner_kernel
+@internal_kernel
 def begin_body_groups(lanes, work):
     """Rotate the points and axes of joints to the start of the step; rotations of all frames at the start must be up to date."""
     constant, start, poses, places = lanes.constant, lanes.start, lanes.poses, lanes.places
@@ -131,7 +139,7 @@ def begin_body_groups(lanes, work):
         if kind <= OTHER:
             continue
         R0 = load9_at(poses, group * POSE + ROTATION0)
-        P0 = rows9(work.R0, places, place_at(group, PARTNER))
+        P0 = rows9(work.R0, places, index_offset(group, PARTNER))
         store3_at(apply(R0, load3_at(constant, c + X)), start, s + X0)
         store3_at(apply(P0, load3_at(constant, c + PARENT_X)), start, s + PARENT_X0)
         if kind in (HINGE, UNIVERSAL):
@@ -139,13 +147,13 @@ def begin_body_groups(lanes, work):
             store3_at(apply(P0, load3_at(constant, c + PARENT_U)), start, s + PARENT_U0)
 
 
-@inner_kernel
+@internal_kernel
 def correct_body_groups(lanes, work, share, shown):
     """Add the corrections in work.rhs times `share` to the increments, and update the poses; `shown`: as in `move_group`."""
     end = lanes.end
     for group in range(lanes.kind.shape[0]):
         s = group * END
-        more = numbers6(work.rhs, lanes.places, place_at(group, UNKNOWN), 0)
+        more = numbers6(work.rhs, lanes.places, index_offset(group, UNKNOWN), 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         eta = times(share, (more[3], more[4], more[5]))
         dr = plus(times(share, (more[0], more[1], more[2])), dr)
@@ -153,22 +161,22 @@ def correct_body_groups(lanes, work, share, shown):
         move_group(lanes, work, group, dr, psi, True, shown)
 
 
-@flat_kernel
+@always_inline_kernel
 def move_group(lanes, work, group, dr, psi, placed, shown):
     """Compute positions r1 and rotations R1 at the end of the step from increments dr, psi, and store all of them for the group.
 
     `placed`: True if r1 and R1 are also stored frame by frame in `work`; `shown`: True if the increments are.
     """
-    poses, places, end, at, s = lanes.poses, lanes.places, lanes.end, place_at(group, FRAME), group * POSE
+    poses, places, end, at, s = lanes.poses, lanes.places, lanes.end, index_offset(group, FRAME), group * POSE
     if shown:
         put_rows3(dr, work.dr, places, at)
         put_rows3(psi, work.psi, places, at)
     if lanes.quats:
-        q1 = cayley_turn(psi, load4_at(poses, s + QUAT0))
+        q1 = cayley_rotation(psi, load4_at(poses, s + QUAT0))
         put_rows4(q1, work.q1, places, at)
         R1 = rotation_matrix(q1)
     else:
-        R1 = turned_by(psi, load9_at(poses, s + ROTATION0))
+        R1 = rotate_matrix(psi, load9_at(poses, s + ROTATION0))
     r1 = plus(load3_at(poses, s + PLACE0), dr)
     if placed:
         put_rows9(R1, work.R1, places, at)
@@ -180,7 +188,7 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
     store3_at(psi, end, s + TURN)
 
 
-@small_kernel
+@inline_kernel
 def _couple(lanes, group, j, own, parent):
     """Return the direction of the moment on frame b that the multiplier of direction row j exerts; `own`, `parent`: rotations of
     body and parent at both ends of the step.
@@ -192,10 +200,10 @@ def _couple(lanes, group, j, own, parent):
     return cross(b, a) if lanes.side[group] > 0 else cross(a, b)
 
 
-@small_kernel
+@inline_kernel
 def _turned(lanes, work, group):
     """Return the rotations of the bodies and of their parents, each at the start and at the end of the step."""
-    partner = place_at(group, PARTNER)
+    partner = index_offset(group, PARTNER)
     own = (
         load9_at(lanes.poses, group * POSE + ROTATION0),
         load9_at(lanes.end, group * END + ROTATION1),
@@ -203,14 +211,14 @@ def _turned(lanes, work, group):
     return own, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
 
 
-@inner_kernel
-def begin_groups_of_joints(tree, lanes, work):
+@internal_kernel
+def begin_joint_groups(tree, lanes, work):
     """Compute the joint forces f and moments k of the predicted multipliers, for the predicted poses at the end of the step."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
             continue
-        side, first = 1.0 * lanes.side[group], place_at(group, LAM)
+        side, first = 1.0 * lanes.side[group], index_offset(group, LAM)
         force = times(-side, numbers3(work.lam, places, first, 0))
         own, parent = _turned(lanes, work, group)
         none = 0.0 * side * own[0][0]
@@ -218,18 +226,18 @@ def begin_groups_of_joints(tree, lanes, work):
         for j in range(lanes.turning[group]):
             factor = side * numbers1(work.lam, places, first, 3 + j)[0]
             couple = plus(couple, times(factor, _couple(lanes, group, j, own, parent)))
-        put6((*force, *couple), tree.each, places, place_at(group, HELD))
+        put6((*force, *couple), tree.each, places, index_offset(group, HELD))
 
 
-@inner_kernel
-def end_groups_of_joints(tree, lanes, work):
+@internal_kernel
+def end_joint_groups(tree, lanes, work):
     """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        first, held = place_at(group, LAM), numbers6(tree.each, places, place_at(group, HELD), 0)
+        first, held = index_offset(group, LAM), numbers6(tree.each, places, index_offset(group, HELD), 0)
         f = times(-side, (held[0], held[1], held[2]))
         if kind == BALL:
             put3(f, work.lam, places, first)
@@ -238,17 +246,17 @@ def end_groups_of_joints(tree, lanes, work):
         own, parent = _turned(lanes, work, group)
         one = _couple(lanes, group, 0, own, parent)
         if kind == HINGE:
-            a, b = by_two(one, _couple(lanes, group, 1, own, parent), k)
+            a, b = components_in_two(one, _couple(lanes, group, 1, own, parent), k)
             put5((f[0], f[1], f[2], a, b), work.lam, places, first)
         elif kind == UNIVERSAL:
             put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, places, first)
         else:
             two, three = _couple(lanes, group, 1, own, parent), _couple(lanes, group, 2, own, parent)
-            a, b, c = by_three(one, two, three, k)
+            a, b, c = components_in_three(one, two, three, k)
             put6((f[0], f[1], f[2], a, b, c), work.lam, places, first)
 
 
-@inner_kernel
+@internal_kernel
 def assemble_body_groups(system, tree, lanes, work, h):
     """Assemble all groups: residual and tangent of inertia and weight, and levers, axes and gaps of joints of closed form.
 
@@ -258,8 +266,8 @@ def assemble_body_groups(system, tree, lanes, work, h):
         _assemble_group(system, tree, lanes, work, h, group, True)
 
 
-@inner_kernel
-def assemble_residuals_of_groups(system, tree, lanes, work, h):
+@internal_kernel
+def assemble_group_residuals(system, tree, lanes, work, h):
     """Assemble the residuals of inertia and weight and the joints of all groups, without tangents; all joints must be of closed
     form.
     """
@@ -267,7 +275,7 @@ def assemble_residuals_of_groups(system, tree, lanes, work, h):
         _assemble_group(system, tree, lanes, work, h, group, False)
 
 
-@flat_kernel
+@always_inline_kernel
 def _assemble_group(system, tree, lanes, work, h, group, tangents):
     """Assemble one group: residual of inertia and weight, joints of closed form, and, if `tangents`, the diagonal blocks."""
     poses, gravity = lanes.poses, load3(system.gravity)
@@ -280,18 +288,18 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
     moment = minus(L1, load3_at(poses, s + MOMENTUM0))
     force = balance(mass, load3_at(poses, s + VELOCITY0), dr, gravity, h)
     both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-    put6(both, work.residual, places, place_at(group, UNKNOWN))
+    put6(both, work.residual, places, index_offset(group, UNKNOWN))
     if tangents:
-        K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
+        K, m = spin_tangent(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
         if lanes.kind[group] == FREE:
-            _put_in_columns(m, K, work.values, places, place_at(group, BLOCKS))
+            _put_in_columns(m, K, work.values, places, index_offset(group, BLOCKS))
         elif lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
-            _put_blocks(m, zero, zero, K, work.values, places, place_at(group, BLOCKS))
+            _put_blocks(m, zero, zero, K, work.values, places, index_offset(group, BLOCKS))
     if lanes.kind[group] <= OTHER:
         return
-    partner, c = place_at(group, PARTNER), group * CONSTANTS
+    partner, c = index_offset(group, PARTNER), group * CONSTANTS
     P1 = rows9(work.R1, places, partner)
     x1, x, y1, y, gap = levers(
         R1,
@@ -304,12 +312,12 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         rows3(work.r1, places, partner),
     )
     if tangents:
-        fe, ky, ke = seen_from_joint(m, K, x1, x)
-        _put_blocks(m, fe, ky, ke, work.values, places, place_at(group, BLOCKS))
+        fe, ky, ke = shift_tangent_to_joint(m, K, x1, x)
+        _put_blocks(m, fe, ky, ke, work.values, places, index_offset(group, BLOCKS))
     _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
 
 
-@flat_kernel
+@always_inline_kernel
 def _put_in_columns(m, K, values, places, at):
     """Store the diagonal blocks of a group of bodies without joints, column by column: mass m, rotational inertia K."""
     columns = (
@@ -323,9 +331,11 @@ def _put_in_columns(m, K, values, places, at):
     put48(columns, values, places, at)
 
 
-@flat_kernel
+@always_inline_kernel
 def _put_blocks(m, fe, ky, ke, values, places, at):
-    """Store the diagonal blocks of a group of bodies on joints, row by row: m I and the parts fe, ky, ke of `seen_from_joint`."""
+    """Store the diagonal blocks of a group of bodies on joints, row by row: m I and the parts fe, ky, ke of
+    `shift_tangent_to_joint`.
+    """
     rows = (
         m, 0.0, 0.0, 0.0, fe[0], fe[1], fe[2], 0.0,
         0.0, m, 0.0, 0.0, fe[3], fe[4], fe[5], 0.0,
@@ -337,7 +347,7 @@ def _put_blocks(m, fe, ky, ke, values, places, at):
     put48(rows, values, places, at)
 
 
-@flat_kernel
+@always_inline_kernel
 def _place_axes(tree, lanes, group, R1, P1, both):
     """Store levers, gaps, axes and tilts of the joints of a group; `both`: levers and gaps, 15 numbers per body."""
     kind, places, each, constant, start = (
@@ -347,7 +357,7 @@ def _place_axes(tree, lanes, group, R1, P1, both):
         lanes.constant,
         lanes.start,
     )
-    first, c, s = place_at(group, EACH), group * CONSTANTS, group * START
+    first, c, s = index_offset(group, EACH), group * CONSTANTS, group * START
     if kind == BALL:
         put15(both, each, places, first)
         return
@@ -363,23 +373,25 @@ def _place_axes(tree, lanes, group, R1, P1, both):
     u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
     u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
     if kind == UNIVERSAL:
-        put27((*both, *tilt_of_cross(u1, w1), *u1, *u, *u1), each, places, first)
-        put9((*w1, *w, *w1), each, places, place_at(group, SECOND))
+        put27((*both, *tilt_between_axes(u1, w1), *u1, *u, *u1), each, places, first)
+        put9((*w1, *w, *w1), each, places, index_offset(group, SECOND))
     elif lanes.side[group] > 0:
         put27((*both, *cross(u1, w1), *u1, *u, *u1), each, places, first)
     else:
         put27((*both, *cross(u1, w1), *u1, *w, *w1), each, places, first)
 
 
-@inner_kernel
-def take_rotations(lanes, work):
+@internal_kernel
+def load_rotations(lanes, work):
     """Load R1 of all bodies from its frame-by-frame array in `work` into the groups."""
     for group in range(lanes.kind.shape[0]):
-        store9_at(rows9(work.R1, lanes.places, place_at(group, FRAME)), lanes.end, group * END + ROTATION1)
+        store9_at(
+            rows9(work.R1, lanes.places, index_offset(group, FRAME)), lanes.end, group * END + ROTATION1
+        )
 
 
-@inner_kernel
-def take_last_of_groups(lanes, work, placed, shown):
+@internal_kernel
+def apply_final_correction_to_groups(lanes, work, placed, shown):
     """Update the end of the step with the last correction; its part that is lost to rounding in the sums is stored at REST.
 
     The step adds that part to the state without this rounding. `placed`, `shown`: as in `move_group`; if `shown`, the lost part
@@ -387,7 +399,7 @@ def take_last_of_groups(lanes, work, placed, shown):
     """
     end, places = lanes.end, lanes.places
     for group in range(lanes.kind.shape[0]):
-        at, s = place_at(group, UNKNOWN), group * END
+        at, s = index_offset(group, UNKNOWN), group * END
         more = numbers6(work.rhs, places, at, 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))

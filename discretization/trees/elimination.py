@@ -28,18 +28,8 @@ that closes a loop, passes through the same two sweeps with the stored factors o
 
 from __future__ import annotations
 
-from discretization.trees.bodies import matrix_in_rows, put, vector_at
-from discretization.trees.directions import put_directions
-from discretization.trees.free_bodies import (
-    carry_free_load,
-    carry_free_motion,
-    correction_of_free,
-    eliminate_free,
-    take_free_load,
-)
-from discretization.trees.links import force_of_links, put_links, unknown_by_links
-from discretization.trees.null_spaces import put_multipliers, put_null_spaces
-from discretization.trees.places import (
+from discretization.trees.bodies import load_matrix_rows, store_vector, vector_at
+from discretization.trees.data_layout import (
     ACROSS,
     AXIS,
     BALL_0,
@@ -79,8 +69,18 @@ from discretization.trees.places import (
     TURNS_BODY,
     TURNS_PARENT,
 )
-from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from discretization.trees.free_bodies import (
+    apply_free_load,
+    carry_free_load,
+    carry_free_motion,
+    correct_free_body,
+    eliminate_free,
+)
+from discretization.trees.free_directions import store_free_directions
+from discretization.trees.links import eliminate_links, force_from_links, unknown_from_links
+from discretization.trees.null_spaces import store_multiplier_corrections, store_null_spaces
+from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.linear_algebra import (
     apply,
     cross,
@@ -96,15 +96,15 @@ from rigid.linear_algebra import (
     times,
     times_hat,
 )
-from rigid.rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, row_times
+from rigid.stiffness_rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, row_times
 
 # offsets of the scratch blocks A2, B and B2 of (1) in `TreeArrays.blocks`, for joints that slide or that have another
 # element between body and parent
 AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN
-ELIMINATE, CORRECT = 0, 1  # tasks of `process_other_joint`
+ELIMINATE, CORRECT = 0, 1  # tasks of `process_general_joint`
 
 
-@small_kernel
+@inline_kernel
 def add_to_rows(x, at, A):
     """Add a 3 x 3 matrix to an array in row storage: x[at + 8 i + j] += A_ij."""
     for i in range(3):
@@ -112,20 +112,20 @@ def add_to_rows(x, at, A):
             x[at + ACROSS * i + j] += A[3 * i + j]
 
 
-@small_kernel
+@inline_kernel
 def matrix_at(x, i):
     """Return the 3 x 3 matrix stored row by row in x[i:i + 9]."""
     return x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5], x[i + 6], x[i + 7], x[i + 8]
 
 
-@small_kernel
+@inline_kernel
 def put_matrix(x, i, A):
     """Store a 3 x 3 matrix row by row: x[i:i + 9] = A."""
     for j in range(9):
         x[i + j] = A[j]
 
 
-@small_kernel
+@inline_kernel
 def add_vector(x, i, a):
     """Add a vector to three numbers of an array: x[i:i + 3] += a."""
     x[i] += a[0]
@@ -133,25 +133,25 @@ def add_vector(x, i, a):
     x[i + 2] += a[2]
 
 
-@small_kernel
+@inline_kernel
 def _along(x, at, y, e):
     """Return the product of the row at `at` with a motion (y, e)."""
     return dot(vector_at(x, at), y) + dot(vector_at(x, at + TURN), e)
 
 
-@small_kernel
+@inline_kernel
 def _three_along(x, at, y, e):
     """Return the products of three consecutive rows with a motion (y, e), as a vector."""
     return _along(x, at, y, e), _along(x, at + ACROSS, y, e), _along(x, at + 2 * ACROSS, y, e)
 
 
-@small_kernel
+@inline_kernel
 def _applied(x, at, y, e):
     """Return the force and the moment (3 each) that the 6 x 6 block at `at` gives for a motion (y, e)."""
     return _three_along(x, at, y, e), _three_along(x, at + MOMENT, y, e)
 
 
-@small_kernel
+@inline_kernel
 def _three_turned(x, at, e):
     """Return the products of three consecutive rows with a rotation e, as a vector."""
     at += TURN
@@ -162,19 +162,19 @@ def _three_turned(x, at, e):
     )
 
 
-@small_kernel
+@inline_kernel
 def _rows_at(x, at):
     """Load three consecutive rows."""
     return row_at(x, at), row_at(x, at + ACROSS), row_at(x, at + 2 * ACROSS)
 
 
-@small_kernel
+@inline_kernel
 def _combined(n, rows):
     """Return n_0 row_0 + n_1 row_1 + n_2 row_2."""
     return row_plus(row_plus(row_times(n[0], rows[0]), row_times(n[1], rows[1])), row_times(n[2], rows[2]))
 
 
-@small_kernel
+@inline_kernel
 def _with_row(rows, f, row):
     """Return three rows + f row^T."""
     return (
@@ -184,7 +184,7 @@ def _with_row(rows, f, row):
     )
 
 
-@small_kernel
+@inline_kernel
 def _with_dyad(rows, x, f, sign):
     """Return three rows plus sign (x f^T - x . f I) in their rotation columns: the geometric stiffness of a force f whose lever x
     rotates.
@@ -199,7 +199,7 @@ def _with_dyad(rows, x, f, sign):
     )
 
 
-@small_kernel
+@inline_kernel
 def inverse(A):
     """Return the inverse of a 3 x 3 matrix."""
     a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
@@ -211,7 +211,7 @@ def inverse(A):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def _block_of(values, at):
     """Return a 3 x 3 part, row by row, of a block of assembly, which is stored column by column."""
     one, two = at + COLUMN, at + 2 * COLUMN
@@ -221,7 +221,7 @@ def _block_of(values, at):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def _seen(values, at, x, c1):
     """Transform a block of assembly (6 x 6, forces and moments about body centres by motions of body centres) to other reference
     points: x from the centre of its rows, c1 from the centre of its columns.
@@ -234,7 +234,7 @@ def _seen(values, at, x, c1):
     return rr, fe, matrix_minus(tr, hat_times(x, rr)), matrix_minus(te, hat_times(x, fe))
 
 
-@small_kernel
+@inline_kernel
 def _add_block(seen, into, to):
     """Add the four 3 x 3 parts of a block, as `_seen` returns them, to six rows of an array."""
     add_to_rows(into, to, seen[0])
@@ -243,8 +243,8 @@ def _add_block(seen, into, to):
     add_to_rows(into, to + MOMENT + TURN, seen[3])
 
 
-@inner_kernel
-def take_over(tree, work, i):
+@internal_kernel
+def transform_to_joint(tree, work, i):
     """Transform what assembly added to the diagonal block of a body on a joint to the point of the joint, and add it to the block
     of the elimination.
     """
@@ -253,7 +253,7 @@ def take_over(tree, work, i):
     _add_block(seen, work.values, OWN * i)
 
 
-def process_other_joint(what, tree, work, i, iterated):
+def process_general_joint(what, tree, work, i, iterated):
     """Process a body whose joint is not plain: it slides, has no closed form, or another element acts between body and parent.
 
     With `what` ELIMINATE, eliminate the body and return 0. With CORRECT, store its correction and return the size of it as a
@@ -265,38 +265,38 @@ def process_other_joint(what, tree, work, i, iterated):
     return _correction_of_other(tree, work, i)
 
 
-def no_other_joint(what, tree, work, i, iterated):
-    """Return 0 and do nothing; used in place of `process_other_joint` in a tree without such bodies."""
+def no_general_joint(what, tree, work, i, iterated):
+    """Return 0 and do nothing; used in place of `process_general_joint` in a tree without such bodies."""
     return 0.0
 
 
-@inner_kernel
-def eliminate(tree, work, iterated, other_joint):
+@internal_kernel
+def eliminate(tree, work, iterated, general_joint):
     """Eliminate all bodies, leaves first.
 
-    `iterated`: True if forces and moments of joints are iterates and stored at HELD_FORCE; `other_joint`: compiled
-    `process_other_joint`.
+    `iterated`: True if forces and moments of joints are iterates and stored at HELD_FORCE; `general_joint`: compiled
+    `process_general_joint`.
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
             eliminate_free(tree, work, i)
             continue
         if tree.acted[i]:
-            take_over(tree, work, i)
+            transform_to_joint(tree, work, i)
         if tree.plain[i]:
             eliminate_plain(tree, work, i, iterated)
         else:
-            other_joint(ELIMINATE, tree, work, i, iterated)
+            general_joint(ELIMINATE, tree, work, i, iterated)
 
 
-@small_kernel
+@inline_kernel
 def _about_joint(work, w, i):
     """Return the residual force of a body and its residual moment about the point of its joint."""
     F = vector_at(work.residual, 6 * i)
     return F, minus(vector_at(work.residual, 6 * i + 3), cross(vector_at(w, LEVER), F))
 
 
-@inner_kernel
+@internal_kernel
 def eliminate_plain(tree, work, i, iterated):
     """Eliminate a body whose joint only rotates or is a weld; `iterated`: as in `eliminate`."""
     w = tree.each[tree.joint[i]]
@@ -314,7 +314,7 @@ def eliminate_plain(tree, work, i, iterated):
         _leave_of_turns(tree, work, i, 0, moments, F, k, couple, half)
 
 
-@small_kernel
+@inline_kernel
 def _put_turning(work, w, i, half):
     """Add the geometric stiffness of the joint force, whose lever on the body rotates, to the block of the body; return the three
     moment rows of the sum. `half`: half of the joint force.
@@ -327,7 +327,7 @@ def _put_turning(work, w, i, half):
     return moments
 
 
-@flat_kernel
+@always_inline_kernel
 def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
     """Eliminate d free rotation axes of a joint one after the other, store the row and the forces of each, and add the Schur
     complement to the parent.
@@ -356,15 +356,15 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
         c = x * (dot(m, k) + dot(own, tilt))
         row = row_times(x, row_plus(row, row_of(none, turning)))
         put_row(row, w, ROW + to)
-        put(w, FORCE + to, f)
-        put(w, COUPLE + to, g)
+        store_vector(w, FORCE + to, f)
+        store_vector(w, COUPLE + to, g)
         w[ROW_0 + to], w[BY_COUPLE + to] = c, x
         forces, moments = _with_row(forces, f, row), _with_row(moments, g, row)
         F, k = plus(F, times(c, f)), plus(k, times(c, g))
     _add_to_parent(tree, work, i, forces, moments, F, k, half)
 
 
-@small_kernel
+@inline_kernel
 def _turns_with_body(tree, i, j):
     """Return 1.0 if the axis of condition j rotates with the body, 0.0 if it rotates with the parent; the latter come last."""
     if tree.kind[i] == HINGE:
@@ -372,18 +372,18 @@ def _turns_with_body(tree, i, j):
     return 1.0 if j == 0 else 0.0
 
 
-@flat_kernel
+@always_inline_kernel
 def _leave_of_ball(tree, work, i, F, k, half):
     """Eliminate a ball joint. It transmits no moment, k + ky y + ke e = 0, which gives the rotation e; no columns are left for
     the rotation of the parent.
     """
     values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap = vector_at(w, GAP)
-    ky, E = matrix_in_rows(values, at + MOMENT), inverse(matrix_in_rows(values, at + MOMENT + TURN))
+    ky, E = load_matrix_rows(values, at + MOMENT), inverse(load_matrix_rows(values, at + MOMENT + TURN))
     by_y = matrix_times(-1.0, product(E, ky))
     of_0 = times(-1.0, plus(apply(by_y, gap), apply(E, k)))
     put_matrix(w, BALL_K, E)
-    put(w, BALL_0, of_0)
+    store_vector(w, BALL_0, of_0)
     F = plus(F, _three_along(values, at, times(-1.0, gap), of_0))
     forces = _rows_at(values, at)
     for j in range(3):  # rotation relative to the parent, by the motion of the parent
@@ -395,18 +395,18 @@ def _leave_of_ball(tree, work, i, F, k, half):
     _add_to_parent(tree, work, i, forces, None, F, None, half)
 
 
-@inner_kernel
+@internal_kernel
 def _eliminate_other(tree, work, i, iterated):
     """Eliminate a body whose joint slides or has no closed form, or that another element connects to its parent."""
     values, w, own, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
-        put_null_spaces(tree, work, i)
+        store_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
     f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
     half = times(0.5, f)  # negligible if numerical: the constraint rows contribute their forces
     if not numerical:
-        put_directions(tree, i, f, couple)
+        store_free_directions(tree, i, f, couple)
     _put_turning(work, w, i, half)
     blocks, x = tree.blocks, values
     beside = passed = at  # offsets of B and B2 in x
@@ -427,7 +427,7 @@ def _eliminate_other(tree, work, i, iterated):
     against = (blocks, AGAINST) if slides or coupled else (values, at)
     F, k = _put_free(tree, own, i, (values, at), (x, beside), against, F, k)
     if tree.link_of[i] < tree.link_of[i + 1]:
-        put_links(tree, work, i)
+        eliminate_links(tree, work, i)
     forces, moments = _rows_at(x, passed), _rows_at(x, passed + MOMENT)
     q = tree.directions[own]
     for j in range(tree.free[i]):
@@ -438,13 +438,13 @@ def _eliminate_other(tree, work, i, iterated):
     _add_to_parent(tree, work, i, forces, moments, F, k, half)
 
 
-@small_kernel
+@inline_kernel
 def _copy_block(x, at, into, to):
     for r in range(0, OWN, ACROSS):
         put_row(row_at(x, at + r), into, to + r)
 
 
-@inner_kernel
+@internal_kernel
 def _put_between(tree, work, i):
     """Add the blocks of elements between a body and its parent to B, A2 and B2: forces on the body by the motion of its parent,
     and on the parent by the motion of the body.
@@ -459,7 +459,7 @@ def _put_between(tree, work, i):
     _add_block(on_parent, blocks, PASSED)
 
 
-@flat_kernel
+@always_inline_kernel
 def _put_free(tree, own, i, A, B, A2, F, k):
     """Eliminate all free directions of a joint at once with the blocks A, B, A2 of (1), and store the rows and forces of each
     direction.
@@ -483,8 +483,8 @@ def _put_free(tree, own, i, A, B, A2, F, k):
             turns = plus(turns, vector_at(q, o + TURNS_PARENT))
             put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
             f, g = _applied(A2[0], A2[1], vector_at(q, o + FREE_SHIFT), vector_at(q, o + FREE_AXIS))
-            put(q, to + FORCE, f)
-            put(q, to + COUPLE, g)
+            store_vector(q, to + FORCE, f)
+            store_vector(q, to + COUPLE, g)
     _factor(lu, d)
     _solve(lu, d, q, FREE_ROW + ROW_0 - ROW)
     if not hangs:
@@ -501,14 +501,14 @@ def _put_free(tree, own, i, A, B, A2, F, k):
     return F, k
 
 
-@small_kernel
+@inline_kernel
 def _condition(K, n, m):
     """Return the row n . force + m . moment of a block K = (array, offset)."""
     x, at = K
     return row_plus(_combined(n, _rows_at(x, at)), _combined(m, _rows_at(x, at + MOMENT)))
 
 
-@inner_kernel
+@internal_kernel
 def _factor(lu, d):
     """Factorise the d x d matrix of conditions by free directions (LU in place). Each condition belongs to one direction, so rows
     are not exchanged.
@@ -521,7 +521,7 @@ def _factor(lu, d):
                 lu[i, c] -= lu[i, j] * lu[j, c]
 
 
-@inner_kernel
+@internal_kernel
 def _solve(lu, d, x, at):
     """Replace x by -D^-1 x, D the factorised matrix; component i of x is stored at x[at + FREE_SIZE i]."""
     for i in range(d):
@@ -534,7 +534,7 @@ def _solve(lu, d, x, at):
         x[at + FREE_SIZE * i] = lu[i, i] * left
 
 
-@flat_kernel
+@always_inline_kernel
 def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     """Add the Schur complement of an eliminated body to the block and the residual of its parent; the block of the parent is
     expressed at the parent's own joint.
@@ -567,7 +567,7 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     add_vector(work.residual, 6 * p + 3, moment)
 
 
-@small_kernel
+@inline_kernel
 def _rows_moved(rows, back):
     """Return three rows expressed by the motion of a reference point that is shifted back by an arm; `back`: (arm,
     arm) as a row.
@@ -575,7 +575,7 @@ def _rows_moved(rows, back):
     return row_moved(rows[0], back), row_moved(rows[1], back), row_moved(rows[2], back)
 
 
-@small_kernel
+@inline_kernel
 def _add_rows(rows, x, at):
     """Add three rows to three consecutive rows of an array."""
     put_row(row_plus(row_at(x, at), rows[0]), x, at)
@@ -583,27 +583,27 @@ def _add_rows(rows, x, at):
     put_row(row_plus(row_at(x, at + 2 * ACROSS), rows[2]), x, at + 2 * ACROSS)
 
 
-@inner_kernel
-def eliminate_again(tree, work):
+@internal_kernel
+def reeliminate(tree, work):
     """Eliminate all bodies with the factors of the previous iteration (simplified Newton; Deuflhard, Newton Methods for Nonlinear
     Problems, 2.1.2).
 
     Residuals, levers, gaps, tilts and axes are up to date. All joints must be plain.
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
-        eliminate_plain_again(tree, work, i)
+        reeliminate_plain(tree, work, i)
 
 
-@flat_kernel
-def eliminate_plain_again(tree, work, i):
-    """Eliminate one body with the factors of the previous iteration; see `eliminate_again`."""
+@always_inline_kernel
+def reeliminate_plain(tree, work, i):
+    """Eliminate one body with the factors of the previous iteration; see `reeliminate`."""
     w, p = tree.each[tree.joint[i]], tree.parent[i]
     values, at = work.values, OWN * i
     gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
     F, k = _about_joint(work, w, i)
     if tree.kind[i] == BALL:
         of_0 = times(-1.0, plus(_turn_of_ball(w, gap), apply(matrix_at(w, BALL_K), k)))
-        put(w, BALL_0, of_0)
+        store_vector(w, BALL_0, of_0)
         F, k = plus(F, _three_along(values, at, times(-1.0, gap), of_0)), times(0.0, k)
     else:
         couple = k
@@ -621,7 +621,7 @@ def eliminate_plain_again(tree, work, i):
         add_vector(work.residual, 6 * p + 3, plus(k, cross(vector_at(w, PARENT_LEVER), F)))
 
 
-@small_kernel
+@inline_kernel
 def _turn_of_ball(w, y):
     """Return the rotation of the body of a ball joint by the displacement y of the point of the joint."""
     return (
@@ -631,7 +631,7 @@ def _turn_of_ball(w, y):
     )
 
 
-@inner_kernel
+@internal_kernel
 def carry_load(tree, work, load, more, i):
     """Pass the force and the moment about its centre that act on a body on to its parent.
 
@@ -664,7 +664,7 @@ def carry_load(tree, work, load, more, i):
     _carry(tree, load, i, F, k)
 
 
-@inner_kernel
+@internal_kernel
 def carry_plain_load(tree, work, load, more, i):
     """Pass the load on a body whose joint only rotates or is a weld on to its parent; arguments as in `carry_load`."""
     w, own = tree.each[tree.joint[i]], load[i]
@@ -672,7 +672,7 @@ def carry_plain_load(tree, work, load, more, i):
     k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
     if tree.kind[i] == BALL:
         turn = times(-1.0, apply(matrix_at(w, BALL_K), k))
-        put(more, 0, turn)
+        store_vector(more, 0, turn)
         F, k = plus(F, _three_turned(work.values, OWN * i, turn)), times(0.0, k)
     else:
         for j in range(tree.free[i]):
@@ -684,7 +684,7 @@ def carry_plain_load(tree, work, load, more, i):
     _carry(tree, load, i, F, k)
 
 
-@small_kernel
+@inline_kernel
 def _carry(tree, load, i, F, k):
     """Add a force F and a moment k about the joint of a body to the load on its parent, and clear the load on the body."""
     own, p = load[i], tree.parent[i]
@@ -695,17 +695,17 @@ def _carry(tree, load, i, F, k):
         own[r] = 0.0
 
 
-@inner_kernel
-def take_load(tree, work, load, more, i):
+@internal_kernel
+def apply_load(tree, work, load, more, i):
     """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent; `more`:
     scratch.
     """
     if tree.plain[i]:
-        take_plain_load(tree, work, load, more, i)
+        apply_plain_load(tree, work, load, more, i)
         return
     if tree.kind[i] == FREE:
         carry_free_load(tree, work, load, more, i)
-        take_free_load(work, more, i)
+        apply_free_load(work, more, i)
         return
     _add_load(work, load, i)
     carry_load(tree, work, load, more, i)
@@ -713,8 +713,8 @@ def take_load(tree, work, load, more, i):
         tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += more[j]
 
 
-@inner_kernel
-def take_plain_load(tree, work, load, more, i):
+@internal_kernel
+def apply_plain_load(tree, work, load, more, i):
     """Add the load on a body whose joint only rotates or is a weld to its residual and to the unknowns of its joint, and pass it
     on to the parent; `more`: scratch.
     """
@@ -728,14 +728,14 @@ def take_plain_load(tree, work, load, more, i):
         w[ROW_0 + NEXT_LEFT * j] += more[j]
 
 
-@small_kernel
+@inline_kernel
 def _add_load(work, load, i):
     """Add the force and the moment on a body to its residual."""
     for r in range(6):
         work.residual[6 * i + r] += load[i, r]
 
 
-@inner_kernel
+@internal_kernel
 def carry_motion(tree, work, more, moved, i, n):
     """Compute the motion of a body from the motion of its parent and the unknowns `more` of its joint, and store it in `moved`;
     moved[n] is the motion of the ground.
@@ -756,11 +756,11 @@ def carry_motion(tree, work, more, moved, i, n):
         u = _along(q, at + ROW, yp, e) + own[j]
         y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
         turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
-    put(moved[i], 0, minus(y, cross(turn, vector_at(w, LEVER1))))
-    put(moved[i], 3, turn)
+    store_vector(moved[i], 0, minus(y, cross(turn, vector_at(w, LEVER1))))
+    store_vector(moved[i], 3, turn)
 
 
-@inner_kernel
+@internal_kernel
 def carry_plain_motion(tree, more, moved, i, n):
     """Compute and store the motion of a body whose joint only rotates or is a weld; arguments as in `carry_motion`."""
     w, own, p = tree.each[tree.joint[i]], more[i], tree.parent[i]
@@ -775,43 +775,43 @@ def carry_plain_motion(tree, more, moved, i, n):
             at = NEXT_LEFT * j
             u = _along(w, ROW + at, y, e) + own[j]
             e = plus(e, times(u, vector_at(w, AXIS + NEXT * j)))
-    put(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
-    put(moved[i], 3, e)
+    store_vector(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
+    store_vector(moved[i], 3, e)
 
 
-@inner_kernel
-def expand(tree, work, other_joint):
+@internal_kernel
+def back_substitute(tree, work, general_joint):
     """Substitute back, root first: store the corrections of all bodies in work.rhs and return the largest as a rotation, rad.
 
-    `other_joint`: as in `eliminate`. Return 1e300 if a correction is not finite.
+    `general_joint`: as in `eliminate`. Return 1e300 if a correction is not finite.
     """
     largest = 0.0
     for i in range(tree.frame.shape[0]):
         if tree.plain[i]:
-            both = correction_of_plain(tree, work, i)
+            both = correct_plain_body(tree, work, i)
         elif tree.kind[i] <= FREE:
-            both = correction_of_free(tree, work, i)
+            both = correct_free_body(tree, work, i)
         else:
-            both = other_joint(CORRECT, tree, work, i, False)
+            both = general_joint(CORRECT, tree, work, i, False)
         if not both < 1e300:  # NaN compares as False
             return 1e300
         largest = max(largest, both)
     return largest
 
 
-@inner_kernel
-def renew_forces(tree, work):
-    """Compute and store the new force and moment of each joint of closed form from the corrections of `expand`."""
+@internal_kernel
+def recover_joint_wrenches(tree, work):
+    """Compute and store the new force and moment of each joint of closed form from the corrections of `back_substitute`."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
-            renew_force(tree, work, i)
+            recover_joint_wrench(tree, work, i)
             if tree.coupled[i]:
                 _add_between(tree, work, i)
             if tree.link_of[i] < tree.link_of[i + 1]:
                 _add_of_links(tree, work, i)
 
 
-@small_kernel
+@inline_kernel
 def _of_parent(tree, work, i):
     """Return the correction (o, e) of the parent of a body; zero if the parent is fixed."""
     p = tree.parent[i]
@@ -820,18 +820,18 @@ def _of_parent(tree, work, i):
     return vector_at(work.rhs, 6 * p), vector_at(work.rhs, 6 * p + 3)
 
 
-@small_kernel
-def renew_force(tree, work, i):
+@inline_kernel
+def recover_joint_wrench(tree, work, i):
     """Compute and store the new force and moment of one joint of closed form."""
     w, e = tree.each[tree.joint[i]], vector_at(work.rhs, 6 * i + 3)
     y = plus(vector_at(work.rhs, 6 * i), cross(e, vector_at(w, LEVER1)))
     F, k = _about_joint(work, w, i)
     f, g = _applied(work.values, OWN * i, y, e)
-    put(w, NEW_FORCE, plus(F, f))
-    put(w, NEW_COUPLE, plus(k, g) if tree.kind[i] != BALL else times(0.0, k))
+    store_vector(w, NEW_FORCE, plus(F, f))
+    store_vector(w, NEW_COUPLE, plus(k, g) if tree.kind[i] != BALL else times(0.0, k))
 
 
-@small_kernel
+@inline_kernel
 def _add_between(tree, work, i):
     """Add the force and moment on the body due to the correction of its parent, from other elements between both, to the new
     force and moment of the joint.
@@ -846,17 +846,17 @@ def _add_between(tree, work, i):
         add_vector(w, NEW_COUPLE, g)
 
 
-@small_kernel
+@inline_kernel
 def _add_of_links(tree, work, i):
     """Add the force and moment on the body due to the corrections of its linked bodies to the new joint force and moment."""
     w = tree.each[tree.joint[i]]
-    f, g = force_of_links(tree, work, i)
+    f, g = force_from_links(tree, work, i)
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
         add_vector(w, NEW_COUPLE, g)
 
 
-@small_kernel
+@inline_kernel
 def _on_body(tree, work, i, y, e):
     """Return the force and moment about the joint that other elements between a body and its parent exert on the body by the
     motion (y, e) of the parent.
@@ -869,18 +869,18 @@ def _on_body(tree, work, i, y, e):
     return _applied(blocks, 0, y, e)
 
 
-@flat_kernel
-def correction_of(tree, work, i):
+@always_inline_kernel
+def correct_body(tree, work, i):
     """Store the correction of a body in work.rhs, from the correction of its parent; return its size as a rotation, rad."""
     if tree.plain[i]:
-        return correction_of_plain(tree, work, i)
+        return correct_plain_body(tree, work, i)
     if tree.kind[i] <= FREE:
-        return correction_of_free(tree, work, i)
+        return correct_free_body(tree, work, i)
     return _correction_of_other(tree, work, i)
 
 
-@inner_kernel
-def correction_of_plain(tree, work, i):
+@internal_kernel
+def correct_plain_body(tree, work, i):
     """Store the correction of a body whose joint only rotates or is a weld in work.rhs; return its size as a rotation, rad."""
     w = tree.each[tree.joint[i]]
     o, e = _of_parent(tree, work, i)
@@ -898,7 +898,7 @@ def correction_of_plain(tree, work, i):
     return _put_correction(tree, work, i, o, e)
 
 
-@inner_kernel
+@internal_kernel
 def _correction_of_other(tree, work, i):
     """Store the correction of a body whose joint is not plain, and of the multipliers of that joint; return its size as a
     rotation, rad.
@@ -909,7 +909,7 @@ def _correction_of_other(tree, work, i):
     y, turn = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
     for j in range(tree.free[i]):
         o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
-        u = _along(q, at + ROW, yp, e) + q[at + ROW_0] + unknown_by_links(tree, work, i, j)
+        u = _along(q, at + ROW, yp, e) + q[at + ROW_0] + unknown_from_links(tree, work, i, j)
         y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
         turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
     size = _put_correction(tree, work, i, minus(y, cross(turn, vector_at(w, LEVER1))), turn)
@@ -920,17 +920,17 @@ def _correction_of_other(tree, work, i):
         if tree.coupled[i] and tree.parent[i] >= 0:
             f, g = _on_body(tree, work, i, yp, e)
             F, k = plus(F, f), plus(k, g)
-        f, g = force_of_links(tree, work, i)
+        f, g = force_from_links(tree, work, i)
         F, k = plus(F, f), plus(k, g)
-        put_multipliers(tree, work, i, F, k)
+        store_multiplier_corrections(tree, work, i, F, k)
     return size
 
 
-@small_kernel
+@inline_kernel
 def _put_correction(tree, work, i, o, e):
     """Store the correction (o, e) of a body; return its size as a rotation, rad."""
-    put(work.rhs, 6 * i, o)
-    put(work.rhs, 6 * i + 3, e)
+    store_vector(work.rhs, 6 * i, o)
+    store_vector(work.rhs, 6 * i + 3, e)
     size = abs(o[0]) + abs(o[1]) + abs(o[2])
     turn = abs(e[0]) + abs(e[1]) + abs(e[2])
     return turn + size / tree.reach[i]

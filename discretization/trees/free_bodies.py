@@ -22,16 +22,16 @@ A right-hand side that is added later (`discretization.trees.loops`) needs A^-1,
 
 from __future__ import annotations
 
-from discretization.trees.places import ACROSS, BLOCK, COLUMN, OWN
-from discretization.trees.shape import FREE
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from discretization.trees.data_layout import ACROSS, BLOCK, COLUMN, OWN
+from discretization.trees.spanning_tree import FREE
+from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
 _MOST = 1e3  # largest multiplier without row exchanges, with moments over the length of (3)
 _NO_PIVOT = 1e30  # far above _MOST in any unit, and its sixth power is finite
 
 
-@flat_kernel
+@always_inline_kernel
 def _columns(x, at):
     """Load six columns of an array."""
     return (
@@ -44,7 +44,7 @@ def _columns(x, at):
     )
 
 
-@flat_kernel
+@always_inline_kernel
 def _put_columns(columns, x, at):
     """Store six columns in an array."""
     store(columns[0], x, at)
@@ -55,7 +55,7 @@ def _put_columns(columns, x, at):
     store(columns[5], x, at + 5 * COLUMN)
 
 
-@flat_kernel
+@always_inline_kernel
 def _multipliers(d, j):
     """Return the multiples of row j to subtract from the other rows, and the inverse of the pivot; if the pivot is 0, multiples
     far above the limit and 0.
@@ -67,13 +67,13 @@ def _multipliers(d, j):
     return choose(0.0, d * inverse, j, j + 1), inverse
 
 
-@flat_kernel
+@always_inline_kernel
 def _less(c, j, m):
     """Return a column minus its entry j times the multipliers m."""
     return c - m * spread_lane(c, j)
 
 
-@flat_kernel
+@always_inline_kernel
 def _all_less(c, j, m):
     """Return six columns, each minus its entry j times the multipliers m."""
     return (
@@ -86,7 +86,7 @@ def _all_less(c, j, m):
     )
 
 
-@flat_kernel
+@always_inline_kernel
 def _solved(d, c, r, rho):
     """Return A^-1 c, A^-1 r and the largest multiplier; d: six columns of A, c: six columns of another block."""
     d0, d1, d2, d3, d4, d5 = d
@@ -121,7 +121,7 @@ def _solved(d, c, r, rho):
     return c, r * i, largest(larger(of_forces, of_moments))
 
 
-@small_kernel
+@inline_kernel
 def _length(values, at):
     """Return the length rho of (3); 1 if it is not a positive number."""
     step = COLUMN + 1
@@ -130,7 +130,7 @@ def _length(values, at):
     return (turns / places) ** 0.5 if places > 0.0 and turns > 0.0 else 1.0
 
 
-@flat_kernel
+@always_inline_kernel
 def _applied(b, x):
     """Return the product of six columns with the six numbers of x."""
     one = b[0] * spread_lane(x, 0) + b[1] * spread_lane(x, 1)
@@ -139,7 +139,7 @@ def _applied(b, x):
     return one + two + three
 
 
-@flat_kernel
+@always_inline_kernel
 def _take_product(values, at, b, x):
     """Subtract the product of two blocks b, x from a block of an array."""
     own = _columns(values, at)
@@ -154,7 +154,7 @@ def _take_product(values, at, b, x):
     _put_columns(left, values, at)
 
 
-@inner_kernel
+@internal_kernel
 def eliminate_free(tree, work, i):
     """Eliminate a body without a joint: store (2), and add the Schur complement to its linked bodies."""
     values, residual, at = work.values, work.residual, OWN * i
@@ -186,7 +186,7 @@ def eliminate_free(tree, work, i):
             to += 1
 
 
-@inner_kernel
+@internal_kernel
 def clear_rows(tree, work):
     """Set the blocks and residuals of multipliers (ROWS) to zero, and their diagonal to 1 for unused unknowns of the six."""
     for i in tree.closing:
@@ -196,7 +196,7 @@ def clear_rows(tree, work):
                 work.values[OWN * i + COLUMN * c + r] = 1.0 if r == c and r >= tree.rows[i] else 0.0
 
 
-@inner_kernel
+@internal_kernel
 def _put_inverse(tree, work, i, rho):
     """Compute and store A^-1 of a body."""
     values, inverse = work.values, tree.factors[tree.own[i]]
@@ -219,7 +219,7 @@ def _put_inverse(tree, work, i, rho):
     store6(x[5], inverse, 30)
 
 
-@inner_kernel
+@internal_kernel
 def _solved_with_exchanges(tree, work, i, beside, rho):
     """Return A^-1 r and A^-1 B, with row exchanges; B is the block at offset `beside`, or the identity if `beside` is -1."""
     values, a, at, n = work.values, tree.blocks, OWN * i, 13
@@ -253,8 +253,8 @@ def _solved_with_exchanges(tree, work, i, beside, rho):
     return load(a, solved + 6 * COLUMN), _columns(a, solved)
 
 
-@inner_kernel
-def correction_of_free(tree, work, i):
+@internal_kernel
+def correct_free_body(tree, work, i):
     """Store the correction of a body in work.rhs, from the corrections of its linked bodies; return its size as a rotation, rad.
     For multipliers the size is 0, or NaN if they are not finite.
     """
@@ -267,7 +267,7 @@ def correction_of_free(tree, work, i):
     return turn if tree.kind[i] == FREE else 0.0 * turn  # multipliers: 0 if finite, else NaN
 
 
-@inner_kernel
+@internal_kernel
 def _take_rows(tree, values, i):
     """Move the rows to which joints of other bodies have added into the columns of a body."""
     rows, to = tree.sums[i], OWN * i
@@ -278,7 +278,7 @@ def _take_rows(tree, values, i):
             values[at] = 0.0
 
 
-@inner_kernel
+@internal_kernel
 def carry_free_load(tree, work, load, more, i):
     """Pass the force and the moment that act on a body on to its parent; arguments as in `carry_load` of
     `discretization.trees.elimination`.
@@ -298,14 +298,14 @@ def carry_free_load(tree, work, load, more, i):
                 )
 
 
-@inner_kernel
-def take_free_load(work, more, i):
+@internal_kernel
+def apply_free_load(work, more, i):
     """Add the motion `more` of a body due to a load to its solution; work.residual holds y = -z, so `more` is subtracted."""
     for r in range(6):
         work.residual[6 * i + r] -= more[r]
 
 
-@inner_kernel
+@internal_kernel
 def carry_free_motion(tree, work, more, moved, i):
     """Compute the motion of a body from the motion of its parent and its own part `more`, and store it in `moved`."""
     p = tree.parent[i]

@@ -6,10 +6,15 @@ model in which other code reads them.
 
 from __future__ import annotations
 
-from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
-from discretization.assembly.predictor import predicted_vector, remember_vector
-from discretization.memory import MEANS
-from discretization.memory import WIDTH as NUMBERS
+from discretization.assembly.frame_formulas import (
+    accelerations,
+    predict_increments,
+    round_displacement,
+    velocity_changes,
+)
+from discretization.assembly.predictor import predicted_vector, store_mean_vector
+from discretization.integrator_memory import MEANS
+from discretization.integrator_memory import WIDTH as NUMBERS
 from discretization.trees.body_lanes import (
     END,
     FRAME,
@@ -26,12 +31,12 @@ from discretization.trees.body_lanes import (
     SPIN0,
     TURN,
     VELOCITY0,
+    index_offset,
     move_group,
-    place_at,
 )
-from rigid.compilation.decorators import flat_kernel, inner_kernel
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
-from rigid.lane_arrays import in_lanes
+from rigid.compilation.decorators import always_inline_kernel, internal_kernel
+from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotation_matrix
+from rigid.lane_arrays import view_in_lanes
 from rigid.lane_vectors import load3_at, load4_at, load9_at, store3_at, store4_at, store9_at
 from rigid.lanes import (
     WIDTH,
@@ -54,20 +59,20 @@ from rigid.linear_algebra import apply, apply_transposed, load3, plus, store3, t
 SMALLEST = 5e-324  # smallest positive number
 
 
-@flat_kernel
+@always_inline_kernel
 def _load6_at(x, k):
     a, b = load3_at(x, k), load3_at(x, k + 3)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
-@flat_kernel
+@always_inline_kernel
 def _store6_at(x, into, k):
     store3_at((x[0], x[1], x[2]), into, k)
     store3_at((x[3], x[4], x[5]), into, k + 3)
 
 
-@inner_kernel
-def take_up(system, lanes, state, work, history):
+@internal_kernel
+def load_body_groups(system, lanes, state, work, history):
     """Load states, masses, inertias, accelerations and, if there is one, the predictor history from `state` into the
     groups.
     """
@@ -75,7 +80,7 @@ def take_up(system, lanes, state, work, history):
     places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
-        at, s = place_at(group, FRAME), group * POSE
+        at, s = index_offset(group, FRAME), group * POSE
         store4_at(rows4(state.quat, places, at), start, s + QUAT0)
         store3_at(rows3(state.r, places, at), start, s + PLACE0)
         store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
@@ -88,14 +93,14 @@ def take_up(system, lanes, state, work, history):
             _store6_at(rate, lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
 
 
-@inner_kernel
-def put_down(lanes, state, work, history):
+@internal_kernel
+def store_body_groups(lanes, state, work, history):
     """Store states, accelerations and, if there is one, the predictor history of the groups in `state`."""
     start, memory = lanes.poses, state.memory
     places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
-        at, s = place_at(group, FRAME), group * POSE
+        at, s = index_offset(group, FRAME), group * POSE
         put_rows4(load4_at(start, s + QUAT0), state.quat, places, at)
         put_rows3(load3_at(start, s + PLACE0), state.r, places, at)
         put_rows3(load3_at(start, s + VELOCITY0), state.v, places, at)
@@ -106,7 +111,7 @@ def put_down(lanes, state, work, history):
             put_rows6(rate, memory[first : first + n], places, at)
 
 
-@inner_kernel
+@internal_kernel
 def begin_groups(lanes, work, h, by, history, shown):
     """Begin a step: compute rotations and angular momenta at its start, and predict the increments. Return True if no body moves.
 
@@ -115,7 +120,7 @@ def begin_groups(lanes, work, h, by, history, shown):
     start, places, none = lanes.poses, lanes.places, 0.0 * load(lanes.poses, 0)
     sizes, n = none, NUMBERS if history else 0
     for group in range(lanes.kind.shape[0]):
-        at, s, rates = place_at(group, FRAME), group * POSE, in_lanes(lanes.rates)[group]
+        at, s, rates = index_offset(group, FRAME), group * POSE, view_in_lanes(lanes.rates)[group]
         R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
         put_rows9(R0, work.R0, places, at)
         store9_at(R0, start, s + ROTATION0)
@@ -123,40 +128,40 @@ def begin_groups(lanes, work, h, by, history, shown):
         v, w0 = load3_at(start, s + VELOCITY0), apply(R0, Omega)
         mean = predicted_vector(rates, NUMBERS, n, v, load3(rates), h, by)
         turning = predicted_vector(rates, NUMBERS + 3, n, w0, load3(rates[3:]), h, by)
-        dr, psi = predicted(w0, mean, turning, h)
-        dr = to_a_place(load3_at(start, s + PLACE0), dr)
+        dr, psi = predict_increments(w0, mean, turning, h)
+        dr = round_displacement(load3_at(start, s + PLACE0), dr)
         move_group(lanes, work, group, dr, psi, True, shown)
         for k in range(3):
             sizes = sizes + (abs(dr[k]) + abs(psi[k]))
     return largest(where_less(sizes, SMALLEST, 0.0, 1.0)) == 0.0
 
 
-@inner_kernel
+@internal_kernel
 def commit_groups(lanes, work, h, w, history):
     """Commit the end of a step to the states of the groups, and add it to the predictor history.
 
     w: weights of the step in (1) of `discretization.assembly.predictor`; history: False if no means are stored. Return the
-    largest errors of both predictions of its mean velocities, as `remember_number` does.
+    largest errors of both predictions of its mean velocities, as `store_mean` does.
     """
     start, end, none = lanes.poses, lanes.end, 0.0 * load(lanes.poses, 0)
     missed = none, none
     for group in range(lanes.kind.shape[0]):
-        s, t, rates = group * POSE, group * END, in_lanes(lanes.rates)[group]
+        s, t, rates = group * POSE, group * END, view_in_lanes(lanes.rates)[group]
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
         turn = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
-        dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
+        dv, dOmega = velocity_changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
         v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
         if history:
-            missed = remember_vector(rates, NUMBERS, NUMBERS, v1, a, h, w, missed)
-            missed = remember_vector(rates, NUMBERS + 3, NUMBERS, apply(R1, Omega1), alpha, h, w, missed)
+            missed = store_mean_vector(rates, NUMBERS, NUMBERS, v1, a, h, w, missed)
+            missed = store_mean_vector(rates, NUMBERS + 3, NUMBERS, apply(R1, Omega1), alpha, h, w, missed)
         store3(a, rates)
         store3(alpha, rates[3:])
         store3_at(v1, start, s + VELOCITY0)
         store3_at(Omega1, start, s + SPIN0)
         store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
-        store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
+        store4_at(cayley_rotation(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
     return largest(missed[0]), largest(missed[1])

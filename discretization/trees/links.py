@@ -15,7 +15,7 @@ and R_k (z_0 + S u_0) is added to the right-hand side. Motions of parent and oth
 from __future__ import annotations
 
 from discretization.trees.bodies import vector_at
-from discretization.trees.places import (
+from discretization.trees.data_layout import (
     ACROSS,
     BLOCK,
     COLUMN,
@@ -37,11 +37,11 @@ from discretization.trees.places import (
     TILT,
     TURN,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.linear_algebra import cross, dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def _unit(c):
     """Return unit motion c of six, as a displacement and a rotation."""
     return (
@@ -50,14 +50,14 @@ def _unit(c):
     )
 
 
-@small_kernel
+@inline_kernel
 def _moved(tree, i, u, j, y, e):
     """Return the motion (y, e) plus u times the free direction j of the joint of a body."""
     q, o = tree.directions[tree.own[i]], FREE_SIZE * j
     return plus(y, times(u, vector_at(q, o + FREE_SHIFT))), plus(e, times(u, vector_at(q, o + FREE_AXIS)))
 
 
-@small_kernel
+@inline_kernel
 def _on_body(tree, work, i, k, c):
     """Return the force and the moment about the joint of body i due to unit motion c of the other body of link k: column c of
     C_k.
@@ -67,7 +67,7 @@ def _on_body(tree, work, i, k, c):
     return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[tree.joint[i]], LEVER), f))
 
 
-@inner_kernel
+@internal_kernel
 def _add_felt(tree, work, i, k, y, e, into, to):
     """Add the force and moment (6 numbers) on the other body of link k, due to the motion (y, e) of body i at the point of its
     joint, to an array at offset `to`.
@@ -82,8 +82,8 @@ def _add_felt(tree, work, i, k, y, e, into, to):
         into[to + r] += felt
 
 
-@inner_kernel
-def put_links(tree, work, i):
+@internal_kernel
+def eliminate_links(tree, work, i):
     """Compute U_k for a body whose joint is already eliminated, and add the blocks of (2) and the right-hand side."""
     first, end, p, to = tree.link_of[i], tree.link_of[i + 1], tree.parent[i], tree.left_of[i]
     for k in range(first, end):
@@ -103,7 +103,7 @@ def put_links(tree, work, i):
             to += 1
 
 
-@inner_kernel
+@internal_kernel
 def _put_unknowns(tree, work, i, k):
     """Compute and store U_k, the rows of the unknowns of a body for link k."""
     q, lu, d, U = tree.directions[tree.own[i]], tree.factors[tree.own[i]], tree.free[i], tree.linked[k]
@@ -122,7 +122,7 @@ def _put_unknowns(tree, work, i, k):
             U[ACROSS * j + c] = lu[j, j] * x
 
 
-@inner_kernel
+@internal_kernel
 def _add_to_parent(tree, work, i, k, to):
     """Add the force and moment on the parent due to the motion of the other body of link k to the block at offset `to`."""
     w, q, values = tree.each[tree.joint[i]], tree.directions[tree.own[i]], work.values
@@ -138,7 +138,7 @@ def _add_to_parent(tree, work, i, k, to):
             values[to + COLUMN * c + 3 + r] += g[r]
 
 
-@inner_kernel
+@internal_kernel
 def _add_right_hand_side(tree, work, i, k):
     """Add the force and moment on the other body due to the constraint violation and the constant part of the unknowns of the
     joint to its residual.
@@ -150,7 +150,7 @@ def _add_right_hand_side(tree, work, i, k):
     _add_felt(tree, work, i, k, y, e, work.residual, 6 * tree.near[k])
 
 
-@inner_kernel
+@internal_kernel
 def _add_by_parent(tree, work, i, k, to):
     """Add the force and moment on the other body of link k due to the motion of the parent to the block at offset `to`."""
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
@@ -165,7 +165,7 @@ def _add_by_parent(tree, work, i, k, to):
         _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 
 
-@inner_kernel
+@internal_kernel
 def _add_by_other(tree, work, i, k, by, to):
     """Add the force and moment on the other body of link k due to the motion of the other body of link `by` to the block at
     offset `to`.
@@ -178,8 +178,8 @@ def _add_by_other(tree, work, i, k, by, to):
         _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 
 
-@inner_kernel
-def unknown_by_links(tree, work, i, j):
+@internal_kernel
+def unknown_from_links(tree, work, i, j):
     """Return the part of unknown j of a body that follows from the corrections of its linked bodies."""
     u = 0.0
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
@@ -188,8 +188,8 @@ def unknown_by_links(tree, work, i, j):
     return u
 
 
-@inner_kernel
-def force_of_links(tree, work, i):
+@internal_kernel
+def force_from_links(tree, work, i):
     """Return the force and the moment about the joint of a body due to the corrections of its linked bodies."""
     f = g = (0.0, 0.0, 0.0)
     for k in range(tree.link_of[i], tree.link_of[i + 1]):

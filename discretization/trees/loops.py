@@ -18,16 +18,8 @@ The columns of one joint are computed together in SIMD lanes (`rigid.lanes`).
 from __future__ import annotations
 
 from discretization.assembly.workspace import rotation_of
-from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
-from discretization.trees.elimination import (
-    add_to_rows,
-    add_vector,
-    carry_load,
-    carry_motion,
-    correction_of,
-    take_load,
-)
-from discretization.trees.places import (
+from discretization.trees.bodies import half_dyad, store_vector, update_joint, vector_at
+from discretization.trees.data_layout import (
     AXIS,
     CONDITION,
     GAP,
@@ -46,17 +38,25 @@ from discretization.trees.places import (
     TURN,
     TURNS,
 )
-from discretization.trees.shape import BALL, HINGE, UNIVERSAL
-from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.lane_arrays import in_lanes
+from discretization.trees.elimination import (
+    add_to_rows,
+    add_vector,
+    apply_load,
+    carry_load,
+    carry_motion,
+    correct_body,
+)
+from discretization.trees.spanning_tree import BALL, HINGE, UNIVERSAL
+from rigid.compilation.decorators import inline_kernel, internal_kernel
+from rigid.lane_arrays import view_in_lanes
 from rigid.linear_algebra import apply, cross, dot, load3, minus, plus, times
 
 # smallest pivot relative to the largest number of its column; below it the loop constraints are not independent
 SMALLEST = 1e-14
 
 
-@inner_kernel
-def place_loops(tree, loops, work):
+@internal_kernel
+def update_loops(tree, loops, work):
     """Compute levers, axes and gaps of joints that close loops, and add the geometric stiffness of their forces (rotating levers)
     to the blocks of their bodies. For hinges also compute the directions of OFF_AXIS.
     """
@@ -64,10 +64,10 @@ def place_loops(tree, loops, work):
     for j in range(loops.place.shape[0]):
         w = joints.each[joints.joint[j]]
         force = vector_at(w, HELD_FORCE)
-        place_joint(joints, work, j)
+        update_joint(joints, work, j)
         if joints.kind[j] == HINGE:
             for k in range(2):
-                put(
+                store_vector(
                     w,
                     OFF_AXIS + 3 * k,
                     apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[joints.joint[j], 1 + k, 0])),
@@ -80,12 +80,13 @@ def place_loops(tree, loops, work):
             add_to_rows(work.values, tree.sums[other] + MOMENT + TURN, turning)
 
 
-@inner_kernel
+@internal_kernel
 def close_loops(tree, loops, work):
     """Compute the new forces f and moments k of joints that close loops, and add their effect to the right-hand sides of the
     tree.
 
-    The bodies of the tree are already eliminated; `expand` follows. Return 0, or 1 if the loop constraints are not independent.
+    The bodies of the tree are already eliminated; `back_substitute` follows. Return 0, or 1 if the loop constraints are not
+    independent.
     """
     for s in range(loops.sets.shape[0]):
         if _close(tree, loops, work, loops.sets[s]) != 0:
@@ -93,39 +94,39 @@ def close_loops(tree, loops, work):
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def _close(tree, loops, work, own):
-    """Compute f and k of one set of coupled loops (`own`: row of `Loops.sets`); return 0 or 1 as `close_loops` does."""
+    """Compute f and k of one set of coupled loops (`own`: row of `LoopArrays.sets`); return 0 or 1 as `close_loops` does."""
     first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
     low = loops.low[own[5] : own[5] + n]
     clear_matrix(loops.matrix, low)
     for k in range(begin, end):
-        correction_of(tree, work, loops.bodies[k])
+        correct_body(tree, work, loops.bodies[k])
     for j in range(first, last):
-        put_left(loops, work, j)
+        store_right_hand_side(loops, work, j)
         _put_columns(tree, loops, work, j)
     if solve(loops.matrix, loops.impulse, (loops.row_size, loops.column_size, loops.exchanged), low) != 0:
         return 1
     for j in range(first, last):
         take(loops, j)
     for k in range(end - 1, begin - 1, -1):
-        take_load(tree, work, loops.pull, loops.more, loops.bodies[k])
+        apply_load(tree, work, loops.pull, loops.more, loops.bodies[k])
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def take(loops, j):
     """Store the new force f and moment k of a joint, and add them to the load on both bodies."""
     w, at = loops.joints.each[loops.joints.joint[j]], loops.column[j]
     f = vector_at(loops.impulse, at)
     k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
-    put(w, NEW_FORCE, f)
-    put(w, NEW_COUPLE, k)
-    pull_ends(loops, loops.pull, j, f, k)
+    store_vector(w, NEW_FORCE, f)
+    store_vector(w, NEW_COUPLE, k)
+    add_joint_load_on_ends(loops, loops.pull, j, f, k)
 
 
-@small_kernel
-def moved_apart(loops, j, body, other):
+@inline_kernel
+def relative_motion(loops, j, body, other):
     """Return the motion of a body relative to the other at a joint, due to their corrections, as two vectors: displacements, and
     rotations or changes of the conditions on the moment. `body`, `other`: corrections (displacement, rotation).
     """
@@ -147,14 +148,14 @@ def moved_apart(loops, j, body, other):
     return apart, turn
 
 
-@inner_kernel
-def put_left(loops, work, j):
+@internal_kernel
+def store_right_hand_side(loops, work, j):
     """Store the right-hand side of (2) for a joint."""
     joints = loops.joints
     w, kind, at = joints.each[joints.joint[j]], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
-    apart, turn = moved_apart(loops, j, _correction(work, body), _correction(work, other))
-    put(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
+    apart, turn = relative_motion(loops, j, _correction(work, body), _correction(work, other))
+    store_vector(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
     if kind == BALL:
         return
     tilt = vector_at(w, TILT)
@@ -165,10 +166,10 @@ def put_left(loops, work, j):
         turn = (turn[0] - dot(cross(vector_at(w, AXIS), vector_at(w, AXIS + NEXT)), tilt), turn[1], turn[2])
     else:
         turn = minus(turn, tilt)
-    put(loops.impulse, at + 3, times(-1.0, turn))
+    store_vector(loops.impulse, at + 3, times(-1.0, turn))
 
 
-@small_kernel
+@inline_kernel
 def _correction(work, i):
     """Return the correction (displacement, rotation) of a body; zero if it is fixed."""
     if i < 0:
@@ -176,13 +177,13 @@ def _correction(work, i):
     return vector_at(work.rhs, 6 * i), vector_at(work.rhs, 6 * i + 3)
 
 
-@inner_kernel
+@internal_kernel
 def _put_columns(tree, loops, work, j):
     """Compute and store the columns of G Z for a joint."""
     joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
-    pull, more, moved = in_lanes(loops.pulls), in_lanes(loops.mores), in_lanes(loops.moves)
-    unit, in_rows, n = in_lanes(loops.unit), in_lanes(rows), tree.frame.shape[0]
-    pull_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
+    pull, more, moved = view_in_lanes(loops.pulls), view_in_lanes(loops.mores), view_in_lanes(loops.moves)
+    unit, in_rows, n = view_in_lanes(loops.unit), view_in_lanes(rows), tree.frame.shape[0]
+    add_joint_load_on_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
     for k in range(loops.up[j, 0], loops.up[j, 1]):
         carry_load(tree, work, pull, more[loops.above[k]], loops.above[k])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
@@ -190,11 +191,14 @@ def _put_columns(tree, loops, work, j):
     for k in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[k]
         a = loops.place[other, 1]
-        apart, turn = moved_apart(
-            loops, other, moved_of(moved, loops.place[other, 0]), moved_of(moved, a if a >= 0 else n)
+        apart, turn = relative_motion(
+            loops,
+            other,
+            motion_of_body(moved, loops.place[other, 0]),
+            motion_of_body(moved, a if a >= 0 else n),
         )
-        put(in_rows, 0, apart)
-        put(in_rows, 3, turn)
+        store_vector(in_rows, 0, apart)
+        store_vector(in_rows, 3, turn)
         _put_rows(matrix, rows, loops.column[other], at, joints.kind[other] == BALL, joints.kind[j] == BALL)
     add_conditions(loops, j)
     for k in range(loops.up[j, 0], loops.up[j, 1]):
@@ -203,7 +207,7 @@ def _put_columns(tree, loops, work, j):
         clear(moved[loops.below[k]])
 
 
-@inner_kernel
+@internal_kernel
 def add_conditions(loops, j):
     """Add the conditions on the moment of a joint to its rows of the matrix."""
     w, kind, at, matrix = (
@@ -220,7 +224,7 @@ def add_conditions(loops, j):
             matrix[at + 5, at + 3 + c] += w[CONDITION + NEXT + c]
 
 
-@inner_kernel
+@internal_kernel
 def _put_rows(matrix, rows, row, column, of_ball, ball):
     """Copy the columns of a joint from the scratch rows to the matrix; ball joints have three unknowns, others six."""
     for r in range(3 if of_ball else 6):
@@ -228,19 +232,19 @@ def _put_rows(matrix, rows, row, column, of_ball, ball):
             matrix[row + r, column + c] = rows[r, c]
 
 
-@inner_kernel
+@internal_kernel
 def clear(x):
     for k in range(x.shape[0]):
         x[k] = 0.0
 
 
-@small_kernel
-def moved_of(moved, i):
+@inline_kernel
+def motion_of_body(moved, i):
     return vector_at(moved[i], 0), vector_at(moved[i], 3)
 
 
-@inner_kernel
-def pull_ends(loops, pull, j, f, k):
+@internal_kernel
+def add_joint_load_on_ends(loops, pull, j, f, k):
     """Add the effect of f and k of a joint on the equations of both bodies to the loads `pull`."""
     w, body, other = loops.joints.each[loops.joints.joint[j]], loops.place[j, 0], loops.place[j, 1]
     add_vector(pull[body], 0, times(-1.0, f))
@@ -250,7 +254,7 @@ def pull_ends(loops, pull, j, f, k):
         add_vector(pull[other], 3, plus(cross(vector_at(w, PARENT_LEVER), f), k))
 
 
-@small_kernel
+@inline_kernel
 def _first(low, first, r):
     """Return the first column of row r of the profile, given the first column of the row above."""
     while low[first] < r:
@@ -258,7 +262,7 @@ def _first(low, first, r):
     return first
 
 
-@inner_kernel
+@internal_kernel
 def clear_matrix(matrix, low):
     """Set the profile of the matrix of a set of coupled loops to zero. `low`: for each column its last row, or that of an earlier
     column if it is larger; low[low[r]] is the last column of row r, including row exchanges.
@@ -270,7 +274,7 @@ def clear_matrix(matrix, low):
             matrix[r, c] = 0.0
 
 
-@inner_kernel
+@internal_kernel
 def _scale(matrix, low, row, column):
     """Divide the rows, then the columns of the matrix by their largest absolute values; store the factors in `row`, `column`."""
     first = 0
@@ -293,7 +297,7 @@ def _scale(matrix, low, row, column):
             matrix[r, c] *= column[c]
 
 
-@inner_kernel
+@internal_kernel
 def solve(matrix, x, room, low):
     """Solve (2) in place, with row exchanges; x is the right-hand side on entry. Return 0, or 1 if the matrix is singular, with x
     set to infinity.
@@ -321,7 +325,7 @@ def solve(matrix, x, room, low):
     return 0
 
 
-@inner_kernel
+@internal_kernel
 def _factored(matrix, exchanged, low):
     """Factorise the scaled matrix in place (LU): the lower factor lies below the diagonal, and the diagonal is inverted. Return
     0, or 1 if the matrix is singular.

@@ -16,8 +16,8 @@ holds for constraints that are invariant under rigid motions of space.
 
 from __future__ import annotations
 
-from discretization.trees.bodies import put
-from discretization.trees.places import (
+from discretization.trees.bodies import store_vector
+from discretization.trees.data_layout import (
     BLOCK,
     COLUMN,
     FREE_N,
@@ -28,20 +28,22 @@ from discretization.trees.places import (
     PARENT_LEVER1,
     TILT,
 )
-from rigid.compilation.decorators import inner_kernel
+from rigid.compilation.decorators import internal_kernel
 from rigid.linear_algebra import load3, minus, times
 
 
-@inner_kernel
-def put_null_spaces(tree, work, i):
+@internal_kernel
+def store_null_spaces(tree, work, i):
     """Compute free directions, conditions and constraint violations of body i; levers start at its own centre."""
     w, q, own, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
         other = tree.frame[p]
         apart = minus(load3(work.r1[f]), load3(work.r1[other]))
-        put(w, PARENT_LEVER1, apart)
-        put(w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other])))))
+        store_vector(w, PARENT_LEVER1, apart)
+        store_vector(
+            w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other]))))
+        )
     Q, R, P, T = tree.bases[own, 0], tree.bases[own, 1], tree.bases[own, 2], tree.bases[own, 3]
     for c in range(6):
         for r in range(rows):
@@ -71,7 +73,7 @@ def put_null_spaces(tree, work, i):
             w[TILT + c] += tree.solved[r] * Q[3 + c, r]
 
 
-@inner_kernel
+@internal_kernel
 def _factor(R, Q, rows):
     """Factorise a matrix (6, rows) in place by Householder reflections: R on and above its diagonal; Q (6, 6) is orthonormal."""
     for c in range(6):
@@ -105,8 +107,8 @@ def _factor(R, Q, rows):
         R[j, j] = size
 
 
-@inner_kernel
-def put_multipliers(tree, work, i, F, k):
+@internal_kernel
+def store_multiplier_corrections(tree, work, i, F, k):
     """Compute the corrections of the multipliers by (2) and store them in work.rhs; F, k: residual force and
     moment of the body.
     """

@@ -18,7 +18,7 @@ from scipy.interpolate import BSpline
 
 from rigid.system import Floats
 from rodsim import Friction, Model, Result, Section, signals, simulate
-from rodsim.parts.model_parts import Rod
+from rodsim.components.model_parts import Rod
 
 LENGTH, PERIOD, G = 0.35, 2.0, 9.80665  # m, s, m/s^2
 RADIUS, DENSITY, E = 0.011 * LENGTH, 1000.0, 1e6  # m, kg/m^3, Pa

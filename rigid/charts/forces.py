@@ -3,9 +3,9 @@
 The forces are duals of the interactions, pulled back to the coordinates of the chart.
 """
 
-from rigid.charts.condensed import spread
 from rigid.charts.interactions import add_duals_of, put_poses, put_rates
-from rigid.compilation.decorators import inner_kernel
+from rigid.charts.internal_variables import spread
+from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.kinds import dual_at, frame
 from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, STEP
 from rigid.kinematics.poses import (
@@ -19,10 +19,10 @@ from rigid.kinematics.poses import (
 )
 from rigid.kinematics.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 from rigid.linear_algebra import cross, times
-from rigid.mechanics.mechanical import system_function
+from rigid.mechanics.mechanical_system import system_function
 
 
-@inner_kernel
+@internal_kernel
 def add_moment(m, y, q0, q1, F, f, out):
     """Add a moment m (3,), N m, on frame f to out: 2 E(qbar)^T m (000 (128)) in the quaternion chart.
 
@@ -40,7 +40,7 @@ def add_moment(m, y, q0, q1, F, f, out):
         add_mean_pulled((ZERO, cross(half, y[1]), cross(half, y[2]), cross(half, y[3])), q0, q1, F, f, out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_loads(q0, q1, signal, D, out):
     """Set out to minus the pulled-back duals, between q0 and q1, of all interactions that do work.
 
@@ -88,13 +88,13 @@ def discrete_force(q0, q1, signal, D, out):
 def resistance(q, w, D, out):
     """Compute the viscous forces (n,) at q against the rates w; w . out is the power they dissipate, W.
 
-    Dissipations with `settle` are evaluated over a step centred at q if a step length is set.
+    Dissipations with `update_internal` are evaluated over a step centred at q if a step length is set.
     """
     S, I = D.scratch, D.dissipating
     clear(out)
     for which in range(I.kinds.size):
         kind = I.kinds[which]
-        over_step = kind.settle != 0 and S[STEP, 0, 0, 0] != 0.0
+        over_step = kind.update_internal != 0 and S[STEP, 0, 0, 0] != 0.0
         dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
             own = I.each[e]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.kinematics.chart_frames import ALPHA, GAMMA, QUATERNION, SINGULAR
 from rigid.kinematics.poses import (
     clear,
@@ -16,7 +16,7 @@ from rigid.kinematics.poses import (
 )
 from rigid.kinematics.quaternion_maps import G, G_transposed, add_quat, quat_dot, quat_mean
 from rigid.linear_algebra import apply, plus, times
-from rigid.mechanics.mechanical import system_function
+from rigid.mechanics.mechanical_system import system_function
 
 
 class Form(NamedTuple):
@@ -32,21 +32,21 @@ class Form(NamedTuple):
     gamma: float
 
 
-@small_kernel
+@inline_kernel
 def euler_tensor(J):
     """Return the Euler tensor E = tr(J)/2 I - J, the second moments of mass, as 9 numbers, kg m^2."""
     half = 0.5 * (J[0] + J[4] + J[8])
     return half - J[0], -J[1], -J[2], -J[3], half - J[4], -J[5], -J[6], -J[7], half - J[8]
 
 
-@inner_kernel
+@internal_kernel
 def inertia_of(D, f):
     """Return the inertia J of frame f as 9 numbers, row by row, kg m^2."""
     J = D.frames.each[f].inertia
     return J[0], J[1], J[2], J[3], J[4], J[5], J[6], J[7], J[8]
 
 
-@small_kernel
+@inline_kernel
 def inverse3(A):
     """Return the inverse of a symmetric 3 x 3 matrix of 9 numbers."""
     c0 = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
@@ -59,7 +59,7 @@ def inverse3(A):
     )  # fmt: skip
 
 
-@inner_kernel
+@internal_kernel
 def inertia_split(D, f):
     """Return (K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
     J, parameter, kind = inertia_of(D, f), D.frames.each[f].parameter, D.frames.form
@@ -71,7 +71,7 @@ def inertia_split(D, f):
     return (J[0] - g, J[1], J[2], J[3], J[4] - g, J[5], J[6], J[7], J[8] - g), 0.0, g
 
 
-@inner_kernel
+@internal_kernel
 def coenergy_split(D, f):
     """Return (K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
     J, parameter = inertia_of(D, f), D.frames.each[f].parameter
@@ -82,7 +82,7 @@ def coenergy_split(D, f):
     return (K[0] - g, K[1], K[2], K[3], K[4] - g, K[5], K[6], K[7], K[8] - g), 0.0, g
 
 
-@small_kernel
+@inline_kernel
 def fill_quaternion_form(form, q, to, out):
     """Set the diagonal block of out at `to` to scale (G(q)^T K G(q) + beta q q^T + gamma I), the matrix of (1)."""
     s, gamma = form.scale, form.gamma
@@ -102,7 +102,7 @@ def fill_quaternion_form(form, q, to, out):
             out[to + 1 + i, to + j] = s * (c[1][i] + b * q[1][i] + gamma * e[1][i])
 
 
-@inner_kernel
+@internal_kernel
 def fill_shared(D, out):
     """Add the mass shared by neighbouring frames (consistent mass of rods) to the matrix out."""
     F = D.frames
@@ -119,7 +119,7 @@ def fill_shared(D, out):
                 out[b + i, a + i] += c
 
 
-@inner_kernel
+@internal_kernel
 def add_shared(D, v0, v1, out):
     """Add the momentum -c (v_b - v_a) of frame b, and its opposite of frame a, to out; v is the mean (v0 + v1)/2."""
     F = D.frames
@@ -138,7 +138,7 @@ def add_shared(D, v0, v1, out):
                 out[b + i] -= c * spread
 
 
-@small_kernel
+@inline_kernel
 def add_form_gradient(form, q, a, b, to, out):
     """Add the gradient with respect to q of scale a . (G(q)^T K G(q) + beta q q^T) b to out at `to`."""
     s, beta = form.scale, form.beta
@@ -148,7 +148,7 @@ def add_form_gradient(form, q, a, b, to, out):
     add_quat(s * beta * quat_dot(q, a), b, to, out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_directors(E, to, out):
     """Set the blocks of three directors at `to` to E_ij I."""
     for i in range(3):
@@ -157,7 +157,7 @@ def fill_directors(E, to, out):
                 out[to + 3 * i + l, to + 3 * j + l] = E[3 * i + j]
 
 
-@small_kernel
+@inline_kernel
 def add_discrete_form(form, q0, v0, q1, v1, to, out_q, out_v):
     """Add the discrete derivatives of (1) with respect to q and v to out_q and out_v.
 
@@ -175,7 +175,7 @@ def add_discrete_form(form, q0, v0, q1, v1, to, out_q, out_v):
     add_quat(s * beta * c, v, to, out_q)
 
 
-@inner_kernel
+@internal_kernel
 def add_directors(E, v0, v1, to, out):
     """Add E_ij (v0_j + v1_j)/2 of three directors to out at `to`."""
     for i in range(3):
@@ -184,7 +184,7 @@ def add_directors(E, v0, v1, to, out):
                 out[to + 3 * i + l] += 0.5 * E[3 * i + j] * (v0[to + 3 * j + l] + v1[to + 3 * j + l])
 
 
-@inner_kernel
+@internal_kernel
 def form_of(D, f, inverse):
     """Return the `Form` (1) of frame f: T, or, if `inverse`, T* with momenta in place of velocities."""
     mass = D.frames.each[f].mass
@@ -195,14 +195,14 @@ def form_of(D, f, inverse):
     return Form(4.0, mass, K, beta, gamma)
 
 
-@inner_kernel
+@internal_kernel
 def directors_of(D, f, inverse):
     """Return the Euler tensor of frame f, or its inverse if `inverse`, as 9 numbers."""
     E = euler_tensor(inertia_of(D, f))
     return inverse3(E) if inverse else E
 
 
-@inner_kernel
+@internal_kernel
 def fill_forms(q, D, inverse, out):
     """Set out (n, n) to M(q), or to W(q) if `inverse`."""
     clear_matrix(out)
@@ -222,7 +222,7 @@ def fill_forms(q, D, inverse, out):
         fill_shared(D, out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_form_gradients(q, a, b, D, inverse, out):
     """Set out (n,) to the gradient with respect to q of a . M(q) b, or of a . W(q) b if `inverse`."""
     clear(out)
@@ -235,7 +235,7 @@ def fill_form_gradients(q, a, b, D, inverse, out):
             add_form_gradient(form, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
     """Set out_q and out_v to the discrete derivatives of v . M(q) v/2, or of v . W(q) v/2 if `inverse`."""
     clear(out_q)
@@ -293,7 +293,7 @@ def discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p):
     fill_discrete_forms(q0, p0, q1, p1, D, True, out_q, out_p)
 
 
-@small_kernel
+@inline_kernel
 def add_form_product(form, q, v, to, out):
     """Add scale (G(q)^T K G(q) + beta q q^T + gamma I) v to out at `to`."""
     s = form.scale
@@ -302,7 +302,7 @@ def add_form_product(form, q, v, to, out):
     add_quat(s * form.gamma, v, to, out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_product(q, v, D, inverse, out):
     """Set out (n,) to M(q) v, or to W(q) v if `inverse`."""
     clear(out)

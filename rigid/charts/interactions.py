@@ -4,7 +4,7 @@ Every function is one loop over the groups of a system. The kinds of interaction
 constraints of a chart, 002 (103) and 000 (30), are the first rows of g.
 """
 
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.kinds import dual_at, frame, store, value_at
 from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, load_at
 from rigid.kinematics.poses import (
@@ -19,10 +19,10 @@ from rigid.kinematics.poses import (
 )
 from rigid.kinematics.quaternion_maps import quat_dot
 from rigid.linear_algebra import dot, times
-from rigid.mechanics.mechanical import WITHOUT_POTENTIAL, system_function
+from rigid.mechanics.mechanical_system import WITHOUT_POTENTIAL, system_function
 
 
-@small_kernel
+@inline_kernel
 def pair_of(k):
     """Return the indices (i, j) of the directors in internal constraint k of the director chart: (103) of 002."""
     if k < 3:
@@ -34,34 +34,34 @@ def pair_of(k):
     return 1, 2
 
 
-@inner_kernel
+@internal_kernel
 def put_poses(q, D, own, arity, out):
     """Store the poses at q of the frames of one interaction in out."""
     for k in range(arity):
         store(pose(q, D.frames, own.frames[k]), out, k)
 
 
-@inner_kernel
+@internal_kernel
 def put_rates(q, v, D, own, arity, out):
     """Store the rates of the poses of the frames of one interaction in out, at q with velocities v."""
     for k in range(arity):
         store(rate(q, v, D.frames, own.frames[k]), out, k)
 
 
-@inner_kernel
+@internal_kernel
 def choose_row(k, rows, lam):
     """Set lam to 1 for row k and to 0 for the other rows."""
     for i in range(rows):
         lam[i] = 1.0 if i == k else 0.0
 
 
-@inner_kernel
+@internal_kernel
 def add_duals(D, kind, e, q0, q1, lam, out):
     """Add the discrete derivative of lam . value of interaction e between q0 and q1 to out (n,)."""
-    add_duals_of(D.interacting, D, kind, e, q0, q1, lam, out)
+    add_duals_of(D.interaction_arrays, D, kind, e, q0, q1, lam, out)
 
 
-@inner_kernel
+@internal_kernel
 def add_duals_of(I, D, kind, e, q0, q1, lam, out):
     """Add the pulled-back dual, for multipliers lam, of interaction e of `I` between q0 and q1 to out (n,)."""
     S = D.scratch
@@ -75,14 +75,14 @@ def add_duals_of(I, D, kind, e, q0, q1, lam, out):
         add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, own.frames[k], out)
 
 
-@inner_kernel
+@internal_kernel
 def fill_discrete_gradient(q0, q1, D, out):
     """Set out (n,) to the discrete derivative of V between q0 and q1, which is the gradient if q0 equals q1."""
     clear(out)
     if D.flags & WITHOUT_POTENTIAL:
         return
     lam = D.scratch[ROWS, 0, 0]
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         if kind.rows == 0:
@@ -94,7 +94,7 @@ def fill_discrete_gradient(q0, q1, D, out):
 @system_function("potential")
 def potential(q, D, out):
     """Compute the potential V(q), J."""
-    V, S, I = 0j, D.scratch, D.interacting
+    V, S, I = 0j, D.scratch, D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         if kind.rows == 0:
@@ -138,7 +138,7 @@ def constraints(q, D, out):
                 product = dot(load_at(q, to + 3 * i), load_at(q, to + 3 * j))
                 out[row] = 0.5 * (product - 1.0) if i == j else product
                 row += 1
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         value = value_at(kind.value)
@@ -150,7 +150,7 @@ def constraints(q, D, out):
                 out[I.each[e].row + k] = S[ROWS, 0, 0, k]
 
 
-@inner_kernel
+@internal_kernel
 def fill_jacobian(q0, q1, D, out):
     """Set out (m, n) to the discrete derivative of g between q0 and q1, which is the Jacobian if q0 equals q1."""
     clear_matrix(out)
@@ -171,7 +171,7 @@ def fill_jacobian(q0, q1, D, out):
                     out[row, to + 3 * j + l] = 0.5 * (q0[to + 3 * i + l] + q1[to + 3 * i + l])
                 row += 1
     lam = D.scratch[ROWS, 0, 0]
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
@@ -192,7 +192,7 @@ def discrete_jacobian(q0, q1, D, out):
     fill_jacobian(q0, q1, D, out)
 
 
-@inner_kernel
+@internal_kernel
 def add_internal_pull(q0, q1, lam, D, out):
     """Add (discrete derivative of the internal constraints)^T lam to out (n,); it is linear in q0 + q1."""
     row = 0
@@ -217,20 +217,20 @@ def add_internal_pull(q0, q1, lam, D, out):
                 row += 1
 
 
-@inner_kernel
+@internal_kernel
 def take_multipliers(lam, I, kind, e, out):
     """Copy the multipliers of interaction e from lam (m,) to out (kind.rows,)."""
     for k in range(kind.rows):
         out[k] = lam[I.each[e].row + k]
 
 
-@inner_kernel
+@internal_kernel
 def fill_pull(q0, q1, lam, D, out):
     """Set out (n,) to (discrete derivative of g between q0 and q1)^T lam."""
     clear(out)
     add_internal_pull(q0, q1, lam, D, out)
     own = D.scratch[ROWS, 0, 0]
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
@@ -250,7 +250,7 @@ def discrete_pull(q0, q1, lam, D, out):
     fill_pull(q0, q1, lam, D, out)
 
 
-@small_kernel
+@inline_kernel
 def work_of(dual, z, count):
     """Return the sum of dual . z over `count` frames."""
     s = 0j
@@ -261,7 +261,7 @@ def work_of(dual, z, count):
     return s
 
 
-@inner_kernel
+@internal_kernel
 def fill_internal_rate(q, w, D, out):
     """Set the rows of the internal constraints in out (m,) to G(q) w; they are bilinear and symmetric in q and w."""
     row = 0
@@ -286,7 +286,7 @@ def constraint_rate(q, w, D, out):
     """Compute the rates of the constraints G(q) w (m,)."""
     S = D.scratch
     fill_internal_rate(q, w, D, out)
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         dual = dual_at(kind.dual)
@@ -301,7 +301,7 @@ def constraint_rate(q, w, D, out):
                 out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
 
 
-@inner_kernel
+@internal_kernel
 def bent_pose(w, z, D, f):
     """Return the second derivative of the pose of frame f along w and z (quaternion chart)."""
     r, d1, d2, d3 = rate(w, z, D.frames, f)
@@ -311,7 +311,7 @@ def bent_pose(w, z, D, f):
 @system_function("second")
 def second(q, w, z, D, out):
     """Compute the second derivative g''(q) (w, z) (m,): bend . Y'z + dual . Y''(w, z) for every row."""
-    S, I = D.scratch, D.interacting
+    S, I = D.scratch, D.interaction_arrays
     fill_internal_rate(z, w, D, out)  # internal constraints are quadratic: G'(z) w
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -340,7 +340,7 @@ def curvature(q, w, lam, D, out):
     S = D.scratch
     clear(out)
     add_internal_pull(w, w, lam, D, out)
-    I = D.interacting
+    I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)

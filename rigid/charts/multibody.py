@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid import quaternions
-from rigid.charts.driven_places import Motion, driven_of
-from rigid.charts.places import Places
+from rigid.charts.coordinate_layout import CoordinateLayout
+from rigid.charts.prescribed_motion import Motion, offsets_of_motion
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of, rows_of
-from rigid.interactions.kinds import Group, Interacting, gathered, group
+from rigid.interactions.kinds import Group, InteractionArrays, group, pack_groups
 from rigid.interactions.weight import WEIGHT
 from rigid.kinematics.chart_frames import (
     ALPHA,
@@ -39,8 +39,8 @@ from rigid.kinematics.chart_frames import (
     no_drives,
     table,
 )
-from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem
+from rigid.mechanics import mechanical_system
+from rigid.mechanics.mechanical_system import Data, Functions, MechanicalSystem
 from rigid.system import Constraints, Floats, Frames, Ints
 
 CHARTS = {"director": DIRECTORS, "quaternion": QUATERNION}
@@ -133,48 +133,54 @@ def multibody_system(
     """
     _check(name, interactions, chart, inertia, parameter)
     _check_inertia(name, frames)
-    places = Places(frames, chart, held)
+    places = CoordinateLayout(frames, chart, held)
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints).sum())
     n_joint_rows += sum(own.kind.rows * len(own.frames) for own in interactions.holding)
     groups = _groups(interactions, places.internal)
-    flags = mechanical.DISCRETE_POTENTIAL | mechanical.DISCRETE_CONSTRAINTS | mechanical.DISCRETE_KINETIC
-    flags |= mechanical.PRODUCTS | mechanical.DISCRETE_FORCE
+    flags = (
+        mechanical_system.DISCRETE_POTENTIAL
+        | mechanical_system.DISCRETE_CONSTRAINTS
+        | mechanical_system.DISCRETE_KINETIC
+    )
+    flags |= mechanical_system.PRODUCTS | mechanical_system.DISCRETE_FORCE
     dissipating = [own for own in interactions.dissipating if len(own.frames)]
     if dissipating:
-        flags |= mechanical.VISCOUS
-    if all(own.kind.evolves is not None and own.kind.evolves.conserves for own in dissipating):
-        flags |= mechanical.LOSSLESS
-    if any(own.kind.own for own in dissipating):
-        flags |= mechanical.CONDENSED
+        flags |= mechanical_system.VISCOUS
+    if all(
+        own.kind.state_equations is not None and own.kind.state_equations.conserves for own in dissipating
+    ):
+        flags |= mechanical_system.LOSSLESS
+    if any(own.kind.n_internal for own in dissipating):
+        flags |= mechanical_system.CONDENSED
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
-        flags |= mechanical.CONSTANT_MASS | mechanical.INVERSE_MASS
+        flags |= mechanical_system.CONSTANT_MASS | mechanical_system.INVERSE_MASS
         if flat:
-            flags |= mechanical.SINGULAR_MASS
+            flags |= mechanical_system.SINGULAR_MASS
     elif inertia == "singular":
-        flags |= mechanical.QUATERNIONS | mechanical.SINGULAR_MASS
+        flags |= mechanical_system.QUATERNIONS | mechanical_system.SINGULAR_MASS
     else:
-        flags |= mechanical.QUATERNIONS | mechanical.INVERSE_MASS
+        flags |= mechanical_system.QUATERNIONS | mechanical_system.INVERSE_MASS
     if np.any(interactions.coupling):
-        flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
+        flags = (flags | mechanical_system.SHARED_MASS) & ~mechanical_system.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
     working = [own for own in interactions.working if len(own.frames)]
     loads = sum(len(own.frames) for own in working if own.kind.signal >= 0)
-    interacting, motion = gathered(groups), interactions.motion
+    interaction_arrays, motion = pack_groups(groups), interactions.motion
     data = Data(
         places.n,
         places.internal + n_joint_rows,
         flags,
         chart_frames,
-        interacting,
+        interaction_arrays,
         new_scratch(),
-        gathered(dissipating),
-        gathered(working),
+        pack_groups(dissipating),
+        pack_groups(working),
         no_drives()
         if motion is None
-        else driven_of(motion, interactions.constraints, interacting, places, 3 * loads),
+        else offsets_of_motion(motion, interactions.constraints, interaction_arrays, places, 3 * loads),
     )
     system = MechanicalSystem(
         name,
@@ -187,12 +193,12 @@ def multibody_system(
         info={
             "chart": chart,
             "places": places,
-            "counting": _counting(groups, interacting),
+            "counting": _counting(groups, interaction_arrays),
             "r": r.copy(),
             "quat": quat.copy(),
             "flat": flat,
         },
-        drives=np.zeros((0, mechanical.DRIVE_NUMBERS)) if motion is None else motion.numbers,
+        drives=np.zeros((0, mechanical_system.DRIVE_NUMBERS)) if motion is None else motion.numbers,
     )
     system.signal = _signal(system, interactions, loads) or system.signal
     return system
@@ -219,7 +225,7 @@ def _signal(
     return signal
 
 
-class Counting(NamedTuple):
+class CountedVariables(NamedTuple):
     """Counted internal variables, such as angles through whole revolutions, in the order of the compiled data.
 
     See `rigid.interactions.kinds`.
@@ -230,27 +236,27 @@ class Counting(NamedTuple):
     names: list[str]  # (k,) names of the counting interactions
 
 
-def _counting(groups: list[Group], interacting: Interacting) -> Counting:
+def _counting(groups: list[Group], interaction_arrays: InteractionArrays) -> CountedVariables:
     """Collect the counted internal variables of all groups."""
     found: list[Group] = []
     places: list[Ints] = [np.zeros(0, np.int64)]
     names: list[str] = []
-    for own, kind in zip(groups, interacting.kinds, strict=True):
-        if own.kind.own:
-            last = interacting.each.last[kind.first : kind.last, None]
-            row = len(names) + own.kind.own * np.arange(len(last))
+    for own, kind in zip(groups, interaction_arrays.kinds, strict=True):
+        if own.kind.n_internal:
+            last = interaction_arrays.each.last[kind.first : kind.last, None]
+            row = len(names) + own.kind.n_internal * np.arange(len(last))
             found.append(
-                own._replace(kind=own.kind._replace(value=own.kind.count, rows=own.kind.own), row=row)
+                own._replace(kind=own.kind._replace(value=own.kind.count, rows=own.kind.n_internal), row=row)
             )
-            places.append((last + np.arange(-own.kind.own, 0)).ravel())
-            names += [f"{own.kind.name} {k}" for k in range(len(last)) for _ in range(own.kind.own)]
-    return Counting(found, np.concatenate(places), names)
+            places.append((last + np.arange(-own.kind.n_internal, 0)).ravel())
+            names += [f"{own.kind.name} {k}" for k in range(len(last)) for _ in range(own.kind.n_internal)]
+    return CountedVariables(found, np.concatenate(places), names)
 
 
 def branches(system: MechanicalSystem) -> Floats:
     """Return the reference values (k,) of counted variables, rad; potentials know angles within half a revolution of these."""
     own = system.info.get("counting")  # systems that are not made by a chart have none
-    found: Floats = system.data.interacting.numbers[own.places] if own else np.zeros(0)
+    found: Floats = system.data.interaction_arrays.numbers[own.places] if own else np.zeros(0)
     return found
 
 
@@ -421,7 +427,7 @@ def _chart_frames(
     r: Floats,
     quat: Floats,
     interactions: Interactions,
-    places: Places,
+    places: CoordinateLayout,
     chart: str,
     inertia: str,
     parameter: float | None,

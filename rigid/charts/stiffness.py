@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid.compilation.decorators import inner_kernel
+from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.blocks import is_idle
 from rigid.interactions.kinds import COMPLEX_STEP, dual_at, frame, store
 from rigid.kinematics.chart_frames import DIRECTORS, DUAL, END, QUATERNION, ROWS, START, ChartFrames
 from rigid.kinematics.poses import add_mean_pulled, pose
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Ints
 
 
-@inner_kernel
+@internal_kernel
 def coordinate(F, f, j):
     """Return the index of coordinate j of frame f, position (if any) before orientation; -1 if f has no more than j."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -30,13 +30,13 @@ def coordinate(F, f, j):
     return to + j if to >= 0 and j < size else -1
 
 
-@inner_kernel
+@internal_kernel
 def is_curved(kind, F):
     """Return True if the kind is an energy whose pulled-back dual changes with the coordinates."""
     return kind.rows == 0 and not (kind.constant == 1 and F.chart == DIRECTORS)
 
 
-@inner_kernel
+@internal_kernel
 def take_changes(D, own, arity, pulled, at, out):
     """Set out[at:] to the imaginary parts of `pulled` at the coordinates of the frames, divided by COMPLEX_STEP.
 
@@ -54,7 +54,7 @@ def take_changes(D, own, arity, pulled, at, out):
     return at
 
 
-@inner_kernel
+@internal_kernel
 def leave_out(D, own, arity, at, out):
     """Set out[at:] to 0 for all pairs of coordinates of the frames; return the offset of the next interaction."""
     count = 0
@@ -68,13 +68,13 @@ def leave_out(D, own, arity, at, out):
     return at + count * count
 
 
-@inner_kernel
+@internal_kernel
 def fill_energy_tangents(q0, q1, between, D, pulled, out):
     """Set out to derivatives with respect to q1 of the discrete derivative D V(q0, q1), or of the gradient at q1.
 
     `between`: True for the discrete derivative; `pulled`: (n,) scratch. The entries have the order of `energy_entries`.
     """
-    S, I = D.scratch, D.interacting
+    S, I = D.scratch, D.interaction_arrays
     other = q0 if between else q1
     pulled[:] = 0.0
     at = 0
@@ -117,7 +117,7 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
 
 def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
     """Return rows and columns (coordinates) of the entries of `fill_energy_tangents`; a pair may occur more than once."""
-    F, I = system.data.frames, system.data.interacting
+    F, I = system.data.frames, system.data.interaction_arrays
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     of_frame = [_coordinates(F, f) for f in range(len(F.each))]
     for kind in I.kinds:

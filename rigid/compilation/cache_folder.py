@@ -25,7 +25,7 @@ from pathlib import Path
 import numba
 import platformdirs
 
-from rigid.compilation.private_folder import make_private
+from rigid.compilation.user_only_folder import make_private
 
 DAY = 24 * 3600.0  # s
 UNUSED = 30 * DAY  # time since the last use after which the folder of another version is removed, s
@@ -70,7 +70,7 @@ def _make_folder() -> tuple[str, str, str]:
     return str(tried), str(tried), ""
 
 
-def is_of_a_version(name: str) -> bool:
+def is_version_folder(name: str) -> bool:
     """Return True if a folder of this name holds the code of a version: its name is a hash of 16 hexadecimal digits."""
     return re.fullmatch("[0-9a-f]{16}", name) is not None
 
@@ -87,7 +87,7 @@ def _remove_unused(own: Path) -> None:
     with contextlib.suppress(OSError):
         stamp.touch(mode=0o600)
         for beside in [*os.scandir(own.parent)]:
-            ours = is_of_a_version(beside.name) and beside.is_dir(follow_symlinks=False)
+            ours = is_version_folder(beside.name) and beside.is_dir(follow_symlinks=False)
             if ours and now - _last_used(Path(beside)) > UNUSED:
                 import shutil
 
@@ -114,12 +114,12 @@ CACHE_DIRECTORY, TRIED, FAULT = _make_folder()
 _reported: set[str] = set()
 
 
-def why_not_kept() -> str:
+def why_not_cached() -> str:
     """Return why compiled code of this process is not cached; "" if it is, as far as is known."""
     return FAULT or next(iter(_reported), "")
 
 
-def report_not_kept(error: OSError | str = "") -> None:
+def report_not_cached(error: OSError | str = "") -> None:
     """Report on stderr, once a process, that compiled code is not cached: in which folder, why, and what to do.
 
     `error`: the error or its text, by default that of the folder.

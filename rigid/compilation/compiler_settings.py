@@ -32,7 +32,7 @@ class WhileCompiling(event.Listener):
         if self._depth == 0:
             # This registers operators with numba. A cached kernel for its numbers imports it when it is loaded: in the middle of
             # a compilation that would change the types of operators between the typing and the lowering of a kernel.
-            import rigid.zero  # noqa: F401
+            import rigid.structural_zero  # noqa: F401
 
             self._filters = _without_experimental() if hasattr(started.data["dispatcher"], OURS) else []
             self._threshold = gc.get_threshold()

@@ -4,7 +4,7 @@ Machine code is cached in a folder of rodsim's own (`cache_folder`), which is nu
 
 numba reads the index of a kernel, all signatures that it was compiled for, at once. If one signature contains a type of a user's
 module, the index cannot be read where that module is missing, and the kernel would fail for every script. Such signatures are
-not cached; code compiled for a user (`compiled_apart`) is in a separate folder. Nor does numba lock the index while it reads,
+not cached; code compiled for a user (`compiled_in_folder`) is in a separate folder. Nor does numba lock the index while it reads,
 extends and writes it: of two processes that compile at the same time one would lose its entry, or use the file number of the
 other. `_CacheFile` locks it.
 """
@@ -74,7 +74,9 @@ def _set_up(dispatcher: Any) -> Any:
     """Set up a dispatcher for arguments of general types and for our target."""
     if not _config.DISABLE_JIT:
         setattr(dispatcher, OURS, True)
-        dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
+        dispatcher._compiler.fold_argument_types = _without_literal_types(
+            dispatcher._compiler.fold_argument_types
+        )
         # do not load numba extensions of other packages: the compiler loads them itself if something is left to compile
         dispatcher._compilation_chain_init_hook = _nothing
         with_target(dispatcher, target_of_kernels())
@@ -85,7 +87,7 @@ def _nothing() -> None:
     """Do nothing, in place of loading extensions if machine code is cached."""
 
 
-def _generally(types_of: Any) -> Any:
+def _without_literal_types(types_of: Any) -> Any:
     """Wrap `types_of`, which returns the argument types of a call from a kernel, so that it returns no types of literal values.
 
     A kernel is then compiled once, not for each integer or switch that occurs in a call, and not again for omitted arguments.
@@ -93,12 +95,12 @@ def _generally(types_of: Any) -> Any:
 
     def general_types_of(arguments: Any, named: Any) -> Any:
         signature, found = types_of(arguments, named)
-        return signature, tuple(_general(each) for each in found)
+        return signature, tuple(_without_literal(each) for each in found)
 
     return general_types_of
 
 
-def _general(argument: Any) -> Any:
+def _without_literal(argument: Any) -> Any:
     """Return the type of an argument without its literal value."""
     if isinstance(argument, types.Omitted):
         return numba.typeof(argument.value)
@@ -167,34 +169,36 @@ def kernel(function: F) -> F:
 
 
 # Compile no entry point ("face") for Python: code that unpacks a model in each kernel took half of the compile time.
-_FACELESS: dict[str, Any] = {"no_cpython_wrapper": True}
+_WITHOUT_ENTRY_POINT: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
-def small_kernel(function: F) -> F:
+def inline_kernel(function: F) -> F:
     """Compile a helper of a few operations on scalars and tuples for other kernels; Python calls a twin, as for
-    `inner_kernel`.
+    `internal_kernel`.
     """
-    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
+    return _with_separate_entry_point(_njit(**_UNCOUNTED, **_WITHOUT_ENTRY_POINT)(function), kernel, function)
 
 
-def flat_kernel(function: F) -> F:
+def always_inline_kernel(function: F) -> F:
     """Compile a helper that is always inlined into its callers, for formulas on lanes, whose many numbers would go
     through memory.
     """
-    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS, forceinline=True)(function), kernel, function)
+    return _with_separate_entry_point(
+        _njit(**_UNCOUNTED, **_WITHOUT_ENTRY_POINT, forceinline=True)(function), kernel, function
+    )
 
 
-def inner_kernel(function: F) -> F:
+def internal_kernel(function: F) -> F:
     """Compile a function that takes models by reference and that other kernels call."""
-    return _with_face_apart(_njit(**_UNCOUNTED, **_FACELESS)(function), kernel, function)
+    return _with_separate_entry_point(_njit(**_UNCOUNTED, **_WITHOUT_ENTRY_POINT)(function), kernel, function)
 
 
-def allocating_inner_kernel(function: F) -> F:
+def allocating_internal_kernel(function: F) -> F:
     """Compile a function that other kernels call and that allocates arrays or calls Python."""
-    return _with_face_apart(_njit(**_FACELESS)(function), allocating_kernel, function)
+    return _with_separate_entry_point(_njit(**_WITHOUT_ENTRY_POINT)(function), allocating_kernel, function)
 
 
-def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) -> Any:
+def _with_separate_entry_point(inner: Any, decorate: Callable[[Any], Any], function: Any) -> Any:
     """Let Python call a kernel without a Python entry point, as tests do: a twin with one is compiled at the first call."""
     if _config.DISABLE_JIT:
         return inner
@@ -235,7 +239,7 @@ def _calling(inner: Any, function: Any) -> Any:
     return own
 
 
-def face_of(inner: Any) -> Any:
+def with_entry_point(inner: Any) -> Any:
     """Return the twin of a kernel without a Python entry point, for frequent calls from Python, which cost twice as
     much by the kernel.
     """
@@ -250,9 +254,11 @@ def named_kernel(name: str, function: F) -> F:
     return _named(name, function, {})
 
 
-def named_inner_kernel(name: str, function: F) -> F:
+def named_internal_kernel(name: str, function: F) -> F:
     """Compile a helper that is made at run time and takes models; it is cached with its callers, not by itself."""
-    return _with_face_apart(_named(name, function, _FACELESS), lambda own: _named(name, own, {}), function)
+    return _with_separate_entry_point(
+        _named(name, function, _WITHOUT_ENTRY_POINT), lambda own: _named(name, own, {}), function
+    )
 
 
 def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
@@ -262,8 +268,8 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     return _set_up(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
 
 
-def inner_apart(function: F, folder: str = "") -> F:
-    """Compile a helper that functions of `compiled_apart` call and inline, and which may allocate.
+def internal_kernel_in_folder(function: F, folder: str = "") -> F:
+    """Compile a helper that functions of `compiled_in_folder` call and inline, and which may allocate.
 
     It is cached in `folder` if one is given. Its name must then be unique there: numba identifies functions by name, line and
     instructions, but not by the numbers or names that they use.
@@ -276,9 +282,9 @@ def inner_apart(function: F, folder: str = "") -> F:
     if _config.DISABLE_JIT:
         return function
     with _our_cache(folder):
-        inner = compiled_as(cache=bool(folder), **_NO_C, **_FACELESS)(function)
+        inner = compiled_as(cache=bool(folder), **_NO_C, **_WITHOUT_ENTRY_POINT)(function)
     setattr(inner, OURS, True)
-    return _with_face_apart(inner, compiled_as(), function)
+    return _with_separate_entry_point(inner, compiled_as(), function)
 
 
 def allocating_kernel(function: F) -> F:
@@ -286,12 +292,12 @@ def allocating_kernel(function: F) -> F:
     return _njit()(function)
 
 
-def released_kernel(function: F) -> F:
+def nogil_kernel(function: F) -> F:
     """Compile a march (time loop) as `kernel` does, so that other threads of Python run meanwhile."""
     return _njit(**_UNCOUNTED, nogil=True)(function)
 
 
-def released_allocating_kernel(function: F) -> F:
+def nogil_allocating_kernel(function: F) -> F:
     """Compile a march as `allocating_kernel` does, so that other threads of Python run meanwhile, except while it
     calls Python itself.
     """
@@ -388,7 +394,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def complexified(signature: Any) -> Any:
+def complex_signature(signature: Any) -> Any:
     """Return the signature with arrays of complex numbers in place of arrays of real numbers."""
     real, own = types.float64[::1], types.complex128[::1]
     return signature.return_type(*(own if argument == real else argument for argument in signature.args))
@@ -402,10 +408,10 @@ def with_complex_numbers(function: Any) -> Any:
     """
     if _config.DISABLE_JIT:
         return function
-    return CompiledFunction(function.source, complexified(function.signature()), function.folder)
+    return CompiledFunction(function.source, complex_signature(function.signature()), function.folder)
 
 
-def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) -> Any:
+def compiled_in_folder(signature: Any, function: Callable[..., Any], folder: str) -> Any:
     """Return a user's function as one of `compiled`; it may allocate, and its machine code is cached in `folder`."""
     return function if _config.DISABLE_JIT else CompiledFunction(function, signature, folder)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from rigid.compilation import cache_folder
-from rigid.compilation.private_folder import make_private
+from rigid.compilation.user_only_folder import make_private
 
 _PREFIX = "rodsim_system_"
 _KEPT_FILES = 200
@@ -53,7 +53,7 @@ def _written(name: str, source: str) -> str:
                 _remove([x for x in others if x != path][_KEPT_FILES - 1 :])
             return str(path)
     except OSError as error:
-        cache_folder.report_not_kept(error)
+        cache_folder.report_not_cached(error)
     path_in_words = f"<{name}>"
     linecache.cache[path_in_words] = len(source), None, source.splitlines(keepends=True), path_in_words
     return path_in_words

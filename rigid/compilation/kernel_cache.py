@@ -24,7 +24,7 @@ import numba
 from numba.core import caching, codegen
 from numba.core.runtime import nrtdynmod, rtsys
 
-from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_kept
+from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_cached
 
 _config: Any = numba.config
 # names that occur in the function of numba that `_LoadedLibrary` replaces
@@ -199,8 +199,8 @@ class KernelCache(caching.FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Cache a compiled kernel; report if that fails."""
         if not CACHE_DIRECTORY:
-            report_not_kept()
+            report_not_cached()
         try:
             self._save_overload(sig, data)
         except OSError as error:
-            report_not_kept(error)
+            report_not_cached(error)

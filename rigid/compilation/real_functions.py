@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 
 
 @intrinsic
@@ -36,7 +36,7 @@ def _made_of_in_python(value, X):
 made_of: Any = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
 
 
-@small_kernel
+@inline_kernel
 def along(value, slope, y):
     """Return value + i y slope: nan in both parts if the value is nan, and no 0 inf if nothing is differentiated (y = 0)."""
     if math.isnan(value):
@@ -44,7 +44,7 @@ def along(value, slope, y):
     return complex(value, 0.0 if y == 0.0 else y * slope)
 
 
-@small_kernel
+@inline_kernel
 def positive(z):
     """Return z if its real part is positive, else nan, so that 1/z as the derivative of log z has the domain of log z."""
     if z.real > 0.0:
@@ -52,7 +52,7 @@ def positive(z):
     return complex(math.nan, math.nan)
 
 
-@small_kernel
+@inline_kernel
 def reciprocal(z):
     """Return 1/z; nan at the pole."""
     x = z.real
@@ -61,21 +61,21 @@ def reciprocal(z):
     return along(1.0 / x, -1.0 / x / x, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def sqrt(z):
     """Return the square root of z >= 0; nan if z < 0."""
     root = math.sqrt(z.real) if z.real >= 0.0 else math.nan
     return along(root, 0.5 / root, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def log(z):
     """Return the natural logarithm of z > 0; nan otherwise."""
     x = z.real
     return along(math.log(x) if x > 0.0 else math.nan, 1.0 / x, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def power(z, w):
     """Return z^w for z > 0, or for z = 0 if w > 0; nan otherwise."""
     x, a = z.real, w.real
@@ -88,7 +88,7 @@ def power(z, w):
     return result
 
 
-@small_kernel
+@inline_kernel
 def whole_power(z, n):
     """Return z^n of an integer n >= 0, by repeated squaring."""
     result, square = complex(1.0, 0.0), complex(z.real, z.imag)
@@ -101,7 +101,7 @@ def whole_power(z, n):
     return result
 
 
-@small_kernel
+@inline_kernel
 def asin(z):
     """Return the arcsine of z, |z| <= 1; nan otherwise."""
     x = z.real
@@ -110,7 +110,7 @@ def asin(z):
     return along(math.asin(x), 1.0 / math.sqrt((1.0 - x) * (1.0 + x)), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def acos(z):
     """Return the arccosine of z, |z| <= 1; nan otherwise."""
     x = z.real
@@ -119,60 +119,60 @@ def acos(z):
     return along(math.acos(x), -1.0 / math.sqrt((1.0 - x) * (1.0 + x)), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def atan(z):
     """Return the arctangent of z."""
     x = z.real
     return along(math.atan(x), 1.0 / (1.0 + x * x), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def asinh(z):
     """Return the inverse hyperbolic sine of z."""
     x = z.real
     return along(math.asinh(x), 1.0 / math.hypot(1.0, x), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def tan(z):
     """Return the tangent of z, which is not one of its poles."""
     value = math.tan(z.real)
     return along(value, 1.0 + value * value, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def tanh(z):
     """Return the hyperbolic tangent of z."""
     width = 1.0 / math.cosh(z.real)
     return along(math.tanh(z.real), width * width, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def sin(z):
     """Return the sine of z."""
     return along(math.sin(z.real), math.cos(z.real), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def cos(z):
     """Return the cosine of z."""
     return along(math.cos(z.real), -math.sin(z.real), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def exp(z):
     """Return the exponential of z."""
     value = math.exp(z.real)
     return along(value, value, z.imag)
 
 
-@small_kernel
+@inline_kernel
 def sinh(z):
     """Return the hyperbolic sine of z."""
     return along(math.sinh(z.real), math.cosh(z.real), z.imag)
 
 
-@small_kernel
+@inline_kernel
 def cosh(z):
     """Return the hyperbolic cosine of z."""
     return along(math.cosh(z.real), math.sinh(z.real), z.imag)

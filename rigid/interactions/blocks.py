@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
-from rigid.compilation.decorators import allocating_kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, inline_kernel
 from rigid.errors import ModelError
 from rigid.interactions.evaluation import check_frames
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
-    MOST_FRAMES,
+    MAX_FRAMES,
     Group,
     dual_at,
     dual_of_complex_at,
     frame,
-    gathered,
-    gathered_with_complex_numbers,
+    pack_groups,
+    pack_groups_for_complex_numbers,
     value_of_complex_at,
 )
 from rigid.kinematics.poses import mean_pose, torque_of
@@ -62,7 +62,7 @@ def blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) ->
     k, a = len(group.frames), group.kind.arity
     out = Blocks(np.zeros((k, a, 6)), np.zeros((k, a, 6, a, 6)), np.zeros((k, a, 6, a, 6)))
     if k:
-        _fill(gathered([group]), *poses, each, out.force, out.end, out.start)
+        _fill(pack_groups([group]), *poses, each, out.force, out.end, out.start)
     return out
 
 
@@ -74,7 +74,7 @@ def number_blocks(group: Group, start: State, end: State, lam: Floats | float = 
     poses, each = _poses(group, start, end), _multipliers(group, lam)
     out = np.zeros((len(group.frames), group.kind.arity, 6, group.numbers.shape[1]))
     if out.size:
-        _fill_numbers(gathered_with_complex_numbers([group], "dual"), *poses, each, out)
+        _fill_numbers(pack_groups_for_complex_numbers([group], "dual"), *poses, each, out)
     return out
 
 
@@ -84,7 +84,7 @@ def value_numbers(group: Group, state: State) -> Floats:
     rows = max(group.kind.rows, 1)
     out = np.zeros((len(group.frames), rows, group.numbers.shape[1]))
     if out.size:
-        _fill_values(gathered_with_complex_numbers([group], "value"), r, R, np.zeros(rows, complex), out)
+        _fill_values(pack_groups_for_complex_numbers([group], "value"), r, R, np.zeros(rows, complex), out)
     return out
 
 
@@ -112,7 +112,7 @@ def _multipliers(group: Group, lam: Floats | float) -> Any:
     return np.broadcast_to(np.asarray(lam, complex), shape).copy()
 
 
-@small_kernel
+@inline_kernel
 def put_pose(r, R, f, origin, y, k):
     """Write the pose of frame f as that of frame k of an interaction, relative to the position `origin`.
 
@@ -124,7 +124,7 @@ def put_pose(r, R, f, origin, y, k):
             y[k, 1 + j, i] = R[f, i, j]
 
 
-@small_kernel
+@inline_kernel
 def add_change(y, z, k, j, step):
     """Add `step` times the change of the pose y_k along coordinate j of (dr, eta) to z_k; z may be y."""
     if j < 3:
@@ -137,13 +137,13 @@ def add_change(y, z, k, j, step):
         z[k, i, p] -= step * d_q
 
 
-@small_kernel
+@inline_kernel
 def move_along(y, k, j):
     """Add an imaginary step along coordinate j of (dr, eta) to the pose of frame k."""
     add_change(y, y, k, j, COMPLEX_STEP * 1j)
 
 
-@small_kernel
+@inline_kernel
 def move_back(y, k):
     """Remove the imaginary step from the pose of frame k."""
     for i in range(4):
@@ -151,14 +151,14 @@ def move_back(y, k):
             y[k, i, l] = y[k, i, l].real
 
 
-@small_kernel
+@inline_kernel
 def pulled(dual, y0, y1, k):
     """Return force and torque (1) of frame k."""
     f = frame(dual, k)
     return f[0], torque_of(f, mean_pose(frame(y0, k), frame(y1, k)))
 
 
-@small_kernel
+@inline_kernel
 def put_imaginary(dual, y0, y1, arity, K, row):
     """Write the imaginary parts of forces and torques of all frames, over the complex step, into a row of K."""
     for k in range(arity):
@@ -168,7 +168,7 @@ def put_imaginary(dual, y0, y1, arity, K, row):
             K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
 
 
-@small_kernel
+@inline_kernel
 def is_idle(kind, dual):
     """Return True if the kind is one-sided and does not act: its dual is zero, and so is its tangent."""
     if kind.one_sided == 0:
@@ -181,7 +181,7 @@ def is_idle(kind, dual):
     return True
 
 
-@small_kernel
+@inline_kernel
 def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
     """Write the poses of all frames of one interaction at both ends, relative to the first frame at the start."""
     origin = load3(r0[own.frames[0]])
@@ -190,7 +190,7 @@ def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
         put_pose(r1, R1, own.frames[k], origin, y1, k)
 
 
-@small_kernel
+@inline_kernel
 def _store_column(dual, y0, y1, arity, b, j, out):
     """Write the imaginary parts of (1), over the step, into out[:, :, b, j]."""
     for a in range(arity):
@@ -201,14 +201,14 @@ def _store_column(dual, y0, y1, arity, b, j, out):
 
 
 @allocating_kernel
-def _fill(interacting, r0, R0, r1, R1, lam, force, end, start):
+def _fill(interaction_arrays, r0, R0, r1, R1, lam, force, end, start):
     """Write the forces (1) and their derivatives (2) to both ends for one group."""
-    y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    y0, y1 = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
+    dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function, arity = dual_at(kind.dual), kind.arity
     for e in range(force.shape[0]):
-        own = interacting.each[e]
-        X = interacting.numbers[own.first : own.last]
+        own = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[own.first : own.last]
         _put_ends(own, arity, r0, R0, r1, R1, y0, y1)
         function(y0, y1, X, lam[e], dual)
         for a in range(arity):
@@ -228,14 +228,14 @@ def _fill(interacting, r0, R0, r1, R1, lam, force, end, start):
 
 
 @allocating_kernel
-def _fill_numbers(interacting, r0, R0, r1, R1, lam, out):
+def _fill_numbers(interaction_arrays, r0, R0, r1, R1, lam, out):
     """Write the derivatives of the forces (1) to the numbers, which are complex, for one group."""
-    y0, y1 = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    dual, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    y0, y1 = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
+    dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = dual_of_complex_at(kind.dual)
     for e in range(out.shape[0]):
-        own = interacting.each[e]
-        X = interacting.numbers[own.first : own.last]
+        own = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[own.first : own.last]
         _put_ends(own, kind.arity, r0, R0, r1, R1, y0, y1)
         for n in range(X.size):
             X[n] += COMPLEX_STEP * 1j
@@ -249,13 +249,13 @@ def _fill_numbers(interacting, r0, R0, r1, R1, lam, out):
 
 
 @allocating_kernel
-def _fill_values(interacting, r, R, value, out):
+def _fill_values(interaction_arrays, r, R, value, out):
     """Write the derivatives of V or g to the numbers, which are complex, for one group."""
-    y, kind = np.zeros((MOST_FRAMES, 4, 3), np.complex128), interacting.kinds[0]
+    y, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = value_of_complex_at(kind.value)
     for e in range(out.shape[0]):
-        own = interacting.each[e]
-        X = interacting.numbers[own.first : own.last]
+        own = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[own.first : own.last]
         for k in range(kind.arity):
             put_pose(r, R, own.frames[k], load3(r[own.frames[0]]), y, k)
         for n in range(X.size):

@@ -9,7 +9,7 @@ from rigid.compilation.decorators import named_kernel
 from rigid.interactions.constraints import CONSTRAINTS
 
 
-def by_number(name: str, functions: Sequence[Any]) -> Any:
+def dispatch_by_number(name: str, functions: Sequence[Any]) -> Any:
     """Return a kernel (number, *arguments) that calls functions[number](*arguments).
 
     The kernel must not be called with a number whose function is None. It is a chain of branches that the compiler sees through,
@@ -42,10 +42,10 @@ def _link(name: str, number: int, function: Any, others: Any) -> Any:
     return named_kernel(f"{name}_{number}", choose)
 
 
-def _of(form: str) -> Any:
+def _dispatched_form(form: str) -> Any:
     """Return the kernel that selects this closed form by the number of the kind."""
-    return by_number(form, [kind.closed and getattr(kind.closed, form) for kind in CONSTRAINTS])
+    return dispatch_by_number(form, [kind.closed and getattr(kind.closed, form) for kind in CONSTRAINTS])
 
 
-hidden_value_of = _of("hidden_value")
-hidden_derivative_of = _of("hidden_derivative")
+hidden_value_of = _dispatched_form("hidden_value")
+hidden_derivative_of = _dispatched_form("hidden_derivative")

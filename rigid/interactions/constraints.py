@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid.errors import ModelError
-from rigid.interactions.along import POINT_ALONG_DIRECTION
-from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.interactions.crossed import CROSSED_DIRECTIONS
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
+from rigid.interactions.direction_angle import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
-from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.interactions.evaluation import Room, room_of, values, values_of
-from rigid.interactions.kinds import Group, Interacting, Kind, gathered, of_columns
-from rigid.interactions.numbered import Absent, Numbered
-from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.evaluation import EvaluationBuffers, buffers_for, values, values_of
+from rigid.interactions.kind_registry import KindRegistry, MissingFunction
+from rigid.interactions.kinds import Group, InteractionArrays, Kind, group_from_columns, pack_groups
+from rigid.interactions.point_on_plane import POINT_ALONG_DIRECTION
 from rigid.interactions.screw import SCREWED_POINTS
+from rigid.interactions.twist_constraint import CROSSED_DIRECTIONS
 from rigid.system import Constraints, Floats, Ints
 
-CONSTRAINTS = Numbered(
+CONSTRAINTS = KindRegistry(
     [
         COINCIDENT_POINTS,
         PERPENDICULAR_DIRECTIONS,
@@ -60,7 +60,7 @@ def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraint
     counts = dict(zip(names, rows.tolist(), strict=True))
 
     def absent(name: str, _: Ints) -> Kind:
-        none = Absent(name)
+        none = MissingFunction(name)
         return Kind(name, 2, counts[name], none, none, none, columns=("value",))
 
     found = own._replace(kind=CONSTRAINTS.from_files("constraints", own.kind, names, absent))
@@ -79,7 +79,7 @@ def numbers_of(kinds: Sequence[Kind]) -> Ints:
     for kind in kinds:
         if kind.name not in place:
             raise ModelError(
-                f"constraint '{kind.name}': is not in the list; name it in `brings` of the joint that has it"
+                f"constraint '{kind.name}': is not in the list; name it in `new_kinds` of the joint that has it"
             )
     return np.array([place[kind.name] for kind in kinds], np.int64)
 
@@ -128,23 +128,23 @@ def first_rows(constraints: Constraints) -> Ints:
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """Return the constraints grouped by kind; rows stay in the order of the constraints, from `first_row` on."""
     each = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
-    return [of_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
+    return [group_from_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
 
 
-MOST_KEPT = 1000  # largest number of constraints whose layout is cached
+MAX_CACHED = 1000  # largest number of constraints whose layout is cached
 
 
-class Gathering(NamedTuple):
+class PackedGroup(NamedTuple):
     """Layout by which compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
 
-    interacting: Interacting  # without numbers
-    room: Room
+    interaction_arrays: InteractionArrays  # without numbers
+    room: EvaluationBuffers
     places: Ints  # offset of each number in the table of all columns, constraint by constraint
 
 
 def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
     """Return the residuals g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
-    if len(constraints.kind) > MOST_KEPT or not np.size(r):
+    if len(constraints.kind) > MAX_CACHED or not np.size(r):
         return values(groups_of(constraints), r, quat)
     second = len(constraints.Wa) > 0
     kinds = _Kinds([CONSTRAINTS[k] for k in sorted(set(constraints.kind.tolist()))])
@@ -152,7 +152,7 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
     columns = [constraints.Xa, constraints.Xb, constraints.Ua, constraints.Ub, constraints.value[:, None]]
     columns += [constraints.Wa, constraints.Wb] if second else []
     numbers = np.concatenate(columns, axis=1).ravel()[known.places]
-    return values_of(known.interacting._replace(numbers=numbers), known.room, r, quat)
+    return values_of(known.interaction_arrays._replace(numbers=numbers), known.room, r, quat)
 
 
 class _Kinds(tuple[Kind, ...]):
@@ -166,7 +166,7 @@ class _Kinds(tuple[Kind, ...]):
 
 
 @functools.lru_cache(maxsize=32)
-def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Gathering:
+def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> PackedGroup:
     """Return the layout of constraints with these kind numbers and frames, as bytes.
 
     `kinds`: the kinds that the numbers mean, part of the cache key; `second`: True if there are second directions. The offset of
@@ -177,9 +177,9 @@ def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Gathe
     Xa, Xb, Ua, Ub, value, *W = np.split(all_columns, np.cumsum(widths)[:-1], axis=1)
     own = np.frombuffer(kind, np.int64), np.frombuffer(frames, np.int64).reshape(-1, 2)
     groups = groups_of(Constraints(*own, Xa, Xb, Ua, Ub, value[:, 0], own[0], *W))
-    interacting = gathered(groups)
-    places = interacting.numbers.astype(np.int64)
-    return Gathering(interacting._replace(numbers=np.zeros(0)), room_of(groups), places)
+    interaction_arrays = pack_groups(groups)
+    places = interaction_arrays.numbers.astype(np.int64)
+    return PackedGroup(interaction_arrays._replace(numbers=np.zeros(0)), buffers_for(groups), places)
 
 
 @functools.lru_cache(maxsize=32)

@@ -4,7 +4,7 @@ Quadratic: the discrete derivative has d averaged over the step, force lam d on 
 Velocity level: y . z, with y, z of `rigid.interactions.hidden_constraints`.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.hidden_constraints import (
     derivative_of_place,
     derivative_of_rate,
@@ -24,14 +24,14 @@ from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
 
 
-@small_kernel
+@inline_kernel
 def between(y, X):
     """Return d = p_b - p_a."""
     return minus(point(frame(y, 1), vector(X, 3)), point(frame(y, 0), vector(X, 0)))
 
 
-@small_kernel
-def pull_together(f, X, out):
+@inline_kernel
+def add_central_force(f, X, out):
     """Write the dual of the force f on p_b and -f on p_a."""
     store(on_point(times(-1.0, f), vector(X, 0)), out, 0)
     store(on_point(f, vector(X, 3)), out, 1)
@@ -47,22 +47,22 @@ def value(y, X, out):
 @dual_function
 def dual(y0, y1, X, lam, out):
     """Write the discrete derivative of lam . g: the force lam dbar on p_b, its opposite on p_a."""
-    pull_together(times(lam[0], average(between(y0, X), between(y1, X))), X, out)
+    add_central_force(times(lam[0], average(between(y0, X), between(y1, X))), X, out)
 
 
 @dual_function
 def bend(y, z, X, lam, out):
     """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
-    pull_together(times(lam[0], between(z, X)), X, out)
+    add_central_force(times(lam[0], between(z, X)), X, out)
 
 
-@small_kernel
+@inline_kernel
 def half_square(pair, value):
     """Return the constraint d . d/2 - value as the first of three components."""
     return 0.5 * dot(pair[4], pair[4]) - value, 0.0, 0.0
 
 
-@small_kernel
+@inline_kernel
 def pull(lam, pair):
     """Return the pulled-back dual: lam d on p_b, -lam d on p_a."""
     _, _, xa, xb, d = pair
@@ -70,7 +70,7 @@ def pull(lam, pair):
     return f, cross(f, xa), cross(xb, f)
 
 
-@small_kernel
+@inline_kernel
 def add_tangent(lam, mean, end, block):
     """Add the derivative of the force lam dbar at fixed lam to the matrix; springs use it as well."""
     _, _, xa, xb, d = mean
@@ -101,14 +101,14 @@ def add_tangent(lam, mean, end, block):
     add_at(values, aa, sa, 1, 1, half, turned_right(xa, xa1))
 
 
-@small_kernel
+@inline_kernel
 def hidden_value(places, end):
     """Return the velocity-level constraint y . z as the first of three components."""
     _, _, Xa, Xb = places[:4]
     return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
 
 
-@small_kernel
+@inline_kernel
 def hidden_derivative(gam, places, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
     _, _, Xa, Xb = places[:4]

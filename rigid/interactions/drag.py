@@ -8,14 +8,14 @@ so that, proportional to mass and inertia, it is Rayleigh's damping alpha M. Ove
 and sum_l E_kl (d_l1 - d_l0)/h on the directors: linear in the poses, the same in all charts.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import dissipation, dual_function, frame, store, tangent_function
 from rigid.linear_algebra import average, cross, minus, plus, real, times
 
 RATE, TENSOR = 0, 1  # offsets of c and, row by row, of E among the numbers
 
 
-@small_kernel
+@inline_kernel
 def _resist(z, X, lam, out):
     """Write the dual to a change z = (r, d1, d2, d3) of the pose, times lam."""
     r, d1, d2, d3 = z
@@ -32,7 +32,7 @@ def _resist(z, X, lam, out):
     )
 
 
-@small_kernel
+@inline_kernel
 def _change(a, b):
     """Return the change (dr, dd1, dd2, dd3) from the pose a to the pose b."""
     return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])

@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rigid.compilation.decorators import kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import (
-    MOST_FRAMES,
-    MOST_ROWS,
+    MAX_FRAMES,
+    MAX_ROWS,
     Group,
-    Interacting,
+    InteractionArrays,
     dual_at,
     frame,
-    gathered,
+    pack_groups,
     value_at,
 )
 from rigid.kinematics.poses import torque_of
@@ -38,7 +38,7 @@ from rigid.linear_algebra import apply, cross, dot, load3, minus
 from rigid.system import Floats, State
 
 
-@small_kernel
+@inline_kernel
 def _put_poses(r, quat, own, arity, y):
     """Write the poses y (arity, 4, 3) of the frames of one interaction, relative to the position of the first."""
     for k in range(arity):
@@ -50,7 +50,7 @@ def _put_poses(r, quat, own, arity, y):
                 y[k, 1 + j, i] = R[3 * i + j]
 
 
-@small_kernel
+@inline_kernel
 def _row(kind, own, numbers, k, y, lam, dual):
     """Write the gradient of row k, or of an energy, into `dual`."""
     for i in range(lam.size):
@@ -59,13 +59,13 @@ def _row(kind, own, numbers, k, y, lam, dual):
     function(y, y, numbers, lam, dual)
 
 
-@small_kernel
+@inline_kernel
 def _real(x):
     """Return the real parts of a vector (3,)."""
     return x[0].real, x[1].real, x[2].real
 
 
-@small_kernel
+@inline_kernel
 def _put_values(kind, own, numbers, y, value, out):
     """Add V or g to out (m, 1, 1)."""
     function = value_at(kind.value)
@@ -74,7 +74,7 @@ def _put_values(kind, own, numbers, y, value, out):
         out[own.row + k, 0, 0] += value[k].real
 
 
-@small_kernel
+@inline_kernel
 def _put_gradients(kind, own, numbers, y, lam, dual, out):
     """Write the forces and torques of the gradient into out (m, arity, 6)."""
     for k in range(max(kind.rows, 1)):
@@ -87,7 +87,7 @@ def _put_gradients(kind, own, numbers, y, lam, dual, out):
                 out[own.row + k, a, 3 + i] = torque[i]
 
 
-@small_kernel
+@inline_kernel
 def _put_moving(own, arity, moving, y, z):
     """Write the rates z (arity, 4, 3) of the poses y.
 
@@ -105,7 +105,7 @@ def _put_moving(own, arity, moving, y, z):
                 z[k, j, i] = d[i]
 
 
-@small_kernel
+@inline_kernel
 def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
     """Write the forces and torques that resist the rates z into out (m, arity, 6)."""
     for i in range(lam.size):
@@ -120,7 +120,7 @@ def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
             out[own.row, a, 3 + i] = torque[i]
 
 
-@small_kernel
+@inline_kernel
 def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
     """Add the rate (1) to out (m, 1, 1); `moving`: orientations, velocities and angular velocities of all frames."""
     quat, v, Omega = moving
@@ -141,7 +141,7 @@ VALUES, GRADIENTS, RATES, RESISTANCES = range(4)
 
 
 @kernel
-def _evaluate(what, interacting, states, places, row, out):
+def _evaluate(what, interaction_arrays, states, places, row, out):
     """Evaluate `what` for all interactions at N states (r, quat, v, Omega) into out (N, m, ...).
 
     `what`: VALUES, GRADIENTS, RATES or RESISTANCES; v and Omega are read for rates and resistances only. `places`
@@ -150,11 +150,11 @@ def _evaluate(what, interacting, states, places, row, out):
     r, quat, v, Omega = states
     y, z, dual = places[0], places[1], places[2]
     for t in range(out.shape[0]):
-        for which in range(interacting.kinds.size):
-            kind = interacting.kinds[which]
+        for which in range(interaction_arrays.kinds.size):
+            kind = interaction_arrays.kinds[which]
             for e in range(kind.first, kind.last):
-                own = interacting.each[e]
-                numbers = interacting.numbers[own.first : own.last]
+                own = interaction_arrays.each[e]
+                numbers = interaction_arrays.numbers[own.first : own.last]
                 _put_poses(r[t], quat[t], own, kind.arity, y)
                 if what == VALUES:
                     _put_values(kind, own, numbers, y, row, out[t])
@@ -167,7 +167,7 @@ def _evaluate(what, interacting, states, places, row, out):
                     _put_resistances(kind, own, numbers, y, z, row, dual, out[t])
 
 
-class Room(NamedTuple):
+class EvaluationBuffers(NamedTuple):
     """Sizes that an evaluation of groups requires."""
 
     rows: int  # number of rows of all groups
@@ -175,10 +175,10 @@ class Room(NamedTuple):
     last: int  # largest frame number of the groups; -1: there is none
 
 
-def room_of(groups: Sequence[Group]) -> Room:
+def buffers_for(groups: Sequence[Group]) -> EvaluationBuffers:
     """Return the sizes that an evaluation of these groups requires."""
     rows = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
-    return Room(rows, max([MOST_ROWS, *(own.kind.rows for own in groups)]), _last_of(groups))
+    return EvaluationBuffers(rows, max([MAX_ROWS, *(own.kind.rows for own in groups)]), _last_of(groups))
 
 
 def _last_of(groups: Sequence[Group]) -> int:
@@ -191,9 +191,11 @@ def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 
-def values_of(interacting: Interacting, room: Room, r: Floats, quat: Floats) -> Floats:
+def values_of(
+    interaction_arrays: InteractionArrays, room: EvaluationBuffers, r: Floats, quat: Floats
+) -> Floats:
     """Return V (..., e) or g (..., m) of groups that are already gathered, at r (..., n, 3), quat (..., n, 4)."""
-    return _evaluated_by(lambda: interacting, room, VALUES, (r, quat, r, r))[..., 0, 0]
+    return _evaluated_by(lambda: interaction_arrays, room, VALUES, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -236,19 +238,19 @@ def _evaluated(
     what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
 ) -> Floats:
     """Return `what` (..., m, *each) of these groups at the states in `arrays` (r, quat, v, Omega)."""
-    return _evaluated_by(lambda: gathered(groups), room_of(groups), what, arrays, each)
+    return _evaluated_by(lambda: pack_groups(groups), buffers_for(groups), what, arrays, each)
 
 
 def _evaluated_by(
-    interacting: Callable[[], Interacting],
-    room: Room,
+    interaction_arrays: Callable[[], InteractionArrays],
+    room: EvaluationBuffers,
     what: int,
     arrays: tuple[Floats, ...],
     each: tuple[int, int] = (1, 1),
 ) -> Floats:
     """Return `what` (..., m, *each) at the states in `arrays` (r, quat, v, Omega).
 
-    `interacting`: function that gathers the groups; it is called only if there is something to evaluate.
+    `interaction_arrays`: function that gathers the groups; it is called only if there is something to evaluate.
     """
     lead, n = arrays[0].shape[:-2], arrays[0].shape[-2]
     for name, array, width in zip(("r", "quat", "v", "Omega"), arrays, (3, 4, 3, 3), strict=True):
@@ -262,7 +264,7 @@ def _evaluated_by(
     )
     out = np.zeros((len(r), room.rows, *each))
     if out.size:
-        places = np.zeros((3, MOST_FRAMES, 4, 3), complex)
+        places = np.zeros((3, MAX_FRAMES, 4, 3), complex)
         row = np.zeros(room.most_rows, complex)
-        _evaluate(what, interacting(), (r, quat, v, Omega), places, row, out)
+        _evaluate(what, interaction_arrays(), (r, quat, v, Omega), places, row, out)
     return out.reshape(*lead, room.rows, *each)

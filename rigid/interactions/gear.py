@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import (
-    MOST_OWN,
+    MAX_INTERNAL_VARIABLES,
     Kind,
     add_dual,
     dual_function,
@@ -32,13 +32,13 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.interactions.torsion_spring import angle_of, turning_between
+from rigid.interactions.torsion_spring import angle_of, rotation_over_step
 from rigid.kinematics.poses import add_duals, direction, on_direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import average, cross, dot, minus, times
 from rigid.system import Floats
 
 ANGLE, DISPLACEMENT = 0, 1
-MOST_GEARED = 8  # largest number of frames of a gear
+MAX_GEAR_COORDINATES = 8  # largest number of frames of a gear
 # number of numbers of a coordinate: sort, indices of a and b among the frames, then Xa, Xb, Ua, Wa, Ub; the angles follow
 # after all coordinates
 SIZE = 18
@@ -72,8 +72,9 @@ def gear(
     angles = sum(own.sort == ANGLE for own in coordinates)
     if (len(frames), angles) not in GEARS:
         raise ModelError(
-            f"{owner}: {angles} angles between {len(frames)} parts, ground included; a gear has at most {MOST_OWN} between "
-            f"{MOST_GEARED}: make two of it, with a part between them"
+            f"{owner}: {angles} angles between {len(frames)} parts, ground included; a gear has at most "
+            f"{MAX_INTERNAL_VARIABLES} between "
+            f"{MAX_GEAR_COORDINATES}: make two of it, with a part between them"
         )
     rows = [
         np.concatenate([[own.sort, *map(frames.index, own.frames)], own.Xa, own.Xb, own.Ua, own.Wa, own.Ub])
@@ -96,13 +97,13 @@ def coordinates_of(frames: Sequence[int], numbers: Floats) -> list[Coordinate]:
     ]
 
 
-@small_kernel
+@inline_kernel
 def ends_of(y, X):
     """Return the poses of the frames a and b of a coordinate."""
     return frame(y, whole(X[1])), frame(y, whole(X[2]))
 
 
-@small_kernel
+@inline_kernel
 def size_and_third(X):
     """Return |U| and u x W, which spans with W the plane of the rotation."""
     U = vector(X, UA)
@@ -110,7 +111,7 @@ def size_and_third(X):
     return size, cross(times(1.0 / size, U), vector(X, WA))
 
 
-@small_kernel
+@inline_kernel
 def turned(y, X, V):
     """Return c, s, w_a, v_a, u_b: cosine and sine of alpha, and the directions whose products they are."""
     a, b = ends_of(y, X)
@@ -118,7 +119,7 @@ def turned(y, X, V):
     return dot(w, beta), dot(v, beta), w, v, beta
 
 
-@small_kernel
+@inline_kernel
 def angle(y, X, at):
     """Return the value of alpha nearest to `at`."""
     _, V = size_and_third(X)
@@ -126,15 +127,15 @@ def angle(y, X, at):
     return angle_of(c, s, at)
 
 
-@small_kernel
+@inline_kernel
 def factors(y, X):
     """Return both factors of a displacement, u_a and d."""
     a, b = ends_of(y, X)
     return direction(a, vector(X, UA)), minus(point(b, vector(X, XB)), point(a, vector(X, XA)))
 
 
-@small_kernel
-def add_turn(moment, found, X, V, out):
+@inline_kernel
+def add_rotation_dual(moment, found, X, V, out):
     """Add the duals of moment (c ds - s dc) on a and b to `out`."""
     c, s, w, v, beta = found
     on_w, on_v = (
@@ -146,7 +147,7 @@ def add_turn(moment, found, X, V, out):
     add_dual(on_b, out, whole(X[2]))
 
 
-@small_kernel
+@inline_kernel
 def add_along(u, d, X, lam, out):
     """Add the duals of lam u . d to `out`: lam u on p_b, its opposite on p_a, lam d on u_a."""
     f = times(lam, u)
@@ -190,8 +191,8 @@ def dual(y0, y1, X, lam, out):
         own = X[SIZE * k : SIZE * (k + 1)]
         if whole(own[0]) == ANGLE:
             size, V = size_and_third(own)
-            _, ratio, _, _, middle = turning_between(turned(y0, own, V), turned(y1, own, V))
-            add_turn(lam[0] * size * ratio, middle, own, V, out)
+            _, ratio, _, _, middle = rotation_over_step(turned(y0, own, V), turned(y1, own, V))
+            add_rotation_dual(lam[0] * size * ratio, middle, own, V, out)
         else:
             u0, d0 = factors(y0, own)
             u1, d1 = factors(y1, own)
@@ -215,9 +216,9 @@ def bend(y, z, X, lam, out):
             dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
             square, moment = c * c + s * s, size * lam[0]
             change = -2.0 * (c * dc + s * ds) / (square * square)
-            add_turn(moment / square, (dc, ds, w, v, beta), own, V, out)
-            add_turn(moment / square, (c, s, dw, dv, dbeta), own, V, out)
-            add_turn(moment * change, (c, s, w, v, beta), own, V, out)
+            add_rotation_dual(moment / square, (dc, ds, w, v, beta), own, V, out)
+            add_rotation_dual(moment / square, (c, s, dw, dv, dbeta), own, V, out)
+            add_rotation_dual(moment * change, (c, s, w, v, beta), own, V, out)
         else:
             u, d = factors(z, own)
             add_along(u, d, own, lam[0], out)
@@ -226,8 +227,10 @@ def bend(y, z, X, lam, out):
 def _kind(frames: int, angles: int) -> Kind:
     """Return the kind of gears with this many frames and angles."""
     name = f"gear of {frames} frames and {angles} angles"
-    return Kind(name, frames, 1, value, dual, bend, steep=True, own=angles, count=count)
+    return Kind(name, frames, 1, value, dual, bend, steep=True, n_internal=angles, count=count)
 
 
 # kinds of gears by the number of frames and the number of angles
-GEARS = {(m, k): _kind(m, k) for m in range(2, MOST_GEARED + 1) for k in range(MOST_OWN + 1)}
+GEARS = {
+    (m, k): _kind(m, k) for m in range(2, MAX_GEAR_COORDINATES + 1) for k in range(MAX_INTERNAL_VARIABLES + 1)
+}

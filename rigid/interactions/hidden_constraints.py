@@ -19,7 +19,7 @@ D_Omega of b, D_r of b, D_psi of a, D_psi of b), D_v and D_r of a being minus th
 
 from __future__ import annotations
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -33,20 +33,20 @@ from rigid.linear_algebra import (
 )
 
 
-@small_kernel
+@inline_kernel
 def points_apart(Xa, Xb, end):
     """Return d = p_b - p_a of the points Xa, Xb."""
     dr, _, Ra, Rb, _, _ = end
     return plus(dr, minus(apply(Rb, Xb), apply(Ra, Xa)))
 
 
-@small_kernel
+@inline_kernel
 def place_of_points(Xa, Xb, end):
     """Return y of (1): the relative position in the axes of frame a."""
     return apply_transposed(end[2], points_apart(Xa, Xb, end))
 
 
-@small_kernel
+@inline_kernel
 def rate_of_points(Xa, Xb, end):
     """Return z of (1): the relative velocity in the axes of frame a."""
     _, dv, Ra, Rb, Omega_a, Omega_b = end
@@ -54,7 +54,7 @@ def rate_of_points(Xa, Xb, end):
     return minus(apply_transposed(Ra, at_b), cross(Omega_a, Xa))
 
 
-@small_kernel
+@inline_kernel
 def derivative_of_rate(Gam, Xa, Xb, end0, end1):
     """Return the discrete derivative of Gam . z, with Gam constant in frame a."""
     gam = apply(matrix_average(end0[2], end1[2]), Gam)
@@ -72,7 +72,7 @@ def derivative_of_rate(Gam, Xa, Xb, end0, end1):
     )
 
 
-@small_kernel
+@inline_kernel
 def derivative_of_place(Gam, Xa, Xb, end0, end1):
     """Return D_r of b, D_psi of a and of b of the discrete derivative of Gam . y, with Gam constant in frame a."""
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])

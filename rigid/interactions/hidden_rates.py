@@ -21,7 +21,7 @@ This is `rigid.interactions.hidden_constraints` (2) for every kind of interactio
 
 from __future__ import annotations
 
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, add_dual, dual_at, frame, hidden_at, store
 from rigid.kinematics.chart_frames import (
     DUAL,
@@ -46,20 +46,20 @@ AXES = ((1 + 0j, 0j, 0j), (0j, 1 + 0j, 0j), (0j, 0j, 1 + 0j))
 _STILL = 1e-24  # bound of dY . dY below which (4) would add only rounding errors
 
 
-@small_kernel
+@inline_kernel
 def in_directors(y, x):
     """Return R^T x, the components of x in the directors of the pose y."""
     return dot(y[1], x), dot(y[2], x), dot(y[3], x)
 
 
-@small_kernel
+@inline_kernel
 def relative_pose(a, k):
     """Return (1): the pose k in the directors of the pose a."""
     d = minus(k[0], a[0])
     return in_directors(a, d), in_directors(a, k[1]), in_directors(a, k[2]), in_directors(a, k[3])
 
 
-@small_kernel
+@inline_kernel
 def spun(y, Omega):
     """Return the columns of R hat(Omega)."""
     return (
@@ -69,7 +69,7 @@ def spun(y, Omega):
     )
 
 
-@small_kernel
+@inline_kernel
 def _put_relative_end(S, k, poses, moving, Y, Z):
     """Write (1) and (2) of frame k at one end; poses, moving, Y, Z: indices in the scratch S."""
     a, y = frame(S[poses], 0), frame(S[poses], k)
@@ -82,7 +82,7 @@ def _put_relative_end(S, k, poses, moving, Y, Z):
     store((in_directors(a, minus(u[0], u0[0])), spin[0], spin[1], spin[2]), S[Z], k)
 
 
-@inner_kernel
+@internal_kernel
 def put_relative(S, arity):
     """Write (1) and (2) at both ends of the step, and their means, into START and END of the scratch."""
     for k in range(arity):
@@ -92,7 +92,7 @@ def put_relative(S, arity):
         store(mean_pose(frame(S[RATES_START], k), frame(S[RATES_END], k)), S[END], k)
 
 
-@small_kernel
+@inline_kernel
 def torque_of_rates(F, y):
     """Return D_Omega = sum e_m x R^T f_m of a dual F of the rates R hat(Omega)."""
     return plus(
@@ -101,15 +101,15 @@ def torque_of_rates(F, y):
     )
 
 
-@inner_kernel
-def put_own(kind, numbers, gam, S):
+@internal_kernel
+def put_discrete_derivative(kind, numbers, gam, S):
     """Write the derivatives by the kind's `hidden` function, to poses into ROWS, to rates into DUAL."""
     hidden = hidden_at(kind.hidden)
     poses_start, poses_end = S[POSES_START], S[POSES_END]
     hidden(poses_start, S[RATES_START], poses_end, S[RATES_END], numbers, gam, S[ROWS], S[DUAL])
 
 
-@inner_kernel
+@internal_kernel
 def _work(S, dual, before, after, arity):
     """Return dual . (after - before), all three indices in the scratch S."""
     done = 0j
@@ -120,7 +120,7 @@ def _work(S, dual, before, after, arity):
     return done
 
 
-@inner_kernel
+@internal_kernel
 def _correct(kind, numbers, gam, S):
     """Add the remainder of (4) to ROWS; ON_FRAMES, whose content is computed later, serves as scratch."""
     arity, missing, size = kind.arity, 0j, 0j
@@ -146,7 +146,7 @@ def _correct(kind, numbers, gam, S):
                 S[ROWS, k, j, i] += missing / size * (S[POSES_END, k, j, i] - S[POSES_START, k, j, i])
 
 
-@inner_kernel
+@internal_kernel
 def _bend_by_dual(kind, numbers, gam, S):
     """Write H of a kind without `bend` into ROWS: a complex step of its dual along the rates.
 
@@ -164,7 +164,7 @@ def _bend_by_dual(kind, numbers, gam, S):
                 S[ROWS, k, j, i] = S[ROWS, k, j, i].imag / COMPLEX_STEP
 
 
-@inner_kernel
+@internal_kernel
 def put_discrete_rates(kind, numbers, gam, S):
     """Write the discrete derivative (3) from FRAMES and MOVING at both ends.
 
@@ -182,7 +182,7 @@ def put_discrete_rates(kind, numbers, gam, S):
         if kind.steep != 0:
             _correct(kind, numbers, gam, S)
     else:
-        put_own(kind, numbers, gam, S)
+        put_discrete_derivative(kind, numbers, gam, S)
     a = mean_pose(frame(S[FRAMES_START], 0), frame(S[FRAMES_END], 0))
     va = average(frame(S[MOVING_START], 0)[0], frame(S[MOVING_END], 0)[0])
     on_a, on_va = (ZERO, ZERO, ZERO, ZERO), ZERO
@@ -211,7 +211,7 @@ def put_discrete_rates(kind, numbers, gam, S):
     store((on_va, D_Omega, ZERO, ZERO), S[ON_MOVING], 0)
 
 
-@small_kernel
+@inline_kernel
 def _put_relative_rates(S, k, poses, moving, Y, Z):
     """Write pose and rate of frame k in the directors of the first frame, for arbitrary rates of poses."""
     a, y = frame(S[poses], 0), frame(S[poses], k)
@@ -221,7 +221,7 @@ def _put_relative_rates(S, k, poses, moving, Y, Z):
     store((in_directors(a, d), in_directors(a, z[1]), in_directors(a, z[2]), in_directors(a, z[3])), S[Z], k)
 
 
-@inner_kernel
+@internal_kernel
 def put_discrete_rates_of_directors(kind, numbers, gam, S):
     """Write the discrete derivative (3) for a chart whose coordinates are directors.
 
@@ -262,14 +262,14 @@ def put_discrete_rates_of_directors(kind, numbers, gam, S):
     add_dual(rate_a, S[ON_MOVING], 0)
 
 
-@small_kernel
+@inline_kernel
 def _times_all(i, F, x):
     """Return the sum of F_j[i] x_j."""
     s = plus(times(F[0][i], x[0]), times(F[1][i], x[1]))
     return plus(s, plus(times(F[2][i], x[2]), times(F[3][i], x[3])))
 
 
-@small_kernel
+@inline_kernel
 def _turned_with(i, H, F, C1, C2, C3, d, dv, y):
     """Return the dual of director i of frame a, in whose directors all components are expressed."""
     place = plus(times(H[i], d), times(F[i], dv))

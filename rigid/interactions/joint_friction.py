@@ -8,15 +8,15 @@ of a prismatic one s, of a cylindrical one rotation and s. B and s are bilinear:
 the other factor is its mean, so that what is lost is exactly (1) of the changes over h; both momenta are conserved.
 """
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions import along
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions import point_on_plane
 from rigid.interactions.kinds import dissipation, dual_function, frame
 from rigid.linear_algebra import average, dot, minus
 
 TURNING, SLIDING = 9, 10  # offsets of c and k among the numbers, after X_a, X_b, U_a
 
 
-@small_kernel
+@inline_kernel
 def _row(x, b, z, db):
     """Return the rates d/dt (x . b_j), j = 1, 2, 3; z, db: rates of x and of b."""
     return (
@@ -26,21 +26,21 @@ def _row(x, b, z, db):
     )
 
 
-@small_kernel
+@inline_kernel
 def _change(y, k, z):
     """Return the change of the pose of frame k from the poses y to z."""
     p, q = frame(y, k), frame(z, k)
     return minus(q[0], p[0]), minus(q[1], p[1]), minus(q[2], p[2]), minus(q[3], p[3])
 
 
-@small_kernel
+@inline_kernel
 def _mean(y, k, z):
     """Return the mean of the poses of frame k in y and z."""
     p, q = frame(y, k), frame(z, k)
     return average(p[0], q[0]), average(p[1], q[1]), average(p[2], q[2]), average(p[3], q[3])
 
 
-@small_kernel
+@inline_kernel
 def _turn(a, b, da, db, X, lam, out):
     """Add the duals of the moment on frames a, b whose poses change by da, db."""
     for i in range(3):
@@ -55,10 +55,10 @@ def _turn(a, b, da, db, X, lam, out):
 @dual_function
 def step_dual(y0, y1, X, lam, out):
     """Write the dual to the changes of s and B over a step, lam = 1/h."""
-    u0, d0 = along.factors(y0, X)
-    u1, d1 = along.factors(y1, X)
+    u0, d0 = point_on_plane.factors(y0, X)
+    u1, d1 = point_on_plane.factors(y1, X)
     slid = dot(u1, d1) - dot(u0, d0)
-    along.spread(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
+    point_on_plane.spread(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
     a, b, da, db = _mean(y0, 0, y1), _mean(y0, 1, y1), _change(y0, 0, y1), _change(y0, 1, y1)
     _turn(a, b, da, db, X, lam[0], out)
 
@@ -66,9 +66,9 @@ def step_dual(y0, y1, X, lam, out):
 @dual_function
 def rate_dual(y, z, X, lam, out):
     """Write the dual to the rates z of the poses, lam = 1."""
-    u, d = along.factors(y, X)
-    du, dd = along.factors(z, X)
-    along.spread(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)
+    u, d = point_on_plane.factors(y, X)
+    du, dd = point_on_plane.factors(z, X)
+    point_on_plane.spread(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)
     _turn(frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1), X, lam[0], out)
 
 

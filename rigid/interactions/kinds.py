@@ -21,19 +21,19 @@ A dissipation (`dissipation`) has no value; its duals resist a motion:
     step_dual(y0, y1, X, lam, out)   to the change of the strains times lam = 1/h: out . (y1 - y0) is what a step dissipates
     rate_dual(y, z, X, lam, out)     to the rate z of the poses, lam = 1: out . z is the power that is lost; linear in z
 
-An energy V(e) of few scalar strains e(y) may declare them (`Straining`): code that computes prestress or the dissipation of a
+An energy V(e) of few scalar strains e(y) may declare them (`StrainEnergy`): code that computes prestress or the dissipation of a
 strain then needs no kind by name.
 
 Internal variables (`own`) are the last of the numbers of an interaction, with their values at the start of the step; a state
-stores them (`discretization.own_variables`). Condensed ones (`Condensed`), such as the strain of a branch that relaxes, follow
-from the strains alone and are no unknowns of the step. Those with an update (`Condensed.settle`), such as a bristle of friction,
-are written at the end of a step that is accepted. Counted ones (`count`), such as an angle through several revolutions, are
-functions of the poses up to whole revolutions, and are recomputed at the end of a step.
+stores them (`discretization.internal_variables`). Condensed ones (`Condensed`), such as the strain of a branch that relaxes,
+follow from the strains alone and are no unknowns of the step. Those with an update (`Condensed.update_internal`), such as a
+bristle of friction, are written at the end of a step that is accepted. Counted ones (`count`), such as an angle through several
+revolutions, are functions of the poses up to whole revolutions, and are recomputed at the end of a step.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix follows from complex steps; X are the numbers
 of one interaction; lam is (1,) and 1 for an energy. X are plain data and real, except where derivatives with respect to them are
-taken: then the same functions are compiled for complex X (`gathered_with_complex_numbers`), by complex steps again. Whole numbers
-among X, such as orders and counts, are read by `whole`; comparisons use real parts.
+taken: then the same functions are compiled for complex X (`pack_groups_for_complex_numbers`), by complex steps again. Whole
+numbers among X, such as orders and counts, are read by `whole`; comparisons use real parts.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from rigid.compilation.decorators import (
     address_of,
     allocating_kernel,
     compiled,
-    complexified,
+    complex_signature,
     function_at,
-    small_kernel,
+    inline_kernel,
     with_complex_numbers,
 )
-from rigid.compilation.numbered_functions import take_complex_numbers
+from rigid.compilation.function_tables import take_complex_numbers
 from rigid.system import Floats, Ints
 
 C1, F1 = types.complex128[::1], types.float64[::1]
@@ -68,15 +68,18 @@ HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 # largest number of frames, rows, internal variables and strains of one interaction
-MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6
+MAX_FRAMES, MAX_ROWS, MAX_INTERNAL_VARIABLES, MAX_STRAINS = 12, 3, 8, 6
 EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # offsets in lam, after 1/h, and their end: see `Condensed`
 UNKNOWN, RATE = 2.0, SEEN
 COMPLEX_STEP = 1e-60  # step of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
 hidden_at, tangent_at = function_at(HIDDEN), function_at(TANGENT)
-# function types of interactions `gathered_with_complex_numbers`
-value_of_complex_at, dual_of_complex_at = function_at(complexified(VALUE)), function_at(complexified(DUAL))
+# function types of interactions `pack_groups_for_complex_numbers`
+value_of_complex_at, dual_of_complex_at = (
+    function_at(complex_signature(VALUE)),
+    function_at(complex_signature(DUAL)),
+)
 
 
 class ClosedForms(NamedTuple):
@@ -109,7 +112,7 @@ class ClosedForms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Straining:
+class StrainEnergy:
     """Declaration of an energy V(e) of few strains e(y): e, their discrete derivative, the stress dV/de.
 
         strains(y, X, e)            a value function: e (count,)
@@ -182,29 +185,30 @@ class Condensed(NamedTuple):
 
         settle(y0, y1, X, lam, out)   a dual function: these at the end of the step, out.ravel()[:own], of X and lam = 1/h as the
                                       dual had them
-        kept(y, X, out)               a value function: the energy that is stored in them, J
+        stored_energy(y, X, out)              a value function: the energy that is stored in them, J
 
-    Again dual . (y1 - y0) less the gain of `kept` is lost, never negative. `bend` of such a kind is the force that it holds at
+    Again dual . (y1 - y0) less the gain of `stored_energy` is lost, never negative. `bend` of such a kind is the force that it
+    holds at
     the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant of a step,
     at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
     `slides` declares forces that are nearly a sign. Then the dual writes into lam[SEEN:WITH_SEEN], if lam is that long, a rate w,
     its smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and, where it resists rotation, the
     rates of drilling and of rolling (3 each) over the rest rate. The derivatives of these signs are taken at the expected values
-    in lam[EXPECTED:SEEN], 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
+    in lam[EXPECTED:SEEN], 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.regularised_forces`).
     """
 
     strains: Any = None
     begin: Any = None
     evolve: Any = None
     count_of_strains: int = 0
-    settle: Any = None
-    kept: Any = None
+    update_internal: Any = None
+    stored_energy: Any = None
     slides: bool = False
 
 
-class Evolving(NamedTuple):
-    """Additional functions of internal variables x that have equations of motion and are updated by `settle`.
+class InternalStateEquations(NamedTuple):
+    """Additional functions of internal variables x that have equations of motion and are updated by `update_internal`.
 
     Over a step the equations are r(y0, y1, x0, x1, h) = 0.
 
@@ -237,16 +241,16 @@ class Kind(NamedTuple):
     quadratic: bool = False  # g is half a square less `value`: its gradient grows with that square's root
     # closed forms of a constraint; without them `em` takes complex steps of the dual
     closed: ClosedForms | None = None
-    # Ua and value are functions of time (`rigid.interactions.driven`): `em` uses the dual
+    # Ua and value are functions of time (`rigid.interactions.driven_constraints`): `em` uses the dual
     driven: bool = False
     # an energy without a value, or a dissipation that may drive: the work of its duals is that of a load
     works: bool = False
-    straining: Straining | None = None  # strains of an energy that depends on strains
+    strain_energy: StrainEnergy | None = None  # strains of an energy that depends on strains
     # discrete derivative of the rate of a constraint that is more than quadratic in the poses
     hidden: Any = None
     # more than quadratic in the poses, without `hidden`: `rigid.interactions.hidden_rates` (4)
     steep: bool = False
-    own: int = 0  # number of internal variables, the last of its numbers: see `count` and `condensed`
+    n_internal: int = 0  # number of internal variables, the last of its numbers: see `count` and `condensed`
     # a value function: the internal variables at the poses y, the values nearest to those in X
     count: Any = None
     # for an energy with a parallel damper: the kind of that dissipation, with the same frames and numbers, and the index of the
@@ -256,9 +260,11 @@ class Kind(NamedTuple):
     loop: int = 0
     condensed: Condensed = Condensed()
     one_sided: bool = False  # the tangent is zero where the dual is zero: it acts on contact alone
-    evolves: Evolving | None = None  # functions of internal variables that have their own equations of motion
+    state_equations: InternalStateEquations | None = (
+        None  # functions of internal variables that have their own equations of motion
+    )
     # number of first frames whose rotations matter; of later frames only the positions matter
-    turning: int = MOST_FRAMES
+    turning: int = MAX_FRAMES
     # offset of three of its numbers that come from outside, at the middle of each step; -1: there are none
     signal: int = -1
     torque: bool = False  # the dual is a torque alone, which does work along the rotations of each chart
@@ -298,8 +304,8 @@ KIND = np.dtype(
         (name, np.int64)
         for name in (
             *("value", "dual", "bend", "hidden", "count", "tangent"),
-            *("strains", "begin", "evolve", "settle", "kept"),
-            *("arity", "rows", "constant", "steep", "own", "strained", "slides"),
+            *("strains", "begin", "evolve", "update_internal", "stored_energy"),
+            *("arity", "rows", "constant", "steep", "n_internal", "strained", "slides"),
             *("one_sided", "turning", "works", "signal", "torque"),
             *("first", "last"),
         )
@@ -307,12 +313,12 @@ KIND = np.dtype(
     align=True,
 )  # addresses of the functions (0: there is none) and facts; interactions first .. last - 1 are of this kind
 ENTRY = np.dtype(
-    [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MOST_FRAMES,))],
+    [("row", np.int64), ("first", np.int64), ("last", np.int64), ("frames", np.int64, (MAX_FRAMES,))],
     align=True,
 )  # `row`: first row among the constraints; its numbers are first .. last - 1
 
 
-class Interacting(NamedTuple):
+class InteractionArrays(NamedTuple):
     """All groups of a system in the layout that compiled code reads; interactions of one kind are contiguous."""
 
     kinds: Any  # (k,) records KIND
@@ -320,8 +326,8 @@ class Interacting(NamedTuple):
     numbers: Any  # numbers of all interactions, one after the other
 
 
-INTERACTING = types.NamedTuple(
-    [types.Array(from_dtype(KIND), 1, "C"), types.Array(from_dtype(ENTRY), 1, "C"), F1], Interacting
+INTERACTION_ARRAYS = types.NamedTuple(
+    [types.Array(from_dtype(KIND), 1, "C"), types.Array(from_dtype(ENTRY), 1, "C"), F1], InteractionArrays
 )
 
 
@@ -346,7 +352,7 @@ def tangent_function(function: Callable[..., Any]) -> Any:
 
 
 def stress_function(function: Callable[..., Any]) -> Any:
-    """Compile a function as the `law` of a `Straining` (decorator)."""
+    """Compile a function as the `law` of a `StrainEnergy` (decorator)."""
     return compiled(STRESS)(function)
 
 
@@ -361,7 +367,7 @@ def dissipation(name: str, arity: int, step_dual: Any, rate_dual: Any) -> Kind:
     return Kind(name, arity, 0, no_value, step_dual, rate_dual)
 
 
-@small_kernel
+@inline_kernel
 def frame(y, k):
     """Return the pose (r, d1, d2, d3) of frame k as tuples."""
     a = y[k]
@@ -373,7 +379,7 @@ def frame(y, k):
     )
 
 
-@small_kernel
+@inline_kernel
 def store(dual, out, k):
     """Write the dual (f, f1, f2, f3) of frame k into `out`."""
     a = out[k]
@@ -381,7 +387,7 @@ def store(dual, out, k):
         a[0, i], a[1, i], a[2, i], a[3, i] = dual[0][i], dual[1][i], dual[2][i], dual[3][i]
 
 
-@small_kernel
+@inline_kernel
 def add_dual(f, out, k):
     """Add the dual f to that of frame k: out[k] += f."""
     for j in range(4):
@@ -389,13 +395,13 @@ def add_dual(f, out, k):
             out[k, j, i] += f[j][i]
 
 
-@small_kernel
+@inline_kernel
 def vector(X, i):
     """Return the vector X[i:i + 3]."""
     return X[i], X[i + 1], X[i + 2]
 
 
-@small_kernel
+@inline_kernel
 def whole(x):
     """Return a whole number that is stored among X as a float."""
     return int(x.real + 0.5)
@@ -414,18 +420,18 @@ def group(kind: Kind, frames: Ints, numbers: Floats, row: Ints | None = None) ->
     return Group(kind, frames, numbers, np.zeros(len(frames), np.int64) if row is None else row)
 
 
-def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None = None) -> Group:
+def group_from_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None = None) -> Group:
     """Return the group of the interactions `use` of a named tuple of `rigid.system`, all of this kind."""
     numbers = [np.asarray(getattr(arrays, name))[use] for name in kind.columns]
     return group(kind, arrays.frames[use], np.column_stack(numbers), row)
 
 
-def gathered(groups: Sequence[Group] = ()) -> Interacting:
+def pack_groups(groups: Sequence[Group] = ()) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads."""
     return _gathered(groups, _row_of, np.float64)
 
 
-def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> Interacting:
+def pack_groups_for_complex_numbers(groups: Sequence[Group], *functions: str) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads, with complex numbers, for derivatives to numbers.
 
     Only the named functions ("value", "dual", "bend", "hidden") are available, compiled for complex numbers. Kernels call them by
@@ -439,7 +445,7 @@ def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> I
     return _gathered(groups, lambda kind: _row_by(kind, address), np.complex128)
 
 
-MOST_ROWS_KEPT = 64  # largest number of cached kinds
+MAX_CACHED_ROWS = 64  # largest number of cached kinds
 _rows: OrderedDict[int, tuple[Kind, tuple[Any, ...]]] = OrderedDict()
 
 
@@ -448,7 +454,7 @@ def _row_of(kind: Kind) -> tuple[Any, ...]:
     there = _rows.get(id(kind))
     if there is None:
         _rows[id(kind)] = there = kind, _row_by(kind, lambda _, function: address_of(function))
-        while len(_rows) > MOST_ROWS_KEPT:
+        while len(_rows) > MAX_CACHED_ROWS:
             _rows.popitem(last=False)
     return there[1]
 
@@ -460,7 +466,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     functions |= kind.condensed._asdict()
     strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
     addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-    facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, slides
+    facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.n_internal, strained, slides
     return (*addresses, *facts, kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque)
 
 
@@ -468,7 +474,9 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
 _KINDS, _ENTRIES = (np.dtype((np.record, each)) for each in (KIND, ENTRY))
 
 
-def _gathered(groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any) -> Interacting:
+def _gathered(
+    groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any
+) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads, with numbers of type `dtype`; `row_of`: fields of a kind."""
     kinds = np.zeros(len(groups), _KINDS)
     each = np.zeros(sum(len(own.row) for own in groups), _ENTRIES)
@@ -484,4 +492,4 @@ def _gathered(groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]]
     numbers = np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]).astype(
         dtype, copy=False
     )
-    return Interacting(kinds.view(np.recarray), each.view(np.recarray), numbers)
+    return InteractionArrays(kinds.view(np.recarray), each.view(np.recarray), numbers)

@@ -12,12 +12,12 @@ then those of the law.
 import cmath
 from functools import partial
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions import along, spring
-from rigid.interactions.distance import between, pull_together
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions import point_on_plane, spring
+from rigid.interactions.distance import add_central_force, between
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dissipation,
     dual_function,
     no_bend,
@@ -25,7 +25,14 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rigid.interactions.laws import law_force, law_quotient, law_value, with_constant
-from rigid.interactions.torsion_spring import TURN, angle_of, spread, turn_dual, turned_pair, turning
+from rigid.interactions.torsion_spring import (
+    TURN,
+    angle_of,
+    rotated_pair,
+    rotation_angle_dual,
+    spread,
+    turning,
+)
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
 
@@ -34,7 +41,7 @@ LENGTH_LAW, DISPLACEMENT_LAW, ANGLE_LAW = 6, 9, 10
 MIDDLE = 9
 
 
-@small_kernel
+@inline_kernel
 def length_of(d):
     """Return the length |d|."""
     return cmath.sqrt(dot(d, d))
@@ -46,13 +53,13 @@ def length_value(y, X, out):
     out[0] = law_value(X, LENGTH_LAW, length_of(between(y, X)))
 
 
-@small_kernel
+@inline_kernel
 def pull_length(force, d, length, X, out):
     """Write the dual of the force along d, whose mean length is `length`; zero if that is zero."""
     if length == 0.0:
-        pull_together(times(0j, d), X, out)
+        add_central_force(times(0j, d), X, out)
         return
-    pull_together(times(force / length, d), X, out)
+    add_central_force(times(force / length, d), X, out)
 
 
 @dual_function
@@ -82,10 +89,10 @@ def length_rate(y, z, X, lam, out):
     pull_length(law_force(X, LENGTH_LAW, rate), d, length, X, out)
 
 
-@small_kernel
+@inline_kernel
 def displacement(y, X):
     """Return the displacement x, u_a and d."""
-    u, d = along.factors(y, X)
+    u, d = point_on_plane.factors(y, X)
     return dot(u, d), u, d
 
 
@@ -101,7 +108,7 @@ def displacement_dual(y0, y1, X, lam, out):
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = lam[0] * law_quotient(X, DISPLACEMENT_LAW, x0, x1)
-    along.spread(average(u0, u1), average(d0, d1), X, force, out)
+    point_on_plane.spread(average(u0, u1), average(d0, d1), X, force, out)
 
 
 @dual_function
@@ -110,7 +117,7 @@ def displacement_step(y0, y1, X, lam, out):
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = law_force(X, DISPLACEMENT_LAW, lam[0] * (x1 - x0))
-    along.spread(average(u0, u1), average(d0, d1), X, force, out)
+    point_on_plane.spread(average(u0, u1), average(d0, d1), X, force, out)
 
 
 @dual_function
@@ -118,13 +125,13 @@ def displacement_rate(y, z, X, lam, out):
     """Write the dual of the damper: the force F(dx/dt) on x."""
     _, u, d = displacement(y, X)
     _, du, dd = displacement(z, X)
-    along.spread(u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out)
+    point_on_plane.spread(u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out)
 
 
 @value_function
 def angle_value(y, X, out):
     """Write the energy V(x)."""
-    c, s, _, _, _ = turned_pair(y, X)
+    c, s, _, _, _ = rotated_pair(y, X)
     out[0] = law_value(X, ANGLE_LAW, angle_of(c, s, X[MIDDLE]))
 
 
@@ -146,8 +153,8 @@ def angle_step(y0, y1, X, lam, out):
 @dual_function
 def angle_rate(y, z, X, lam, out):
     """Write the dual of the damper: the moment F(dx/dt), dx/dt = (c s' - s c')/(c^2 + s^2)."""
-    c, s, u, w, b = turned_pair(y, X)
-    _, _, du, dw, db = turned_pair(z, X)
+    c, s, u, w, b = rotated_pair(y, X)
+    _, _, du, dw, db = rotated_pair(z, X)
     dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)
     square = c * c + s * s
     moment = law_force(X, ANGLE_LAW, lam[0] * (c * ds - s * dc) / square)
@@ -171,7 +178,7 @@ def displacement_strain_dual(y0, y1, X, lam, out):
     """Write the dual of the force lam on the bilinear x."""
     _, u0, d0 = displacement(y0, X)
     _, u1, d1 = displacement(y1, X)
-    along.spread(average(u0, u1), average(d0, d1), X, lam[0], out)
+    point_on_plane.spread(average(u0, u1), average(d0, d1), X, lam[0], out)
 
 
 @stress_function
@@ -183,7 +190,7 @@ def displacement_law(e, X, out):
 @value_function
 def angle_strain(y, X, out):
     """Write the angle x, which is the strain."""
-    c, s, _, _, _ = turned_pair(y, X)
+    c, s, _, _, _ = rotated_pair(y, X)
     out[0] = angle_of(c, s, X[MIDDLE])
 
 
@@ -205,7 +212,9 @@ LENGTH_SPRING = Kind(
     length_value,
     length_dual,
     no_bend,
-    straining=Straining(1, spring.length, spring.length_dual, length_law, partial(_shifted, LENGTH_LAW)),
+    strain_energy=StrainEnergy(
+        1, spring.length, spring.length_dual, length_law, partial(_shifted, LENGTH_LAW)
+    ),
 )
 DISPLACEMENT_SPRING = Kind(
     "spring with a law of a displacement",
@@ -214,7 +223,7 @@ DISPLACEMENT_SPRING = Kind(
     displacement_value,
     displacement_dual,
     no_bend,
-    straining=Straining(
+    strain_energy=StrainEnergy(
         1,
         displacement_strain,
         displacement_strain_dual,
@@ -229,7 +238,9 @@ ANGLE_SPRING = Kind(
     angle_value,
     angle_dual,
     no_bend,
-    straining=Straining(1, angle_strain, turn_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN),
+    strain_energy=StrainEnergy(
+        1, angle_strain, rotation_angle_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN
+    ),
 )
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # its submodules are loaded on first use
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import whole
 from rigid.system import Floats
@@ -24,7 +24,7 @@ from rigid.system import Floats
 DEGREE = 4  # degree of V
 
 
-@small_kernel
+@inline_kernel
 def piece_of(X, at, x):
     """Return the number of the piece that contains x."""
     low, high = 0, whole(X[at])
@@ -37,13 +37,13 @@ def piece_of(X, at, x):
     return low
 
 
-@small_kernel
+@inline_kernel
 def _of_piece(X, at, piece):
     """Return the origin of a piece, and the offset of its coefficients."""
     return X[at + max(piece, 1)], at + 1 + whole(X[at]) + 5 * piece
 
 
-@small_kernel
+@inline_kernel
 def law_value(X, at, x):
     """Return the potential V(x)."""
     origin, c = _of_piece(X, at, piece_of(X, at, x))
@@ -51,7 +51,7 @@ def law_value(X, at, x):
     return X[c] + u * (X[c + 1] + u * (X[c + 2] + u * (X[c + 3] + u * X[c + 4])))
 
 
-@small_kernel
+@inline_kernel
 def law_force(X, at, x):
     """Return the force F(x)."""
     origin, c = _of_piece(X, at, piece_of(X, at, x))
@@ -59,7 +59,7 @@ def law_force(X, at, x):
     return X[c + 1] + u * (2.0 * X[c + 2] + u * (3.0 * X[c + 3] + u * 4.0 * X[c + 4]))
 
 
-@small_kernel
+@inline_kernel
 def _slope(X, at, piece, x0, x1):
     """Return the divided difference of V on one piece: sum of a_k (u0^(k-1) + u0^(k-2) u1 + ... + u1^(k-1))."""
     origin, c = _of_piece(X, at, piece)
@@ -69,7 +69,7 @@ def _slope(X, at, piece, x0, x1):
     return X[c + 1] + X[c + 2] * second + X[c + 3] * third + X[c + 4] * (u0 * third + u1 * u1 * u1)
 
 
-@small_kernel
+@inline_kernel
 def law_quotient(X, at, x0, x1):
     """Return the divided difference Q(x0, x1) of (1)."""
     first, last = piece_of(X, at, x0), piece_of(X, at, x1)

@@ -15,7 +15,7 @@ Its work along a Cayley vector psi is m . psi. A chart lets the torque do work a
 
 from typing import Any
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, vector
 from rigid.interactions.pressure import nothing
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point
@@ -26,7 +26,7 @@ POINT, VALUE = 0, 3  # offsets among the numbers
 FORCES, MOMENTS, FOLLOWING_FORCES, FOLLOWING_MOMENTS = 3, 4, 5, 6
 
 
-@small_kernel
+@inline_kernel
 def _on_directors(m, y):
     """Return the dual of (2) at the directors of the pose y."""
     _, d1, d2, d3 = y

@@ -13,9 +13,9 @@ dual `out`. Frames a, b are indices among the frames of the interaction; X[at:] 
 
 import cmath
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import frame, vector
-from rigid.interactions.torsion_spring import angle_of, turning_between
+from rigid.interactions.torsion_spring import angle_of, rotation_over_step
 from rigid.kinematics.poses import direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
@@ -23,7 +23,7 @@ from rigid.linear_algebra import average, dot, minus, plus, times
 WIDTHS = {"distance": 6, "strain": 7, "displacement": 9, "cosine": 6, "angle": 10}
 
 
-@small_kernel
+@inline_kernel
 def clear_duals(out, arity):
     """Set the duals of all frames to zero."""
     for k in range(arity):
@@ -32,7 +32,7 @@ def clear_duals(out, arity):
                 out[k, i, l] = 0.0
 
 
-@small_kernel
+@inline_kernel
 def add_force(out, k, X, at, f):
     """Add the force f on the point X[at:] of frame k to the dual `out`."""
     for l in range(3):
@@ -41,7 +41,7 @@ def add_force(out, k, X, at, f):
             out[k, 1 + i, l] += X[at + i] * f[l]
 
 
-@small_kernel
+@inline_kernel
 def add_on_direction(out, k, X, at, f):
     """Add f, work-conjugate to the direction X[at:] of frame k, to the dual `out`."""
     for l in range(3):
@@ -49,20 +49,20 @@ def add_on_direction(out, k, X, at, f):
             out[k, 1 + i, l] += X[at + i] * f[l]
 
 
-@small_kernel
+@inline_kernel
 def _apart(y, a, b, X, at):
     """Return p_b - p_a."""
     return minus(point(frame(y, b), vector(X, at + 3)), point(frame(y, a), vector(X, at)))
 
 
-@small_kernel
+@inline_kernel
 def distance(y, a, b, X, at):
     """Return the distance l."""
     d = _apart(y, a, b, X, at)
     return cmath.sqrt(dot(d, d))
 
 
-@small_kernel
+@inline_kernel
 def add_distance(y0, y1, a, b, X, at, w, out):
     """Add w times the discrete derivative of the distance; add nothing if both lengths are zero: it has no direction."""
     d0, d1 = _apart(y0, a, b, X, at), _apart(y1, a, b, X, at)
@@ -74,25 +74,25 @@ def add_distance(y0, y1, a, b, X, at, w, out):
     add_force(out, a, X, at, times(-1.0, f))
 
 
-@small_kernel
+@inline_kernel
 def strain(y, a, b, X, at):
     """Return the strain (l - L)/L."""
     return (distance(y, a, b, X, at) - X[at + 6]) / X[at + 6]
 
 
-@small_kernel
+@inline_kernel
 def add_strain(y0, y1, a, b, X, at, w, out):
     """Add w times the discrete derivative of the strain: that of the distance over L."""
     add_distance(y0, y1, a, b, X, at, w / X[at + 6], out)
 
 
-@small_kernel
+@inline_kernel
 def displacement(y, a, b, X, at):
     """Return the displacement u . d."""
     return dot(direction(frame(y, a), vector(X, at + 6)), _apart(y, a, b, X, at))
 
 
-@small_kernel
+@inline_kernel
 def add_displacement(y0, y1, a, b, X, at, w, out):
     """Add w times the discrete derivative of the displacement: u and d averaged."""
     U = vector(X, at + 6)
@@ -103,13 +103,13 @@ def add_displacement(y0, y1, a, b, X, at, w, out):
     add_on_direction(out, a, X, at + 6, d)
 
 
-@small_kernel
+@inline_kernel
 def cosine(y, a, b, X, at):
     """Return the cosine u_a . u_b."""
     return dot(direction(frame(y, a), vector(X, at)), direction(frame(y, b), vector(X, at + 3)))
 
 
-@small_kernel
+@inline_kernel
 def add_cosine(y0, y1, a, b, X, at, w, out):
     """Add w times the discrete derivative of the cosine: the mean of each direction acts on the other."""
     Ua, Ub = vector(X, at), vector(X, at + 3)
@@ -119,7 +119,7 @@ def add_cosine(y0, y1, a, b, X, at, w, out):
     add_on_direction(out, b, X, at + 3, times(w, ua))
 
 
-@small_kernel
+@inline_kernel
 def _pair(y, a, b, X, at):
     """Return c, s, u_a, w_a, u_b: cosine and sine of the angle and the three directions."""
     A, B = frame(y, a), frame(y, b)
@@ -127,17 +127,17 @@ def _pair(y, a, b, X, at):
     return dot(u, v), dot(w, v), u, w, v
 
 
-@small_kernel
+@inline_kernel
 def angle(y, a, b, X, at):
     """Return the angle nearest to the middle."""
     pair = _pair(y, a, b, X, at)
     return angle_of(pair[0], pair[1], X[at + 9])
 
 
-@small_kernel
+@inline_kernel
 def add_angle(y0, y1, a, b, X, at, w, out):
     """Add w times the discrete derivative of the angle, computed as in `torsion_spring.spread`."""
-    _, ratio, _, _, middle = turning_between(_pair(y0, a, b, X, at), _pair(y1, a, b, X, at))
+    _, ratio, _, _, middle = rotation_over_step(_pair(y0, a, b, X, at), _pair(y1, a, b, X, at))
     c, s, u, v, beta = middle
     m = w * ratio
     add_on_direction(out, a, X, at, times(-m * s, beta))

@@ -17,8 +17,8 @@ by the product rule in c, s and their rates, and in the factors of their product
 
 import math
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions import along
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions import point_on_plane
 from rigid.interactions.kinds import (
     ClosedForms,
     Kind,
@@ -29,7 +29,7 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
-from rigid.interactions.torsion_spring import argument, turning_between
+from rigid.interactions.torsion_spring import argument, rotation_over_step
 from rigid.kinematics.poses import add_duals, direction, on_direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import (
     apply,
@@ -47,13 +47,13 @@ from rigid.linear_algebra import (
 LEAD = 15  # offset of the lead per radian among the numbers
 
 
-@small_kernel
+@inline_kernel
 def third(X):
     """Return U x W, which spans with W the plane of the rotation, counted about U."""
     return cross(vector(X, 6), vector(X, 9))
 
 
-@small_kernel
+@inline_kernel
 def parts(y, X):
     """Return u, d and (c, s, w_a, (u x w)_a, u_b): c and s are the cosine and sine of alpha."""
     a, b = frame(y, 0), frame(y, 1)
@@ -62,16 +62,16 @@ def parts(y, X):
     return direction(a, vector(X, 6)), d, (dot(w, beta), dot(v, beta), w, v, beta)
 
 
-@small_kernel
-def of_slide(u, d, X, lam):
+@inline_kernel
+def sliding_dual(u, d, X, lam):
     """Return the duals of lam u . d on a and b."""
     f = times(lam, u)
     on_a = on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6))
     return on_a, on_point(f, vector(X, 3))
 
 
-@small_kernel
-def of_turn(moment, c, s, w, v, beta, X):
+@inline_kernel
+def rotation_dual(moment, c, s, w, v, beta, X):
     """Return the duals of moment (c ds - s dc) on a and b."""
     on_w = on_direction(times(-moment * s, beta), vector(X, 9))
     on_v = on_direction(times(moment * c, beta), third(X))
@@ -92,9 +92,9 @@ def dual(y0, y1, X, lam, out):
     """Write the discrete derivative of lam . g: u and d averaged; the angle by its change."""
     u0, d0, start = parts(y0, X)
     u1, d1, end = parts(y1, X)
-    _, ratio, _, _, (c, s, w, v, beta) = turning_between(start, end)
-    slide = of_slide(average(u0, u1), average(d0, d1), X, lam[0])
-    turn = of_turn(-X[LEAD] * lam[0] * ratio, c, s, w, v, beta, X)
+    _, ratio, _, _, (c, s, w, v, beta) = rotation_over_step(start, end)
+    slide = sliding_dual(average(u0, u1), average(d0, d1), X, lam[0])
+    turn = rotation_dual(-X[LEAD] * lam[0] * ratio, c, s, w, v, beta, X)
     store(add_duals(slide[0], turn[0]), out, 0)
     store(add_duals(slide[1], turn[1]), out, 1)
 
@@ -107,15 +107,15 @@ def bend(y, z, X, lam, out):
     dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
     square, moment = c * c + s * s, -X[LEAD] * lam[0]
     change = -2.0 * (c * dc + s * ds) / (square * square)
-    slide = of_slide(du, dd, X, lam[0])
-    first = of_turn(moment / square, dc, ds, w, v, beta, X)
-    second = of_turn(moment / square, c, s, dw, dv, dbeta, X)
-    last = of_turn(moment * change, c, s, w, v, beta, X)
+    slide = sliding_dual(du, dd, X, lam[0])
+    first = rotation_dual(moment / square, dc, ds, w, v, beta, X)
+    second = rotation_dual(moment / square, c, s, dw, dv, dbeta, X)
+    last = rotation_dual(moment * change, c, s, w, v, beta, X)
     store(add_duals(add_duals(slide[0], first[0]), add_duals(second[0], last[0])), out, 0)
     store(add_duals(add_duals(slide[1], first[1]), add_duals(second[1], last[1])), out, 1)
 
 
-@small_kernel
+@inline_kernel
 def changed_with(y, z, X):
     """Return c, s and their rates at one end with the poses y and rates z."""
     _, _, (c, s, w, v, beta) = parts(y, X)
@@ -136,30 +136,33 @@ def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
     w, v, beta = average(w0, w1), average(v0, v1), average(beta0, beta1)
     dw, dv, dbeta = average(dw0, dw1), average(dv0, dv1), average(dbeta0, dbeta1)
     moment = -X[LEAD] * lam[0]
-    slide = of_slide(average(du0, du1), average(dd0, dd1), X, lam[0])
-    first, second = of_turn(-moment, dc, ds, w, v, beta, X), of_turn(moment, c, s, dw, dv, dbeta, X)
+    slide = sliding_dual(average(du0, du1), average(dd0, dd1), X, lam[0])
+    first, second = (
+        rotation_dual(-moment, dc, ds, w, v, beta, X),
+        rotation_dual(moment, c, s, dw, dv, dbeta, X),
+    )
     store(add_duals(slide[0], add_duals(first[0], second[0])), on_y, 0)
     store(add_duals(slide[1], add_duals(first[1], second[1])), on_y, 1)
-    slide = of_slide(average(u0, u1), average(d0, d1), X, lam[0])
-    turn = of_turn(moment, c, s, w, v, beta, X)
+    slide = sliding_dual(average(u0, u1), average(d0, d1), X, lam[0])
+    turn = rotation_dual(moment, c, s, w, v, beta, X)
     store(add_duals(slide[0], turn[0]), on_z, 0)
     store(add_duals(slide[1], turn[1]), on_z, 1)
 
 
-@small_kernel
+@inline_kernel
 def hidden_value(places, end):
     """Return the velocity-level constraint (1) as the first of three components."""
     Ua, lead = places[0], places[6]
-    slide = along.hidden_value(places, end)[0]
+    slide = point_on_plane.hidden_value(places, end)[0]
     _, _, Ra, Rb, Omega_a, Omega_b = end
     return slide - lead * (dot(apply(Ra, Ua), apply(Rb, Omega_b)) - dot(Ua, Omega_a)), 0.0, 0.0
 
 
-@small_kernel
+@inline_kernel
 def hidden_derivative(gam, places, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: B averaged."""
     Ua, lead = places[0], places[6]
-    D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = along.hidden_derivative(gam, places, end0, end1)
+    D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = point_on_plane.hidden_derivative(gam, places, end0, end1)
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
     on_turn = times(-lead * gam[0], Ua)

@@ -10,11 +10,11 @@ does exactly the work -(V1 - V0) minus the dissipation c (dl/h)^2 h of a damper 
 import cmath
 import math
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions.distance import between, pull_together
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.distance import add_central_force, between
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dissipation,
     dual_function,
     no_bend,
@@ -42,9 +42,9 @@ def dual(y0, y1, X, lam, out):
     d0, d1 = between(y0, X), between(y1, X)
     length = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if length == 0.0:  # the force has no direction
-        pull_together(times(0j, d0), X, out)
+        add_central_force(times(0j, d0), X, out)
         return
-    pull_together(times(lam[0] * X[6] * (length - X[7]) / length, average(d0, d1)), X, out)
+    add_central_force(times(lam[0] * X[6] * (length - X[7]) / length, average(d0, d1)), X, out)
 
 
 @value_function
@@ -63,9 +63,9 @@ def length_dual(y0, y1, X, lam, out):
     d0, d1 = between(y0, X), between(y1, X)
     mean = 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if mean == 0.0:
-        pull_together(times(0j, d0), X, out)
+        add_central_force(times(0j, d0), X, out)
         return
-    pull_together(times(lam[0] / mean, average(d0, d1)), X, out)
+    add_central_force(times(lam[0] / mean, average(d0, d1)), X, out)
 
 
 @stress_function
@@ -80,7 +80,7 @@ def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
     return X
 
 
-@small_kernel
+@inline_kernel
 def force_of_step(law, h, d0, d1):
     """Return sigma of (1) in real closed form, (d sigma/d l1)/l1, and the dissipation over the step; law: k, c, l0."""
     stiffness, damping, length0 = law
@@ -102,10 +102,10 @@ def step_dual(y0, y1, X, lam, out):
     d0, d1 = between(y0, X), between(y1, X)
     d, length = average(d0, d1), 0.5 * (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1)))
     if length == 0.0:
-        pull_together(times(0j, d), X, out)
+        add_central_force(times(0j, d), X, out)
         return
     elongation = dot(d, minus(d1, d0)) / length
-    pull_together(times(lam[0] * X[DAMPING] * elongation / length, d), X, out)
+    add_central_force(times(lam[0] * X[DAMPING] * elongation / length, d), X, out)
 
 
 @dual_function
@@ -114,9 +114,9 @@ def rate_dual(y, z, X, lam, out):
     d = between(y, X)
     square = dot(d, d)
     if square == 0.0:
-        pull_together(times(0j, d), X, out)
+        add_central_force(times(0j, d), X, out)
         return
-    pull_together(times(lam[0] * X[DAMPING] * dot(d, between(z, X)) / square, d), X, out)
+    add_central_force(times(lam[0] * X[DAMPING] * dot(d, between(z, X)) / square, d), X, out)
 
 
 DAMPER = dissipation("damper", 2, step_dual, rate_dual)
@@ -129,7 +129,7 @@ SPRING = Kind(
     dual,
     no_bend,
     columns=("Xa", "Xb", "stiffness", "length0", "damping"),
-    straining=Straining(1, length, length_dual, law, shifted),
+    strain_energy=StrainEnergy(1, length, length_dual, law, shifted),
     beside=(DAMPER, DAMPING),
     loop=SPRINGS,
 )

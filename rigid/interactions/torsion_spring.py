@@ -14,10 +14,10 @@ time loop updates.
 import cmath
 import math
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dissipation,
     dual_function,
     frame,
@@ -48,8 +48,8 @@ TORSIONS = 2  # number of its loop in `em`
 DAMPING, BRANCH = 11, 12  # offsets of c and the branch among the numbers: Ua, Wa, Ub, k, angle0, c, branch
 
 
-@small_kernel
-def turned_pair(y, X):
+@inline_kernel
+def rotated_pair(y, X):
     """Return c, s, u_a, w_a, u_b at the poses y."""
     a = frame(y, 0)
     u, w = direction(a, vector(X, 0)), direction(a, vector(X, 3))
@@ -57,7 +57,7 @@ def turned_pair(y, X):
     return dot(u, b), dot(w, b), u, w, b
 
 
-@small_kernel
+@inline_kernel
 def argument(c, s):
     """Return the angle of (c, s) and, for a complex step, its first derivative along the imaginary parts.
 
@@ -67,7 +67,7 @@ def argument(c, s):
     return math.atan2(s.real, c.real) + 1j * (c.real * s.imag - s.real * c.imag) / square
 
 
-@small_kernel
+@inline_kernel
 def angle_of(c, s, branch):
     """Return the angle of (c, s) that is nearest to the branch."""
     turn = argument(c, s)
@@ -77,19 +77,19 @@ def angle_of(c, s, branch):
 @value_function
 def value(y, X, out):
     """Write the energy k (alpha - angle0)^2/2."""
-    c, s, _, _, _ = turned_pair(y, X)
+    c, s, _, _, _ = rotated_pair(y, X)
     angle = angle_of(c, s, X[BRANCH]) - X[10]
     out[0] = 0.5 * X[9] * angle * angle
 
 
-@small_kernel
+@inline_kernel
 def turning(y0, y1, X):
-    """Return `turning_between` for the pairs at both ends of a step."""
-    return turning_between(turned_pair(y0, X), turned_pair(y1, X))
+    """Return `rotation_over_step` for the pairs at both ends of a step."""
+    return rotation_over_step(rotated_pair(y0, X), rotated_pair(y1, X))
 
 
-@small_kernel
-def turning_between(start, end):
+@inline_kernel
+def rotation_over_step(start, end):
     """Return delta and delta/X of a step, c and s at its start, and the means of c, s, u, w, b."""
     c0, s0, u0, w0, b0 = start
     c1, s1, u1, w1, b1 = end
@@ -103,7 +103,7 @@ def turning_between(start, end):
     return delta, ratio / radii, c0, s0, middle
 
 
-@small_kernel
+@inline_kernel
 def spread(moment, middle, X, out):
     """Write the dual of moment (c ds - s dc), with ds = w . db + b . dw and dc = u . db + b . du."""
     c, s, u, w, beta = middle
@@ -124,14 +124,14 @@ def dual(y0, y1, X, lam, out):
 
 
 @value_function
-def counted_angle(y, X, out):
+def unwrapped_angle(y, X, out):
     """Write the angle alpha, which is the strain."""
-    c, s, _, _, _ = turned_pair(y, X)
+    c, s, _, _, _ = rotated_pair(y, X)
     out[0] = angle_of(c, s, X[BRANCH])
 
 
 @dual_function
-def turn_dual(y0, y1, X, lam, out):
+def rotation_angle_dual(y0, y1, X, lam, out):
     """Write the dual of the moment lam on the angle, whatever its branch is."""
     _, ratio, _, _, middle = turning(y0, y1, X)
     spread(lam[0] * ratio, middle, X, out)
@@ -149,7 +149,7 @@ def shifted(X: Floats, de: Floats, dstress: Floats) -> Floats:
     return X
 
 
-@small_kernel
+@inline_kernel
 def angle_over_sine(a):
     """Return a/sin(a) and its derivative, |a| < pi."""
     if abs(a) < 0.02:
@@ -159,7 +159,7 @@ def angle_over_sine(a):
     return a / s, (s - a * math.cos(a)) / (s * s)
 
 
-@small_kernel
+@inline_kernel
 def torque_of_step(law, h, alpha, start, end):
     """Evaluate the real closed form of (2) and its derivatives.
 
@@ -205,8 +205,8 @@ def step_dual(y0, y1, X, lam, out):
 @dual_function
 def rate_dual(y, z, X, lam, out):
     """Write the dual of the damper: the moment c dalpha/dt, dalpha/dt = (c s' - s c')/(c^2 + s^2)."""
-    c, s, u, w, b = turned_pair(y, X)
-    _, _, du, dw, db = turned_pair(z, X)
+    c, s, u, w, b = rotated_pair(y, X)
+    _, _, du, dw, db = rotated_pair(z, X)
     dc, ds = dot(du, b) + dot(u, db), dot(dw, b) + dot(w, db)
     square = c * c + s * s
     spread(lam[0] * X[DAMPING] * (c * ds - s * dc) / (square * square), (c, s, u, w, b), X, out)
@@ -222,9 +222,9 @@ TORSION_SPRING = Kind(
     dual,
     no_bend,
     columns=("Ua", "Wa", "Ub", "stiffness", "angle0", "damping"),
-    straining=Straining(1, counted_angle, turn_dual, law, shifted, TURN),
-    own=1,
-    count=counted_angle,
+    strain_energy=StrainEnergy(1, unwrapped_angle, rotation_angle_dual, law, shifted, TURN),
+    n_internal=1,
+    count=unwrapped_angle,
     beside=(TORSION_DAMPER, DAMPING),
     loop=TORSIONS,
 )

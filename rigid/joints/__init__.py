@@ -3,8 +3,8 @@
 import numpy as np
 
 from rigid.interactions import constraints
-from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.joints.base import Given, Joint, Marker, Row
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
+from rigid.joints.base import Joint, JointParameters, Marker, Row
 from rigid.joints.clamp import ClampJoint
 from rigid.joints.constant_velocity import ConstantVelocityJoint
 from rigid.joints.cylindrical import CylindricalJoint
@@ -24,8 +24,8 @@ JOINTS: dict[str, type[Joint]] = {}
 
 
 def register(joint: type[Joint]) -> type[Joint]:
-    """Add a joint to `JOINTS`, and register the kinds of constraints in its `brings`."""
-    for kind in joint.brings:
+    """Add a joint to `JOINTS`, and register the kinds of constraints in its `new_kinds`."""
+    for kind in joint.new_kinds:
         constraints.register(kind)
     JOINTS[joint.kind] = joint
     return joint
@@ -54,14 +54,14 @@ _MARKER = Marker(0, np.zeros(3), np.eye(3))
 
 def holds_all(kind: str) -> bool:
     """Return True if joints of this kind leave no motion free; False for a name that is not a joint, such as a drive."""
-    return kind in JOINTS and JOINTS[kind].count(Given()) == 6
+    return kind in JOINTS and JOINTS[kind].count(JointParameters()) == 6
 
 
 def holds_points(kind: str) -> bool:
     """Return True if joints of this kind hold a point of one part at a point of the other."""
     return kind in JOINTS and any(
-        row.kind is COINCIDENT_POINTS for row in JOINTS[kind].rows(_MARKER, _MARKER, Given())
+        row.kind is COINCIDENT_POINTS for row in JOINTS[kind].rows(_MARKER, _MARKER, JointParameters())
     )
 
 
-__all__ = ["JOINTS", "Given", "Joint", "Marker", "Row", "holds_all", "holds_points", "register"]
+__all__ = ["JOINTS", "Joint", "JointParameters", "Marker", "Row", "holds_all", "holds_points", "register"]

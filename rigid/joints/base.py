@@ -11,11 +11,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rigid.interactions.along import POINT_ALONG_DIRECTION
-from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
+from rigid.interactions.direction_angle import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.kinds import Kind
-from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.point_on_plane import POINT_ALONG_DIRECTION
 from rigid.system import Floats
 
 
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     Wb: Floats = NONE
 
 
-class Given(NamedTuple):
+class JointParameters(NamedTuple):
     """Parameters of a joint other than its markers."""
 
     length: float = 0.0  # distance between the points, m
@@ -92,7 +92,7 @@ class Joint:
         apart        True if its points are apart, each a point of its part, with a length between them
         second_axis  whether it has another direction on b: "perpendicular" to the first, then it becomes e1 of the markers, or
                      "any", then it becomes e3 of the marker of b; "": it has none
-        takes        the fields of `Given` that the joint uses
+        takes        the fields of `JointParameters` that the joint uses
         coordinates  the joint coordinates: the angle about e3, the displacement along e3, the two angles of a cross
         brings       kinds of constraints that are defined in the joint's own file
         driven       the coordinates that may be prescribed as functions of time
@@ -109,15 +109,15 @@ class Joint:
     takes: ClassVar[tuple[str, ...]] = ()
     coordinates: ClassVar[tuple[str, ...]] = ()
     driven: ClassVar[tuple[str, ...]] = ()
-    brings: ClassVar[tuple[Kind, ...]] = ()
+    new_kinds: ClassVar[tuple[Kind, ...]] = ()
     rubbing: ClassVar[tuple[str, ...]] = ()  # a subset of "turning", "sliding"
 
     @classmethod
-    def count(cls, given: Given) -> int:
+    def count(cls, given: JointParameters) -> int:
         """Return the number of scalar equations of the joint."""
         return cls.n_rows
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         """Return the elementary constraints between the markers."""
         raise NotImplementedError

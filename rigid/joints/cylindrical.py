@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
+from rigid.joints.base import Joint, JointParameters, Marker, Row, in_plane, parallel
 
 
 class CylindricalJoint(Joint):
@@ -12,5 +12,5 @@ class CylindricalJoint(Joint):
     driven, rubbing = coordinates, ("turning", "sliding")
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b)]

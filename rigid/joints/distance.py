@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, at_distance
+from rigid.joints.base import Joint, JointParameters, Marker, Row, at_distance
 
 
 class DistanceJoint(Joint):
@@ -11,5 +11,5 @@ class DistanceJoint(Joint):
     takes = ("length",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [at_distance(given.length)]

@@ -1,4 +1,13 @@
-from rigid.joints.base import Given, Joint, Marker, Row, aligned, coincident, in_plane, perpendicular
+from rigid.joints.base import (
+    Joint,
+    JointParameters,
+    Marker,
+    Row,
+    aligned,
+    coincident,
+    in_plane,
+    perpendicular,
+)
 
 TRANSLATIONS, ROTATIONS = ("x", "y", "z"), ("rx", "ry", "rz")
 
@@ -18,11 +27,11 @@ class GenericJoint(Joint):
     kind, free, takes = "generic", "what is not locked", ("locked",)
 
     @staticmethod
-    def count(given: Given) -> int:
+    def count(given: JointParameters) -> int:
         return len(given.locked)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         along = [i + 1 for i, name in enumerate(TRANSLATIONS) if name in given.locked]
         about = [i + 1 for i, name in enumerate(ROTATIONS) if name in given.locked]
         rows = [coincident()] if len(along) == 3 else [in_plane(a, i) for i in along]

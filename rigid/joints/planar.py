@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
+from rigid.joints.base import Joint, JointParameters, Marker, Row, in_plane, parallel
 
 
 class PlanarJoint(Joint):
@@ -11,5 +11,5 @@ class PlanarJoint(Joint):
     coordinates = ("angle",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [in_plane(a, 3), *parallel(a, b)]

@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, in_plane
+from rigid.joints.base import Joint, JointParameters, Marker, Row, in_plane
 
 
 class PointOnLineJoint(Joint):
@@ -11,5 +11,5 @@ class PointOnLineJoint(Joint):
     coordinates = ("displacement",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2)]

@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, aligned, in_plane
+from rigid.joints.base import Joint, JointParameters, Marker, Row, aligned, in_plane
 
 
 class PrismaticJoint(Joint):
@@ -12,5 +12,5 @@ class PrismaticJoint(Joint):
     driven, rubbing = coordinates, ("sliding",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *aligned(a, b)]

@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, coincident, parallel
+from rigid.joints.base import Joint, JointParameters, Marker, Row, coincident, parallel
 
 
 class RevoluteJoint(Joint):
@@ -12,5 +12,5 @@ class RevoluteJoint(Joint):
     driven, rubbing = coordinates, ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [coincident(), *parallel(a, b)]

@@ -1,7 +1,7 @@
 import math
 
 from rigid.interactions.screw import SCREWED_POINTS
-from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
+from rigid.joints.base import Joint, JointParameters, Marker, Row, in_plane, parallel
 
 
 class ScrewJoint(Joint):
@@ -14,7 +14,7 @@ class ScrewJoint(Joint):
     coordinates = ("angle", "displacement")
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         lead = given.pitch / (2.0 * math.pi)
         turn = Row(SCREWED_POINTS, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
         return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b), turn]

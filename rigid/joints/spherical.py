@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, coincident
+from rigid.joints.base import Joint, JointParameters, Marker, Row, coincident
 
 
 class SphericalJoint(Joint):
@@ -11,5 +11,5 @@ class SphericalJoint(Joint):
     rubbing = ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [coincident()]

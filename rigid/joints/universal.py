@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, coincident, perpendicular
+from rigid.joints.base import Joint, JointParameters, Marker, Row, coincident, perpendicular
 
 
 class UniversalJoint(Joint):
@@ -12,5 +12,5 @@ class UniversalJoint(Joint):
     rubbing = ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [coincident(), perpendicular(a, 3, b, 1)]

@@ -1,4 +1,4 @@
-from rigid.joints.base import Given, Joint, Marker, Row, aligned, coincident
+from rigid.joints.base import Joint, JointParameters, Marker, Row, aligned, coincident
 
 
 class WeldJoint(Joint):
@@ -7,5 +7,5 @@ class WeldJoint(Joint):
     kind, n_rows, free = "weld", 6, "nothing"
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
+    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
         return [coincident(), *aligned(a, b)]

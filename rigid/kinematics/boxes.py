@@ -1,7 +1,7 @@
 """Geometry of boxes: corners, edges, and distances. A box is its centre, three unit axes and half of the length of each side."""
 
-from rigid.compilation.decorators import small_kernel
-from rigid.kinematics.segments import between, nearest_places
+from rigid.compilation.decorators import inline_kernel
+from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import cross, dot, minus, plus, times
 
 CORNERS, EDGES = 8, 12
@@ -9,7 +9,7 @@ CORNERS, EDGES = 8, 12
 PARALLEL = 1e-20
 
 
-@small_kernel
+@inline_kernel
 def corner(box, k):
     """Return corner k, 0 .. 7, of a box; bit i of k gives the side along axis i."""
     x, axes, half = box
@@ -18,7 +18,7 @@ def corner(box, k):
     return x
 
 
-@small_kernel
+@inline_kernel
 def ends_of_edge(k):
     """Return the numbers of the corners at both ends of edge k, 0 .. 11; four edges are parallel to each axis."""
     i, j = k // 4, k % 4
@@ -26,7 +26,7 @@ def ends_of_edge(k):
     return first, first | (1 << i)
 
 
-@small_kernel
+@inline_kernel
 def excess(u, half):
     """Return the signed distance by which a coordinate is outside of a box; 0 inside."""
     if u.real > half.real:
@@ -36,7 +36,7 @@ def excess(u, half):
     return 0.0 * u
 
 
-@small_kernel
+@inline_kernel
 def extent(n, box):
     """Return half of the extent of a box along the unit vector n."""
     found = 0.0
@@ -45,7 +45,7 @@ def extent(n, box):
     return found
 
 
-@small_kernel
+@inline_kernel
 def separation(one, other):
     """Return the greatest gap between two boxes along a direction n, and n, which points to the first box.
 
@@ -71,7 +71,7 @@ def separation(one, other):
     return most, found
 
 
-@small_kernel
+@inline_kernel
 def distance_of_point(x, box):
     """Return the distance of a point from a box; 0 inside."""
     w, square = minus(x, box[0]), 0.0
@@ -81,7 +81,7 @@ def distance_of_point(x, box):
     return square**0.5
 
 
-@small_kernel
+@inline_kernel
 def depth_of_point(x, box):
     """Return the depth of a point in a box below the nearest face; not above 0 outside."""
     w, least = minus(x, box[0]), 1e300
@@ -90,7 +90,7 @@ def depth_of_point(x, box):
     return least
 
 
-@small_kernel
+@inline_kernel
 def is_aside(a, b, box, reach):
     """Return True if a segment lies farther than `reach` beyond one face of a box, which proves that it is at least that far
     away.
@@ -103,7 +103,7 @@ def is_aside(a, b, box, reach):
     return False
 
 
-@small_kernel
+@inline_kernel
 def distance_of_segment(a, b, box):
     """Return the distance of a segment from a box; if negative, the distance by which it must move to come out."""
     w, middle = minus(b, a), times(0.5, plus(a, b))
@@ -120,13 +120,13 @@ def distance_of_segment(a, b, box):
     for i in range(EDGES):
         first, last = ends_of_edge(i)
         p, q = corner(box, first), corner(box, last)
-        s, t = nearest_places(a, b, p, q)
+        s, t = nearest_parameters(a, b, p, q)
         d = between(a, b, p, q, s, t)
         least = min(least, dot(d, d) ** 0.5)
     return least
 
 
-@small_kernel
+@inline_kernel
 def distance_of_boxes(one, other):
     """Return the least distance of two boxes; if negative, the amount by which they overlap."""
     apart, _ = separation(one, other)
@@ -141,7 +141,7 @@ def distance_of_boxes(one, other):
         for k in range(EDGES):
             a, b = ends_of_edge(k)
             b0, b1 = corner(other, a), corner(other, b)
-            s, t = nearest_places(a0, a1, b0, b1)
+            s, t = nearest_parameters(a0, a1, b0, b1)
             d = between(a0, a1, b0, b1, s, t)
             least = min(least, dot(d, d) ** 0.5)
     return least

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions.kinds import MOST_FRAMES
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.kinds import MAX_FRAMES
 
 DIRECTORS, QUATERNION = 0, 1
 SINGULAR, ALPHA, GAMMA = 0, 1, 2
@@ -97,10 +97,10 @@ def new_scratch() -> Any:
     They hold poses at both ends, the dual, and the multipliers or rows, at START, END, DUAL and ROWS; then poses and their
     rates at both ends, relative ones and those of the frames; and 1/h.
     """
-    return np.zeros((15, MOST_FRAMES, 4, 3), complex)
+    return np.zeros((15, MAX_FRAMES, 4, 3), complex)
 
 
-@small_kernel
+@inline_kernel
 def load_at(x, i):
     """Return the vector x[i:i + 3]."""
     return x[i], x[i + 1], x[i + 2]

@@ -3,31 +3,31 @@
 A polytope is its centre, the axes of its frame, and its block of parameters of `cores`.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.kinematics.cores import BEYOND, VERTICES, counts_of, ends_of_edge, signed_distance, vertex
-from rigid.kinematics.segments import between, nearest_places
+from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def turned(axes, u):
     """Return the vector with the components u in the axes of a frame."""
     return plus(times(u[0], axes[0]), plus(times(u[1], axes[1]), times(u[2], axes[2])))
 
 
-@small_kernel
+@inline_kernel
 def seen_in(axes, x):
     """Return the components of a vector x in the axes of a frame."""
     return dot(axes[0], x), dot(axes[1], x), dot(axes[2], x)
 
 
-@small_kernel
+@inline_kernel
 def place_of_vertex(own, X, at, k):
     """Return the position of vertex k; `own`: centre and axes."""
     return plus(own[0], turned(own[1], vertex(X, at, k)))
 
 
-@small_kernel
+@inline_kernel
 def lowest(n, own, X, at):
     """Return the least n . x over the vertices of a polytope."""
     u, least, first = seen_in(own[1], n), BEYOND, at + VERTICES
@@ -37,13 +37,13 @@ def lowest(n, own, X, at):
     return dot(n, own[0]) + least
 
 
-@small_kernel
+@inline_kernel
 def highest(n, own, X, at):
     """Return the greatest n . x over the vertices of a polytope."""
     return -lowest(times(-1.0, n), own, X, at)
 
 
-@small_kernel
+@inline_kernel
 def are_beside(a, b, X, at, far):
     """Return True if two points in the axes of a core lie farther than `far` above one of its faces."""
     nv, ne, nf = counts_of(X, at)
@@ -56,7 +56,7 @@ def are_beside(a, b, X, at, far):
     return False
 
 
-@small_kernel
+@inline_kernel
 def has_part_of(a, b, X, at):
     """Return True if a segment, given by its ends in the axes of a core with faces, intersects the interior of the core."""
     nv, ne, nf = counts_of(X, at)
@@ -74,14 +74,14 @@ def has_part_of(a, b, X, at):
     return nf > 0 and low < high
 
 
-@small_kernel
+@inline_kernel
 def _edge(own, X, at, k):
     """Return both ends of edge k of a polytope."""
     i, j = ends_of_edge(X, at, k)
     return place_of_vertex(own, X, at, i), place_of_vertex(own, X, at, j)
 
 
-@small_kernel
+@inline_kernel
 def nearest_edges(one, other, X, at, to):
     """Return the vector from the second to the first polytope between the nearest points of their edges, and its square."""
     least, found = BEYOND, (0.0, 0.0, 0.0)
@@ -89,7 +89,7 @@ def nearest_edges(one, other, X, at, to):
         a0, a1 = _edge(one, X, at, i)
         for k in range(counts_of(X, to)[1]):
             b0, b1 = _edge(other, X, to, k)
-            s, t = nearest_places(a0, a1, b0, b1)
+            s, t = nearest_parameters(a0, a1, b0, b1)
             d = between(a0, a1, b0, b1, s, t)
             square = dot(d, d)
             if square < least:
@@ -97,7 +97,7 @@ def nearest_edges(one, other, X, at, to):
     return found, least
 
 
-@small_kernel
+@inline_kernel
 def _from_faces(own, X, at, other, to):
     """Return the greatest gap along the normal of a face of the first polytope (`own`), and that normal."""
     nv, ne, nf = counts_of(X, at)
@@ -111,7 +111,7 @@ def _from_faces(own, X, at, other, to):
     return most, found
 
 
-@small_kernel
+@inline_kernel
 def separation_of_cores(one, other, X, at, to):
     """Return a gap between two polytopes along a direction, and that direction, which points to the first.
 
@@ -133,7 +133,7 @@ def separation_of_cores(one, other, X, at, to):
     return most, n
 
 
-@small_kernel
+@inline_kernel
 def distance_of_cores(one, other, X, at, to):
     """Return the least distance of two polytopes; if negative, the amount by which they overlap."""
     apart, _ = separation_of_cores(one, other, X, at, to)

@@ -13,7 +13,7 @@ A position q has three components: for a polytope the coordinates u along the ax
 distance r from the axis, the height z, and 0. In both cases the core is convex and fixed in these coordinates.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import dot, minus, plus, times
 
 POLYTOPE, ROUND, FACETS = 0, 1, 2
@@ -24,57 +24,57 @@ VERTEX, EDGE, FACE = 0, 1, 2
 BEYOND = 1e300
 
 
-@small_kernel
+@inline_kernel
 def _whole(x):
     """Return a parameter as an integer."""
     return int(x.real + 0.5)
 
 
-@small_kernel
+@inline_kernel
 def _real_vector(X, i):
     """Return the real parts of the vector X[i:i + 3]."""
     return X[i].real, X[i + 1].real, X[i + 2].real
 
 
-@small_kernel
+@inline_kernel
 def is_round(X, at):
     """Return True if the core at offset `at` is a body of revolution (ROUND)."""
     return _whole(X[at + SORT]) == ROUND
 
 
-@small_kernel
+@inline_kernel
 def is_faceted(X, at):
     """Return True if the core at offset `at` is a faceted body of revolution (FACETS)."""
     return _whole(X[at + SORT]) == FACETS
 
 
-@small_kernel
+@inline_kernel
 def counts_of(X, at):
     """Return the numbers of vertices, edges and faces of a polytope."""
     return _whole(X[at + COUNTS]), _whole(X[at + COUNTS + 1]), _whole(X[at + COUNTS + 2])
 
 
-@small_kernel
+@inline_kernel
 def vertex(X, at, k):
     """Return vertex k of a polytope, relative to the centre."""
     i = at + VERTICES + 3 * k
     return X[i], X[i + 1], X[i + 2]
 
 
-@small_kernel
+@inline_kernel
 def share_of_vertex(X, at, k):
     """Return the fraction of the stiffness of vertex k."""
     return X[at + VERTICES + 3 * _whole(X[at + COUNTS]) + k]
 
 
-@small_kernel
+@inline_kernel
 def ends_of_edge(X, at, k):
     """Return the numbers of both vertices of edge k."""
     i = at + VERTICES + 4 * _whole(X[at + COUNTS]) + 2 * k
     return _whole(X[i]), _whole(X[i + 1])
 
 
-@small_kernel
+@inline_kernel
 def face(X, at, k):
     """Return the unit normal and the height of face k."""
     nv, ne, _ = counts_of(X, at)
@@ -82,20 +82,20 @@ def face(X, at, k):
     return (X[i], X[i + 1], X[i + 2]), X[i + 3]
 
 
-@small_kernel
+@inline_kernel
 def _height(q, X, i):
     """Return the height of q above the plane whose parameters begin at X[i]."""
     return q[0] * X[i].real + q[1] * X[i + 1].real + q[2] * X[i + 2].real - X[i + 3].real
 
 
-@small_kernel
+@inline_kernel
 def _corner(X, at, k):
     """Return corner k of the profile of a body of revolution."""
     i = at + PROFILE + 2 * k
     return X[i], X[i + 1], 0.0 * X[i]
 
 
-@small_kernel
+@inline_kernel
 def beyond(q, X, at):
     """Return a lower bound of the distance of q from the core, in real arithmetic; negative inside.
 
@@ -116,7 +116,7 @@ def beyond(q, X, at):
     return most if nf > 0 else 0.0
 
 
-@small_kernel
+@inline_kernel
 def _on_face(q, X, at):
     """Return the number of the face that contains the point nearest to q; -1 if none does."""
     nv, ne, nf = counts_of(X, at)
@@ -136,7 +136,7 @@ def _on_face(q, X, at):
     return -1
 
 
-@small_kernel
+@inline_kernel
 def _place_along(q, a, b):
     """Return the parameter, from 0 to 1, of the point of a segment nearest to q, and the squared distance."""
     e, w = minus(b, a), minus(q, a)
@@ -145,7 +145,7 @@ def _place_along(q, a, b):
     return t, dot(d, d)
 
 
-@small_kernel
+@inline_kernel
 def feature_next_to(q, X, at):
     """Return the type (VERTEX, EDGE or FACE) and number of the feature nearest to a point q outside; in real arithmetic."""
     sort, number, least = VERTEX, 0, BEYOND
@@ -172,7 +172,7 @@ def feature_next_to(q, X, at):
     return sort, number
 
 
-@small_kernel
+@inline_kernel
 def nearest_in_core(q, X, at):
     """Return the point of the core nearest to q, which is outside, and the vector from there to q.
 
@@ -198,7 +198,7 @@ def nearest_in_core(q, X, at):
     return plus(a, times(t, e)), minus(w, times(t, e))
 
 
-@small_kernel
+@inline_kernel
 def signed_distance(q, X, at):
     """Return the distance of q from the core in real arithmetic; inside, minus the depth below the nearest face."""
     most = beyond(q, X, at)

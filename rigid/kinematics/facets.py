@@ -20,14 +20,14 @@ are directions e across s, rotated with s into a; s is the axis of the hull, in 
 import cmath
 import math
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import average, dot, minus, plus, times
 
 NEAR = 3e-5  # change of a below which the slopes in the middle of a step are exact to round-off
 QUARTER = 0.5 * math.pi
 
 
-@small_kernel
+@inline_kernel
 def next_axis(a):
     """Return the number and the sign of the axis nearest to a direction a; in real arithmetic."""
     x, y, z = abs(a[0].real), abs(a[1].real), abs(a[2].real)
@@ -39,14 +39,14 @@ def next_axis(a):
     return m, 1.0 if a[m].real >= 0.0 else -1.0
 
 
-@small_kernel
+@inline_kernel
 def _along(m, size):
     """Return a vector of the given size along axis m."""
     k = m % 3
     return (size if k == 0 else 0.0) + 0j, (size if k == 1 else 0.0) + 0j, (size if k == 2 else 0.0) + 0j
 
 
-@small_kernel
+@inline_kernel
 def _across(a, axis):
     """Return b1 and b2 of (2), their q, s + a, and 1 + s . a."""
     m, sign = axis
@@ -56,7 +56,7 @@ def _across(a, axis):
     return minus(e, times(q, both)), minus(f, times(u, both)), q, u, both, whole
 
 
-@small_kernel
+@inline_kernel
 def _cross(b1, b2):
     """Return the real and the imaginary part of c of (1)."""
     c, s = 0j, 0j
@@ -67,7 +67,7 @@ def _cross(b1, b2):
     return c, s
 
 
-@small_kernel
+@inline_kernel
 def _angle(c, s, near):
     """Return psi; of all values that differ by multiples of a right angle, the one nearest to `near`."""
     size = c.real * c.real + s.real * s.real
@@ -76,7 +76,7 @@ def _angle(c, s, near):
     return psi + QUARTER * math.floor((near - psi) / QUARTER + 0.5) + 0.25j * turn
 
 
-@small_kernel
+@inline_kernel
 def facet_axes(a, axis, near):
     """Return t1, t2 and psi of (1)."""
     b1, b2, _, _, _, _ = _across(a, axis)
@@ -86,7 +86,7 @@ def facet_axes(a, axis, near):
     return plus(times(x, b1), times(y, b2)), minus(times(x, b2), times(y, b1)), psi
 
 
-@small_kernel
+@inline_kernel
 def _slope(a, axis, near, k):
     """Return the derivatives of t1 and t2 with respect to a_k."""
     b1, b2, q, u, both, whole = _across(a, axis)
@@ -114,7 +114,7 @@ def _slope(a, axis, near, k):
     return first, minus(minus(times(x, d2), times(y, d1)), times(turn, t1))
 
 
-@small_kernel
+@inline_kernel
 def _left(slopes, change, moved):
     """Return the part of the change `moved` that the slopes along `change` do not give."""
     return minus(
@@ -123,7 +123,7 @@ def _left(slopes, change, moved):
     )
 
 
-@small_kernel
+@inline_kernel
 def _completed(slopes, change, left, square):
     """Return slopes corrected along `change` so that they give the remainder `left` too."""
     return (
@@ -133,7 +133,7 @@ def _completed(slopes, change, left, square):
     )
 
 
-@small_kernel
+@inline_kernel
 def mean_slopes(a0, a1, axis, one, other):
     """Return the discrete derivatives of t1 and t2 with respect to a over a step; exact along the step (Gonzalez' gradient).
 

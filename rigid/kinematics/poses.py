@@ -9,7 +9,7 @@ quaternion chart the directors are the columns of R(q), homogeneous of degree 2,
     sum f_k . d_k(q) = q . N(f) q,   pull-back 2 N(f) q,   d(q1) - d(q0) = d'(qbar)(q1 - q0)    exactly.
 """
 
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.kinematics.chart_frames import QUATERNION, load_at
 from rigid.kinematics.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
@@ -17,13 +17,13 @@ from rigid.linear_algebra import average, cross, dot, minus, plus, times
 ZERO = (0j, 0j, 0j)
 
 
-@small_kernel
+@inline_kernel
 def load_quat(q, i):
     """Return the quaternion (scalar, vector) at q[i:i + 4]."""
     return q[i], (q[i + 1], q[i + 2], q[i + 3])
 
 
-@small_kernel
+@inline_kernel
 def bilinear_directors(p, q):
     """Return three directors: the symmetric bilinear form of p = (p0, pv), q = (q0, qv) whose diagonal is R(q)."""
     s = p[0] * q[0] - dot(p[1], q[1])
@@ -35,7 +35,7 @@ def bilinear_directors(p, q):
     return d1, d2, d3
 
 
-@inner_kernel
+@internal_kernel
 def pose(q, F, f):
     """Return the pose (r, d1, d2, d3) of frame f of the chart's frames F at the coordinates q."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -54,7 +54,7 @@ def pose(q, F, f):
     return r, d1, d2, d3
 
 
-@inner_kernel
+@internal_kernel
 def rate(q, v, F, f):
     """Return the rate of the pose of frame f at coordinates q with rates v; linear in v, and in q."""
     at, to = F.each[f].position, F.each[f].orientation
@@ -70,43 +70,43 @@ def rate(q, v, F, f):
     return r, d1, d2, d3
 
 
-@small_kernel
+@inline_kernel
 def mean_pose(a, b):
     """Return the mean (a + b)/2 of two poses."""
     return average(a[0], b[0]), average(a[1], b[1]), average(a[2], b[2]), average(a[3], b[3])
 
 
-@small_kernel
+@inline_kernel
 def point(y, X):
     """Return the point r + R X of a frame with the pose y."""
     return plus(y[0], direction(y, X))
 
 
-@small_kernel
+@inline_kernel
 def direction(y, U):
     """Return the direction R U of a frame with the pose y."""
     return plus(times(U[0], y[1]), plus(times(U[1], y[2]), times(U[2], y[3])))
 
 
-@small_kernel
+@inline_kernel
 def add_duals(f, g):
     """Return the sum of two duals."""
     return plus(f[0], g[0]), plus(f[1], g[1]), plus(f[2], g[2]), plus(f[3], g[3])
 
 
-@small_kernel
+@inline_kernel
 def on_point(f, X):
     """Return the dual of a force f at the point X."""
     return f, times(X[0], f), times(X[1], f), times(X[2], f)
 
 
-@small_kernel
+@inline_kernel
 def on_direction(u, U):
     """Return the dual of a work-conjugate u of the direction U."""
     return ZERO, times(U[0], u), times(U[1], u), times(U[2], u)
 
 
-@small_kernel
+@inline_kernel
 def on_point_and_direction(f, X, u, U):
     """Return the dual of a force f at X and of a work-conjugate u of the direction U."""
     return (
@@ -117,13 +117,13 @@ def on_point_and_direction(f, X, u, U):
     )
 
 
-@small_kernel
+@inline_kernel
 def torque_of(f, y):
     """Return the torque of the dual f about the origin of the frame, sum d_k x f_k."""
     return plus(cross(y[1], f[1]), plus(cross(y[2], f[2]), cross(y[3], f[3])))
 
 
-@inner_kernel
+@internal_kernel
 def add_position_part(f, F, frame, s, out):
     """Add s times the force of the dual f to `out`, at the offset of the frame's position."""
     at = F.each[frame].position
@@ -132,7 +132,7 @@ def add_position_part(f, F, frame, s, out):
             out[at + i] += s * f[0][i]
 
 
-@inner_kernel
+@internal_kernel
 def add_pulled(f, q, F, frame, s, out):
     """Add s times the pull-back of the dual f at the coordinates q, Y'(q)^T f, to `out`."""
     add_position_part(f, F, frame, s, out)
@@ -148,7 +148,7 @@ def add_pulled(f, q, F, frame, s, out):
             out[to + 6 + i] += s * f[3][i]
 
 
-@small_kernel
+@inline_kernel
 def add_quaternion_part(f, q, to, s, out):
     """Add 2 s N(f) q to out[to:to + 4]."""
     a = f[2][2] - f[3][1], f[3][0] - f[1][2], f[1][1] - f[2][0]
@@ -163,7 +163,7 @@ def add_quaternion_part(f, q, to, s, out):
         out[to + 1 + i] += 2.0 * s * y[i]
 
 
-@inner_kernel
+@internal_kernel
 def add_mean_pulled(f, q0, q1, F, frame, out):
     """Add the dual f of a discrete derivative between q0 and q1, transformed to the coordinates, to `out`.
 
@@ -188,14 +188,14 @@ def add_mean_pulled(f, q0, q1, F, frame, out):
     add_quat(2.0 / quat_dot(mean, mean), E_transposed(mean, torque_of(f, y)), to, out)
 
 
-@small_kernel
+@inline_kernel
 def clear(out):
     """Set a vector to zero."""
     for i in range(out.size):
         out[i] = 0.0
 
 
-@small_kernel
+@inline_kernel
 def clear_matrix(out):
     """Set a matrix to zero."""
     for i in range(out.shape[0]):

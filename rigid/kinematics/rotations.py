@@ -8,18 +8,18 @@ written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1 eta with
 No series is needed: every expression is rational in psi, exact from 1 to 1e-16.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.lanes import root
 from rigid.linear_algebra import hat, matrix_minus, matrix_times, outer, plus_identity
 
 
-@small_kernel
+@inline_kernel
 def load4(q):
     """Return the quaternion in an array (4,)."""
     return q[0], q[1], q[2], q[3]
 
 
-@small_kernel
+@inline_kernel
 def rotation_matrix(q):
     """Return R(q) (9 components, row-major) of the unit quaternion q = (w, x, y, z)."""
     w, x, y, z = q
@@ -30,7 +30,7 @@ def rotation_matrix(q):
     )  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def rotated(q, x):
     """Return R(q) x, by the formula of `rigid.quaternions.rotate`."""
     w, a, b, c = q
@@ -41,8 +41,8 @@ def rotated(q, x):
     )  # fmt: skip
 
 
-@small_kernel
-def cayley_turn(psi, q):
+@inline_kernel
+def cayley_rotation(psi, q):
     """Return (1, psi/2) o q / sqrt(1 + |psi|^2/4), normalised to prevent a drift by round-off."""
     x, y, z = 0.5 * psi[0], 0.5 * psi[1], 0.5 * psi[2]
     w0, x0, y0, z0 = q
@@ -54,13 +54,13 @@ def cayley_turn(psi, q):
     return scale * w1, scale * x1, scale * y1, scale * z1
 
 
-@small_kernel
+@inline_kernel
 def inverse_tangent(k):
     """Return the matrix T(k)^-1 of equation (1)."""
     return plus_identity(matrix_minus(matrix_times(0.25, outer(k, k)), matrix_times(0.5, hat(k))), 1.0)
 
 
-@small_kernel
+@inline_kernel
 def relative_half(p, q):
     """Return the scalar and vector part of p* o q, the quaternion of the rotation from frame p to frame q, in p's axes."""
     return (

@@ -1,17 +1,17 @@
 """Nearest points of two segments."""
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def within(x):
     """Return x clipped to [0, 1]."""
     return min(max(x, 0.0), 1.0)
 
 
-@small_kernel
-def nearest_places(a0, a1, b0, b1):
+@inline_kernel
+def nearest_parameters(a0, a1, b0, b1):
     """Return (s, t) of the nearest points a0 + s (a1 - a0), b0 + t (b1 - b0); both ends of a segment may coincide."""
     e, f, w = minus(a1, a0), minus(b1, b0), minus(a0, b0)
     ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
@@ -28,7 +28,7 @@ def nearest_places(a0, a1, b0, b1):
     return s, t
 
 
-@small_kernel
+@inline_kernel
 def between(a0, a1, b0, b1, s, t):
     """Return the vector from the point at t of the second segment to the point at s of the first."""
     a = plus(times(1.0 - s, a0), times(s, a1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from rigid.compilation.decorators import allocating_kernel
 from rigid.errors import ModelError
-from rigid.mechanics.mechanical import INVERSE_MASS, PRODUCTS, MechanicalSystem
+from rigid.mechanics.mechanical_system import INVERSE_MASS, PRODUCTS, MechanicalSystem
 from rigid.system import Floats
 
 _BLOCK = 1024  # states per block, as the matrices of all states may not fit into memory

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import sympy as sp
 
-from rigid.mechanics import mechanical
-from rigid.symbolic.parts import Part
+from rigid.mechanics import mechanical_system
+from rigid.symbolic.potential_terms import Part
 from rigid.system import Floats
 
 TIME, INVARIANT = sp.Symbol("t"), sp.Symbol("s")
@@ -53,13 +53,13 @@ def write_kernels(
     n, flags = len(q), 0
     constant = not any(M.has(x) for x in q)
     if np.linalg.matrix_rank(at_start, tol=1e-12 * max(np.abs(at_start).max(), 1e-300)) < n:
-        flags |= mechanical.SINGULAR_MASS
+        flags |= mechanical_system.SINGULAR_MASS
     a, b, lam = sp.symbols(f"a0:{n}"), sp.symbols(f"b0:{n}"), sp.symbols(f"l0:{len(g)}")
     writer.function("mass", "q, D, out", M)
     if constant:
-        flags |= mechanical.CONSTANT_MASS
-        if not flags & mechanical.SINGULAR_MASS:
-            flags |= mechanical.INVERSE_MASS
+        flags |= mechanical_system.CONSTANT_MASS
+        if not flags & mechanical_system.SINGULAR_MASS:
+            flags |= mechanical_system.INVERSE_MASS
             writer.function("inverse_mass", "q, D, out", sp.Matrix(np.linalg.inv(at_start)))
     else:
         form = (sp.Matrix([a]) * M * sp.Matrix(b))[0]
@@ -69,7 +69,7 @@ def write_kernels(
     mid = list(sp.symbols(f"e0:{n}"))
     half = {x: (x + y) / 2 for x, y in zip(q, mid, strict=True)}
     if parts or degree_at_most(V, q, 2):
-        flags |= mechanical.DISCRETE_POTENTIAL
+        flags |= mechanical_system.DISCRETE_POTENTIAL
         writer.discrete_gradient(parts, V, q, mid, half)
     if g:
         G = sp.Matrix(g).jacobian(q)
@@ -78,11 +78,11 @@ def write_kernels(
         pull = (sp.Matrix([lam]) * G * sp.Matrix(a))[0]
         writer.function("curvature", "q, a, lam, D, out", gradient_of(pull, q), {"a": a, "lam": lam})
         if all(degree_at_most(x, q, 2) for x in g):
-            flags |= mechanical.DISCRETE_CONSTRAINTS
+            flags |= mechanical_system.DISCRETE_CONSTRAINTS
             middle = G.subs(half, simultaneous=True)
             writer.function("discrete_jacobian", "q, q1, D, out", middle, {"q1": mid})
     else:
-        flags |= mechanical.DISCRETE_CONSTRAINTS
+        flags |= mechanical_system.DISCRETE_CONSTRAINTS
     if forces is not None:
         writer.function("force", "q, signal, D, out", sp.Matrix(forces))
     return flags
@@ -129,7 +129,7 @@ class Writer:
         self.lines = [
             "import math",
             "from rigid.compilation import real_functions as real",
-            "from rigid.mechanics.mechanical import system_function",
+            "from rigid.mechanics.mechanical_system import system_function",
             "",
         ]
         self.written: list[str] = []

@@ -9,7 +9,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from rigid.checks import direction, number, vector
-from rigid.mechanics.mechanical import LAGRANGE_TOP, MechanicalSystem, Symmetry
+from rigid.mechanics.mechanical_system import LAGRANGE_TOP, MechanicalSystem, Symmetry
 from rigid.symbolic.systems import symbolic_system
 
 

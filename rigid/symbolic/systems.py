@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from rigid.compilation.generated_modules import load_module
 from rigid.errors import ModelError
-from rigid.later import Later
-from rigid.mechanics.absent_functions import NOTHING
-from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem, Symmetry
-from rigid.symbolic.parts import Part
+from rigid.lazy_modules import LazyModule
+from rigid.mechanics.mechanical_system import Data, Functions, MechanicalSystem, Symmetry
+from rigid.mechanics.null_functions import NOTHING
+from rigid.symbolic.potential_terms import Part
 from rigid.system import Floats
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rigid.symbolic import expressions as of_expressions
     from rigid.symbolic import kernels
 else:
-    sp = Later("sympy")
-    of_expressions, kernels = Later("rigid.symbolic.expressions"), Later("rigid.symbolic.kernels")
+    sp = LazyModule("sympy")
+    of_expressions, kernels = LazyModule("rigid.symbolic.expressions"), LazyModule("rigid.symbolic.kernels")
 
 
 def symbolic_system(

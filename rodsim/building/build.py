@@ -10,34 +10,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.consistent import Held
-from discretization.contact.table import meeting
-from discretization.groups import Role, groups_of, held_from_outside, is_load
+from discretization.consistent_velocities import PrescribedVelocities
+from discretization.contact.table import contact_frames
+from discretization.interaction_groups import Role, externally_supported_frames, groups_of, is_load
 from discretization.interaction_table import (
     Interaction,
     InteractionTable,
-    settled_values,
+    history_variable_values,
+    insert_file_tables,
     springs_of,
     table_of,
     torsions_of,
-    with_tables,
 )
-from discretization.memo import memo, of_structure
+from discretization.internal_variables import internal_variables, with_counted_angles, with_part
+from discretization.memoization import memoized, per_structure
 from discretization.multipliers import multipliers_of
-from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Springs, State, TorsionSprings
-from rodsim.building.contact_surfaces import surfaces_of
+from rodsim.building.contact_surfaces import describe_surfaces
 from rodsim.building.contact_tables import contact_table, plane_contacts
-from rodsim.building.drawn_shapes import with_shapes
+from rodsim.building.discontinuity_times import NO_DISCONTINUITIES, Discontinuities, discontinuities_of_model
+from rodsim.building.display_shapes import add_contact_shapes
 from rodsim.building.drive_values import DriveValues, check_drives
-from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, most_violated, without_doubt
+from rodsim.building.joint_rows import (
+    ASSEMBLED,
+    constraints_of,
+    joint_layouts,
+    most_violated,
+    soften_redundant_joints,
+)
 from rodsim.building.load_arrays import (
-    Line,
+    LineLoad,
     LoadValues,
     line_loads,
     load_arrays,
@@ -45,16 +52,15 @@ from rodsim.building.load_arrays import (
     load_names,
     load_values,
 )
-from rodsim.building.meshing import RodMesh, joined
+from rodsim.building.meshing import RodMesh, concatenate_meshes
+from rodsim.building.model_checks import warn_of_probable_mistakes
 from rodsim.building.placement import Placement
-from rodsim.building.plausibility import warn_of_doubts
-from rodsim.building.point_masses import check_rotations, idle_axes
-from rodsim.building.time_corners import NO_CORNERS, Corners, corners_of_model
-from rodsim.parts.entries import Contents, TorsionEntry
-from rodsim.parts.entry import angle_directions
-from rodsim.parts.model_description import description
-from rodsim.parts.no_model import no_model
-from rodsim.parts.part_names import SpeakingOf
+from rodsim.building.point_masses import check_rotations, massless_axes
+from rodsim.components.base import angle_directions
+from rodsim.components.model_argument import model_argument_error
+from rodsim.components.model_data import ModelData, TorsionSpring
+from rodsim.components.model_description import description
+from rodsim.components.part_lookup import ErrorContext
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -68,24 +74,24 @@ class Built(NamedTuple):
     state: State
     layout: Layout
     load_values: LoadValues
-    held: Held  # which velocities the user gave
+    held: PrescribedVelocities  # which velocities the user gave
     drive_values: DriveValues | None = None  # values of prescribed motions, see `discretization.drives`
     # frame -> (3, 3) projection on its axes without inertia
     idle: Mapping[int, Floats] = MappingProxyType({})
     # (loads, 3) unit vectors along which they act at all times; nan: not known
     load_directions: Floats = np.zeros((0, 3))
-    other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
-    corners: Corners = NO_CORNERS  # times at which its functions of time jump or bend
+    interaction_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
+    corners: Discontinuities = NO_DISCONTINUITIES  # times at which its functions of time jump or bend
 
 
-def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
+def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})) -> Built:
     """Build the arrays of a model, see `Model.build`; `meshed`: meshes of rods that exist already."""
     placement = Placement(model, meshed)
     meshes = list(placement.meshes.values())
-    elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
+    elements, spans = concatenate_meshes(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
-    others, other_names, of_a = _others(model, placement, gears, lines)
+    others, interaction_names, of_a = _others(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
@@ -104,8 +110,8 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         placement.v,
         placement.Omega,
         np.zeros(shapes["lam"]),
-        own_variables(system).joined(
-            drive=0.0 if drives is None else drives.first(), settled=settled_values(system.others)
+        internal_variables(system).joined(
+            drive=0.0 if drives is None else drives.first(), settled=history_variable_values(system.others)
         ),
         np.zeros(shapes["memory"]),
         np.zeros(shapes["totals"]),
@@ -115,22 +121,22 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
         state = with_part(system, state, "branch", branch)
     state = with_counted_angles(system, state)
-    _check_assembled(model, placement, system, state, other_names)
+    _check_assembled(model, placement, system, state, interaction_names)
     check_drives(model, system, state)
     check_rotations(model, system, placement)
-    system, undetermined = without_doubt(model, system, state, other_names)
+    system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     for name, told in layout.description.get("contacts", {}).items():
         # interactions with planes, and pairs without planes: read by `rodsim.results.contact_history`
-        told["interactions"] = other_names.count(f"contact '{name}'")
+        told["interactions"] = interaction_names.count(f"contact '{name}'")
         told["planes_of_a"] = of_a.count(f"contact '{name}'")
         told["pairs"] = of_pairs.count(f"contact '{name}'")
-    surfaces = surfaces_of(model, placement)
+    surfaces = describe_surfaces(model, placement)
     if surfaces:
         layout.description[SURFACES] = surfaces
-        layout.bodies = with_shapes(layout.bodies, surfaces.values())
-    warn_of_doubts(model, placement, layout, system, state)
+        layout.bodies = add_contact_shapes(layout.bodies, surfaces.values())
+    warn_of_probable_mistakes(model, placement, layout, system, state)
     return Built(
         system,
         state,
@@ -138,10 +144,10 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         load_values(model, lines),
         placement.held,
         drives,
-        idle_axes(model, placement),
+        massless_axes(model, placement),
         load_directions(model, lines),
-        other_names,
-        corners_of_model(model),
+        interaction_names,
+        discontinuities_of_model(model),
     )
 
 
@@ -149,8 +155,8 @@ def built_from(owner: str, model: object) -> Built:
     """Build a model, or return `model` itself if it is a `Built`; ModelError for anything else."""
     if isinstance(model, Built):
         return model
-    if not isinstance(model, Contents):
-        raise no_model(owner, model)
+    if not isinstance(model, ModelData):
+        raise model_argument_error(owner, model)
     announce()
     built: Built = model.build()  # type: ignore[attr-defined]
     return built
@@ -160,7 +166,7 @@ _NO_OTHERS = table_of()
 _NO_SPRINGS, _NO_TORSIONS = springs_of(_NO_OTHERS), torsions_of(_NO_OTHERS)
 
 
-def _springs(model: Contents, placement: Placement) -> Springs:
+def _springs(model: ModelData, placement: Placement) -> Springs:
     """Return the table of linear springs; a spring without a length has its distance at t = 0."""
     entries = list(model.springs.values())
     if not entries:
@@ -180,9 +186,9 @@ def _springs(model: Contents, placement: Placement) -> Springs:
     )
 
 
-def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
+def _torsions(model: ModelData, placement: Placement) -> TorsionSprings:
     """Return the table of torsion springs, with directions across each axis in the axes of both frames."""
-    entries: list[TorsionEntry] = list(model.torsions.values())
+    entries: list[TorsionSpring] = list(model.torsions.values())
     if not entries:
         return _NO_TORSIONS
     frames = np.array([[placement.frame_of(x) for x in (own.a, own.b)] for own in entries], dtype=np.int64)
@@ -202,7 +208,7 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
 
 
 def _others(
-    model: Contents, placement: Placement, gears: list[Interaction], lines: list[Line]
+    model: ModelData, placement: Placement, gears: list[Interaction], lines: list[LineLoad]
 ) -> tuple[InteractionTable, tuple[str, ...], list[str]]:
     """Return the table of all interactions, the name of each, and the names of contacts whose planes are on their side `a`.
 
@@ -210,8 +216,8 @@ def _others(
     """
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with SpeakingOf(entry.kind, entry.name):
-            made = entry.made(placement)
+        with ErrorContext(entry.kind, entry.name):
+            made = entry.make_interactions(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
     met, of_contacts, of_a = plane_contacts(model, placement)
@@ -222,18 +228,18 @@ def _others(
     loads = load_arrays(model, placement, lines)
     loading = [f"load '{name}'" for name in load_names(model, lines)]
     table = table_of(each) if each else _NO_OTHERS
-    own = with_tables(table, _springs(model, placement), _torsions(model, placement), loads)
+    own = insert_file_tables(table, _springs(model, placement), _torsions(model, placement), loads)
     return own, (*loading, *sprung, *names), of_a
 
 
 def _check_assembled(
-    model: Contents, placement: Placement, system: System, state: State, other_names: tuple[str, ...]
+    model: ModelData, placement: Placement, system: System, state: State, interaction_names: tuple[str, ...]
 ) -> None:
     """Raise ModelError if a constraint is violated at t = 0."""
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
-    worst, whose = most_violated(system, g, other_names)
+    worst, whose = most_violated(system, g, interaction_names)
     number = int(multipliers_of(system).joint[worst])
     if number >= len(model.constraint_names):
         raise ModelError(f"{whose}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it")
@@ -249,7 +255,7 @@ def _check_assembled(
     )
 
 
-def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
+def _layout(model: ModelData, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
     """Return the layout of the state arrays: frames, elements and multipliers of each part, sizes and descriptions."""
     rods, first_element, first_point = [], 0, system.rods.first
     for rod in model.rods.values():
@@ -292,7 +298,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
     )
 
 
-def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
+def _body_layouts(model: ModelData, placement: Placement) -> list[BodyLayout]:
     """Return the layouts of the bodies; bodies of one shape share its arrays."""
     first: dict[int, BodyLayout] = {}
     found = []
@@ -304,14 +310,14 @@ def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
     return found
 
 
-@memo(of_structure)
+@memoized(per_structure)
 def _grounded(system: System) -> bool:
     """Return True if something outside holds the model: the ground, a prescribed motion, the air, a pressure."""
     fixed, held = system.frames.fixed != 0, multipliers_of(system).frames
     if fixed[held[held >= 0]].any():
         return True
-    if fixed[meeting(system.contacts)].any():
+    if fixed[contact_frames(system.contacts)].any():
         return True
     acting = [own for own in groups_of(system) if not is_load(own)]
     holds = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
-    return bool(holds or len(held_from_outside(acting)))
+    return bool(holds or len(externally_supported_frames(acting)))

@@ -13,17 +13,23 @@ from rigid.errors import ModelError, PartName
 from rigid.solids import Features, Hull
 from rigid.system import Floats, Ints
 from rodsim.building.placement import Placed, Placement
-from rodsim.parts.contact_entries import (
+from rodsim.components.base import perpendicular_to
+from rodsim.components.contacts import (
     LAWS,
-    ContactEntry,
+    Contact,
     Pair,
     Surface,
     stiffness_of,
 )
-from rodsim.parts.entries import Contents
-from rodsim.parts.entry import across
-from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod, part_of, section_at
-from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntry, SolidEntry, SurfaceEntry
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import SAME_NODE, Anchor, Rod, part_of, section_at
+from rodsim.components.surfaces import (
+    SURFACES_ON_PARTS,
+    MeshSurface,
+    PlaneSurface,
+    SolidSurface,
+    SurfaceComponent,
+)
 
 
 class Segments(NamedTuple):
@@ -68,7 +74,7 @@ def segments_of(rod: Rod, placed: Placement, radius: float | None) -> Segments:
     return Segments(chords, ends[:-1], np.diff(ends), of_each)
 
 
-def surfaces_of(model: Contents, placed: Placement) -> dict[str, dict[str, Any]]:
+def describe_surfaces(model: ModelData, placed: Placement) -> dict[str, dict[str, Any]]:
     """Describe spheres, solids, planes and meshes for the result, by their names.
 
     Positions and directions are in the axes of their frames. A mesh has its number among the meshes of
@@ -82,16 +88,16 @@ def surfaces_of(model: Contents, placed: Placement) -> dict[str, dict[str, Any]]
             "frame": int(at.frame),
             "X": np.asarray(at.X, float).tolist(),
         }
-        if isinstance(own, PlaneEntry):
+        if isinstance(own, PlaneSurface):
             told["normal"] = np.asarray(placed.local(at.frame, own.normal), float).tolist()
             told["sides"] = _sides(placed, at, own.normal)
-        elif isinstance(own, SolidEntry):
+        elif isinstance(own, SolidSurface):
             features = features_on(own, placed)
             told["points"], told["circles"] = features.points.tolist(), features.circles.tolist()
             told["radius"] = features.radius
             if own.is_round:
                 told["profile"] = profile_of(features).tolist()
-        elif isinstance(own, MeshEntry):
+        elif isinstance(own, MeshSurface):
             told["mesh"], told["radius"] = list(model.meshes).index(own.name), own.radius
         else:
             told["radius"] = own.radius
@@ -99,16 +105,16 @@ def surfaces_of(model: Contents, placed: Placement) -> dict[str, dict[str, Any]]
     return found
 
 
-def surfaces_on_parts(model: Contents) -> Iterator[Any]:
+def surfaces_on_parts(model: ModelData) -> Iterator[Any]:
     """Yield all surfaces of the model except rods."""
     for kind in SURFACES_ON_PARTS:
         yield from getattr(model, kind.table).values()
 
 
-def features_on(own: SolidEntry | MeshEntry, placed: Placement) -> Features:
+def features_on(own: SolidSurface | MeshSurface, placed: Placement) -> Features:
     """Return points and circles of a solid, from the origin of its frame; for a mesh those of its convex hull."""
     X = placed.place(own.on).X
-    if isinstance(own, MeshEntry):
+    if isinstance(own, MeshSurface):
         found = Hull(own.corners[0]).features(f"{own.word} '{own.name}'", own.radius)
     else:
         found = own.features(placed.bodies)
@@ -136,7 +142,7 @@ def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
 
     The rectangle encloses the model at t = 0.
     """
-    side = across(normal)
+    side = perpendicular_to(normal)
     axes = np.stack([np.cross(side, normal), side])
     along = (placed.r[1:] - at.world) @ axes.T if len(placed.r) > 1 else np.zeros((1, 2))
     low, high = along.min(axis=0) - placed.size, along.max(axis=0) + placed.size
@@ -148,10 +154,10 @@ def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
 # --- parts that joints join
 
 
-class Joined:
+class JoinedParts:
     """Look up which parts are joined by joints, and at which anchors."""
 
-    def __init__(self, model: Contents) -> None:
+    def __init__(self, model: ModelData) -> None:
         self._anchors: dict[frozenset[int], list[dict[int, Anchor | None]]] = {}
         for joint in model.joints.values():
             ends = {id(_part(own)): own if isinstance(own, Anchor) else None for own in (joint.a, joint.b)}
@@ -168,24 +174,24 @@ class Joined:
 
 def _part(own: object) -> object:
     """Return the part of a surface or of an anchor."""
-    return part_of(own.on if isinstance(own, SurfaceEntry) else own)
+    return part_of(own.on if isinstance(own, SurfaceComponent) else own)
 
 
-def meeting(entry: ContactEntry, joined: Joined) -> Iterator[Pair]:
+def touching_pairs(entry: Contact, joined: JoinedParts) -> Iterator[Pair]:
     """Yield the pairs of a contact, without pairs whose parts a joint joins.
 
     Such a pair stays if the contact consists of it alone, or if a rod is in it, most of which is away from the joint.
     """
     for pair in entry.pairs:
         of_rod = isinstance(pair.b, Rod)
-        if of_rod or entry.only or not joined.at(*pair):
+        if of_rod or entry.is_single_pair or not joined.at(*pair):
             yield pair
 
 
 # --- parameters of laws and losses
 
 
-def law_of(entry: ContactEntry, pair: Pair) -> Floats:
+def contact_law(entry: Contact, pair: Pair) -> Floats:
     """Return the parameters (4,) of the contact law: number of the law, stiffness k, exponent n, activation distance.
 
     For a polynomial law: its number and three coefficients.
@@ -196,7 +202,7 @@ def law_of(entry: ContactEntry, pair: Pair) -> Floats:
     return np.array([LAWS.index(entry.law), k, entry.exponent, entry.reach or 0.0])
 
 
-def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
+def contact_losses(entry: Contact, pair: Pair) -> Floats:
     """Return the parameters of the losses of a contact.
 
     They are b, c, v_rest, both coefficients of friction, k_t (for rods per length), drill, roll, forth, back, side.
@@ -204,14 +210,17 @@ def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
     b = (1 - e^2)/(1 + e^2): the force is 1 + b times that of the law during compression and 1 - b times during separation, so
     that a fraction e^2 of the energy remains.
     """
-    e, k = entry.restitution, max(law_of(entry, pair)[1:]) if entry.coefficients else law_of(entry, pair)[1]
+    e, k = (
+        entry.restitution,
+        max(contact_law(entry, pair)[1:]) if entry.coefficients else contact_law(entry, pair)[1],
+    )
     tangential = k if entry.tangential_stiffness is None else entry.tangential_stiffness
     b = (1.0 - e**2) / (1.0 + e**2)
     resistance = (entry.drilling_length, entry.rolling, *entry.anisotropy)
     return np.array([b, entry.damping, entry.rest_speed, *entry.friction, tangential, *resistance])
 
 
-def loses(entry: ContactEntry) -> bool:
+def has_losses(entry: Contact) -> bool:
     """Return True if the contact dissipates energy."""
     return (
         entry.restitution < 1.0
@@ -219,6 +228,6 @@ def loses(entry: ContactEntry) -> bool:
     )
 
 
-def slope_of(law: Floats, depth: float) -> float:
+def law_slope(law: Floats, depth: float) -> float:
     """Return the stiffness of a law at a depth (m), N/m; for rods per length."""
     return float(6.0 * law[1] if law[0] == BARRIER else slopes(law, depth))

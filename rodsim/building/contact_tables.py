@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.contact import table
-from discretization.contact.listed_gaps import gaps
-from discretization.contact.mesh_corners import features_of
+from discretization.contact.feature_edges import find_mesh_features
 from discretization.contact.mesh_pairs import depth_of_ridges
-from discretization.contact.search import Candidates, candidates
+from discretization.contact.neighbour_search import Candidates, candidates
+from discretization.contact.pair_gaps import gaps
 from discretization.contact.table import (
     BARRIER,
     Contacts,
-    completed,
     contacts_of,
     in_frame,
     points_of,
-    weakened,
+    scale_law,
+    with_feature_points,
 )
 from discretization.interaction_table import Interaction
 from discretization.space.interpolation import shares
@@ -31,29 +31,29 @@ from discretization.space.rod_elements import order_of
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.sphere_rod_dissipation import PLANE_DISSIPATIONS
 from rigid.system import Floats, Ints
 from rigid.triangle_surfaces import is_inside
-from rodsim.building.contact_doubts import stations_of
+from rodsim.building.contact_checks import count_stations
 from rodsim.building.contact_surfaces import (
-    Joined,
+    JoinedParts,
+    contact_law,
+    contact_losses,
     features_on,
-    law_of,
-    loses,
-    loss_of,
-    meeting,
+    has_losses,
+    law_slope,
     profile_of,
     segments_of,
-    slope_of,
+    touching_pairs,
 )
 from rodsim.building.placement import Placed, Placement
-from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called
-from rodsim.parts.entries import Contents
-from rodsim.parts.entry import NONE
-from rodsim.parts.model_parts import Rod
-from rodsim.parts.part_names import SpeakingOf
-from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
+from rodsim.components.base import NEGLIGIBLE
+from rodsim.components.contacts import Contact, Pair, Surface, describe_surface
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Rod
+from rodsim.components.part_lookup import ErrorContext
+from rodsim.components.surfaces import SIDES, MeshSurface, PlaneSurface, SolidSurface, SphereSurface
 
 DEEP = 0.1  # largest penetration at t = 0 as a fraction of the radius
 ROOM = 1.05  # safety factor for the proposed number of elements: nodes come to lie elsewhere
@@ -69,7 +69,7 @@ K_T, DRILL = 5, 6  # indices of the tangential stiffness and of the drilling len
 # --- contacts with planes
 
 
-def plane_contacts(model: Contents, placed: Placement) -> tuple[list[Interaction], list[str], list[str]]:
+def plane_contacts(model: ModelData, placed: Placement) -> tuple[list[Interaction], list[str], list[str]]:
     """Return the interactions of all contacts with planes, the name of the contact of each, and the names for planes of `a`.
 
     In each contact pairs whose plane is on its side `a` come first; the last list holds the names of these alone.
@@ -79,10 +79,10 @@ def plane_contacts(model: Contents, placed: Placement) -> tuple[list[Interaction
     found: list[Interaction] = []
     names: list[str] = []
     of_a: list[str] = []
-    joined = Joined(model)
+    joined = JoinedParts(model)
     for entry in model.contacts.values():
-        with SpeakingOf(entry.word, entry.name):
-            pairs = [own for own in meeting(entry, joined) if own.with_plane]
+        with ErrorContext(entry.word, entry.name):
+            pairs = [own for own in touching_pairs(entry, joined) if own.has_plane]
             for which in (True, False):
                 each = [own for own in pairs if (own.a in entry.a) == which]
                 made = [other for pair in each for other in _with_plane(entry, pair, placed, joined)]
@@ -92,25 +92,25 @@ def plane_contacts(model: Contents, placed: Placement) -> tuple[list[Interaction
     return found, names, of_a
 
 
-def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined) -> Iterator[Interaction]:
+def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts) -> Iterator[Interaction]:
     """Yield the interactions of a plane with a sphere, a solid, a mesh or the elements of a rod.
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
     """
-    plane, law, loss = pair.a, law_of(entry, pair), loss_of(entry, pair)
-    assert isinstance(plane, PlaneEntry)
+    plane, law, loss = pair.a, contact_law(entry, pair), contact_losses(entry, pair)
+    assert isinstance(plane, PlaneSurface)
     foot = placed.place(plane.on)
     half_space = np.concatenate([placed.local(foot.frame, plane.normal), foot.X])
-    if isinstance(pair.b, SphereEntry):
+    if isinstance(pair.b, SphereSurface):
         centre, radius = placed.place(pair.b.on), pair.b.radius
         _check_apart(entry, pair, radius, float((centre.world - foot.world) @ plane.normal), placed.size)
-        slope = slope_of(law, radius or placed.size)
+        slope = law_slope(law, radius or placed.size)
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
         yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _size(slope, arm), loss)
         return
-    if isinstance(pair.b, SolidEntry | MeshEntry):
+    if isinstance(pair.b, SolidSurface | MeshSurface):
         yield from _of_solid(entry, pair, placed, foot, half_space)
         return
     assert isinstance(pair.b, Rod)
@@ -125,7 +125,8 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
                 use &= ~segments.near(rod, own.s, np.pi * float(segments.radius[held].max()))
     if not use.any():
         raise ModelError(
-            f"contact '{entry.name}': no element of {rod} is further from its joint at {called(plane)} than pi times its radius; "
+            f"contact '{entry.name}': no element of {rod} is further from its joint at {describe_surface(plane)} than "
+            f"pi times its radius; "
             "give the rod more elements, or leave the pair out"
         )
     worst = int(np.argmax(np.where(use, segments.radius - gaps.min(axis=1), -np.inf)))
@@ -136,14 +137,14 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placement, joined: Join
         length, radius = float(segments.length[k]), float(segments.radius[k])
         m, of_element = 1 if order > 1 else stations_on_plane(entry, length, radius), loss.copy()
         of_element[K_T] *= length
-        slope = slope_of(law, radius or placed.size) * length
+        slope = law_slope(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
         yield from _interactions(entry, PLANE_ROD, frames, numbers, _size(slope, foot_arm), of_element)
 
 
 def _interactions(
-    entry: ContactEntry,
+    entry: Contact,
     kind: Any,
     frames: Sequence[int],
     numbers: Floats,
@@ -152,22 +153,22 @@ def _interactions(
 ) -> Iterator[Interaction]:
     """Yield the interaction of a kind, and one of its losses if the contact dissipates energy."""
     yield Interaction(kind, frames, numbers, size)
-    if loses(entry):
-        yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, loss, OWN]), NONE)
+    if has_losses(entry):
+        yield Interaction(PLANE_DISSIPATIONS[kind], frames, np.concatenate([numbers, loss, OWN]), NEGLIGIBLE)
 
 
 def _of_solid(
-    entry: ContactEntry, pair: Pair, placed: Placement, foot: Placed, half_space: Floats
+    entry: Contact, pair: Pair, placed: Placement, foot: Placed, half_space: Floats
 ) -> Iterator[Interaction]:
     """Yield the interactions of a plane with each point and each circle of a solid, each with its share of the stiffness.
 
     A half-space touches a mesh as it touches the convex hull of the mesh.
     """
     plane, solid = pair.a, pair.b
-    assert isinstance(plane, PlaneEntry)
-    assert isinstance(solid, SolidEntry | MeshEntry)
+    assert isinstance(plane, PlaneSurface)
+    assert isinstance(solid, SolidSurface | MeshSurface)
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
-    law, loss = law_of(entry, pair), loss_of(entry, pair)
+    law, loss = contact_law(entry, pair), contact_losses(entry, pair)
     normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
     features = [(PLANE_SPHERE, x, 0.0) for x in own.points]
     features += [(PLANE_CIRCLE, x, x[6] * _across(x[3:6], normal)) for x in own.circles]
@@ -176,15 +177,15 @@ def _of_solid(
         for _, x, low in features
     ]
     depth, barrier = own.radius - min(lowest), entry.law == "barrier"
-    _refuse_deep(entry, pair, depth, 0.0 if barrier else DEEP * (own.half or placed.size))
+    _check_depth(entry, pair, depth, 0.0 if barrier else DEEP * (own.half or placed.size))
     for (kind, x, _), share in zip(features, own.shares.tolist(), strict=True):
-        of_feature, of_loss = weakened(law, share), loss.copy()
+        of_feature, of_loss = scale_law(law, share), loss.copy()
         of_loss[K_T] *= share
         if kind is PLANE_CIRCLE:
             of_loss[DRILL] = entry.drilling_of_rim(x[6])
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        size = _size(slope_of(of_feature, own.half or placed.size), arm)
+        size = _size(law_slope(of_feature, own.half or placed.size), arm)
         yield from _interactions(entry, kind, [foot.frame, frame], numbers, size, of_loss)
 
 
@@ -193,7 +194,7 @@ def _across(axis: Floats, normal: Floats) -> float:
     return float(np.linalg.norm(np.cross(axis, normal)))
 
 
-def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
+def stations_on_plane(entry: Contact, length: float, radius: float) -> int:
     """Return the number of intervals of an element on a plane: as given, by default as long as the diameter."""
     if entry.stations is not None:
         return entry.stations
@@ -220,30 +221,30 @@ def _size(slope: float, arm: float) -> tuple[float, float]:
     return slope * (1.0 + arm), slope * (1.0 + arm) * arm
 
 
-def _check_apart(entry: ContactEntry, pair: Pair, radius: float, gap: float, size: float) -> None:
+def _check_apart(entry: Contact, pair: Pair, radius: float, gap: float, size: float) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0; `gap`: distance (m) of the centre of a ball of this radius."""
     barrier = entry.law == "barrier"
-    _refuse_deep(
+    _check_depth(
         entry, pair, radius - gap, 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
     )
 
 
-def _refuse_deep(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> None:
+def _check_depth(entry: Contact, pair: Pair, depth: float, allowed: float) -> None:
     """Raise ModelError if a depth is greater than allowed; if no depth is allowed, touching is an error too."""
     if depth > allowed or depth == allowed == 0.0:
-        _refuse(entry, pair, depth, allowed)
+        _raise_interpenetration(entry, pair, depth, allowed)
 
 
-def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float, cure: str = "") -> None:
+def _raise_interpenetration(entry: Contact, pair: Pair, depth: float, allowed: float, cure: str = "") -> None:
     """Raise the ModelError about a pair that interpenetrates at t = 0."""
     why = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
-    one, other = pair if isinstance(pair.b, MeshEntry) else (pair.b, pair.a)
-    inside = "itself" if one is other else called(other)
+    one, other = pair if isinstance(pair.b, MeshSurface) else (pair.b, pair.a)
+    inside = "itself" if one is other else describe_surface(other)
     cure = cure or "move one of them by that, give a smaller radius, or ignore the pair"
     raise ModelError(
-        f"contact '{entry.name}': {called(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; {cure}"
+        f"contact '{entry.name}': {describe_surface(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; {cure}"
     )
 
 
@@ -259,38 +260,38 @@ class _Pairs(NamedTuple):
     numbers: dict[tuple[int, float | None], int]  # index of each surface, by its id and the given radius
     pairs: list[table.Pair]
     apart: list[tuple[int, int]]  # pairs of points of chords and spheres that joints hold together
-    of: list[tuple[ContactEntry, Pair]]  # contact and surfaces of each pair of the table
+    of: list[tuple[Contact, Pair]]  # contact and surfaces of each pair of the table
     of_meshes: dict[int, tuple[int, int, float]]  # vertices and feature edges of meshes, see `_of_mesh`
     laws: dict[str, tuple[Floats, Floats]]  # law and losses of each contact, by name
 
 
-def contact_table(model: Contents, placed: Placement) -> tuple[Contacts, list[str]]:
+def contact_table(model: ModelData, placed: Placement) -> tuple[Contacts, list[str]]:
     """Return the contact table and the name of the contact of each of its pairs.
 
     The first surface of a pair is on the side `a` of its contact.
     """
     if not model.contacts:
         return _NOTHING, []
-    found, joined = _Pairs([], {}, [], [], [], {}, {}), Joined(model)
+    found, joined = _Pairs([], {}, [], [], [], {}, {}), JoinedParts(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th surface of the table, in a contact or not
         _number(found, mesh, None, placed)
-    every = [(entry, list(meeting(entry, joined))) for entry in model.contacts.values()]
+    every = [(entry, list(touching_pairs(entry, joined))) for entry in model.contacts.values()]
     each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
     for entry, pairs in each:
-        with SpeakingOf(entry.word, entry.name):
+        with ErrorContext(entry.word, entry.name):
             for ordered, _ in pairs:
                 for own in ordered:
                     _number(found, own, entry.radius, placed)
     for entry, pairs in each:
-        with SpeakingOf(entry.word, entry.name):
+        with ErrorContext(entry.word, entry.name):
             for ordered, pair in pairs:
                 _add(found, entry, ordered, pair, placed, model)
-    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pairs in every for pair in pairs):
+    if not found.pairs and not any(isinstance(pair.b, MeshSurface) for _, pairs in every for pair in pairs):
         return _NOTHING, []
     first = np.cumsum([0, *(len(own.points) for own in found.surfaces)])
     for entry, pair in found.of:
         if isinstance(pair.b, Rod):
-            with SpeakingOf(entry.word, entry.name):
+            with ErrorContext(entry.word, entry.name):
                 found.apart.extend(_held(found, first, entry, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found, list(model.meshes.values()), placed)
@@ -299,54 +300,54 @@ def contact_table(model: Contents, placed: Placement) -> tuple[Contacts, list[st
 
 def _add(
     found: _Pairs,
-    entry: ContactEntry,
+    entry: Contact,
     ordered: tuple[Surface, Surface],
     pair: Pair,
     placed: Placement,
-    model: Contents,
+    model: ModelData,
 ) -> None:
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
     numbers = [_number(found, own, entry.radius, placed) for own in ordered]
     if not any(found.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
-    if pair.of_rods:
+    if pair.is_per_length:
         rods = [own for own in (found.surfaces[k] for k in numbers) if isinstance(own, table.Rod)]
         longest = max(float(np.max(own.lengths)) for own in rods)
-        m = stations_of(entry, pair, longest, placed, model)
+        m = count_stations(entry, pair, longest, placed, model)
     law, loss = _law_and_loss(found, entry, pair)
-    if isinstance(pair.a, MeshEntry) and isinstance(pair.b, MeshEntry):
+    if isinstance(pair.a, MeshSurface) and isinstance(pair.b, MeshSurface):
         _add_meshes(found, entry, pair, numbers, loss)
         return
-    side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
+    side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.is_per_length else table.BOTH
     found.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
     found.of.append((entry, pair))
 
 
-def _law_and_loss(found: _Pairs, entry: ContactEntry, pair: Pair) -> tuple[Floats, Floats]:
+def _law_and_loss(found: _Pairs, entry: Contact, pair: Pair) -> tuple[Floats, Floats]:
     """Return law and losses of a pair: the same for all pairs of a contact, unless stiffnesses follow from materials."""
     of_all = entry.stiffness is not None or bool(entry.coefficients)
     if not of_all or entry.name not in found.laws:
-        loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
-        found.laws[entry.name] = law_of(entry, pair), loss
+        loss = contact_losses(entry, pair) if has_losses(entry) else np.zeros(table.LOSS)
+        found.laws[entry.name] = contact_law(entry, pair), loss
     return found.laws[entry.name]
 
 
-def _in_order(entry: ContactEntry, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
+def _in_order(entry: Contact, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
     """Yield both surfaces of each pair without a plane, the one of side `a` first, and the pair."""
     first = {id(own) for own in entry.a}
     for pair in pairs:
-        if not pair.with_plane:
+        if not pair.has_plane:
             yield (pair.a, pair.b) if id(pair.a) in first else (pair.b, pair.a), pair
 
 
-def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[int], loss: Floats) -> None:
+def _add_meshes(found: _Pairs, entry: Contact, pair: Pair, numbers: list[int], loss: Floats) -> None:
     """Add the pairs of two meshes: vertices of each on the other, and feature edges across feature edges.
 
     Vertices near vertices would count twice; a pair of both sets of vertices with a negative share removes that.
     """
     corners, ridges, shares = zip(*(_of_mesh(found, k) for k in numbers), strict=True)
-    law, (one, other) = law_of(entry, pair), numbers
+    law, (one, other) = contact_law(entry, pair), numbers
     for a, b, share, losing in (
         (corners[0], other, shares[0], True),
         (one, corners[1], shares[1], True),
@@ -355,7 +356,7 @@ def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[in
     ):
         of_loss = loss * losing
         of_loss[K_T] *= abs(share)
-        found.pairs.append(table.Pair(a, b, weakened(law, share), of_loss, 1, table.FIRST))
+        found.pairs.append(table.Pair(a, b, scale_law(law, share), of_loss, 1, table.FIRST))
         found.of.append((entry, pair))
 
 
@@ -367,7 +368,7 @@ def _of_mesh(found: _Pairs, mesh: int) -> tuple[int, int, float]:
     own = found.surfaces[mesh]
     assert isinstance(own, table.Mesh)
     if mesh not in found.of_meshes:
-        features, first = features_of(own.vertices, own.triangles), len(found.surfaces)
+        features, first = find_mesh_features(own.vertices, own.triangles), len(found.surfaces)
         found.of_meshes[mesh] = first, first + 1, features.share
         found.surfaces.append(table.Corners(own.frame, own.vertices[features.corners], own.radius))
         found.surfaces.append(table.Ridges(own.frame, own.vertices[features.ridges], own.radius))
@@ -389,12 +390,12 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placement
     key = (id(own), radius if isinstance(own, Rod) else None)
     if key in found.numbers:
         return found.numbers[key]
-    if isinstance(own, SphereEntry):
+    if isinstance(own, SphereSurface):
         at = placed.place(own.on)
         made: table.Surface = table.Sphere(at.frame, at.X, own.radius)
-    elif isinstance(own, SolidEntry):
+    elif isinstance(own, SolidSurface):
         made = _solid(own, placed)
-    elif isinstance(own, MeshEntry):
+    elif isinstance(own, MeshSurface):
         at = placed.place(own.on)
         vertices, triangles = own.corners
         made = table.Mesh(at.frame, at.X + vertices, triangles, own.radius)
@@ -413,7 +414,7 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placement
     return found.numbers[key]
 
 
-def _solid(own: SolidEntry, placed: Placement) -> table.Surface:
+def _solid(own: SolidSurface, placed: Placement) -> table.Surface:
     """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
     features, frame = features_on(own, placed), placed.frame_of(own.on)
     if own.is_box:
@@ -422,7 +423,8 @@ def _solid(own: SolidEntry, placed: Placement) -> table.Surface:
     if own.is_hull:
         if len(features.points) > MOST_VERTICES:
             raise ModelError(
-                f"{called(own)}: its hull has {len(features.points)} vertices, and may have {MOST_VERTICES} where it touches "
+                f"{describe_surface(own)}: its hull has {len(features.points)} vertices, and may have {MOST_VERTICES} "
+                f"where it touches "
                 "more than planes; give fewer points as vertices="
             )
         return table.Hull(frame, features.points, features.radius)
@@ -431,13 +433,13 @@ def _solid(own: SolidEntry, placed: Placement) -> table.Surface:
         return table.Round(frame, axis, profile_of(features), features.radius)
     if len(features.circles) or len(features.points) != 2:  # the shape of its body was changed afterwards
         raise ModelError(
-            f"{called(own)}: it has no shape any more that meets more than planes, but does; leave its shape"
+            f"{describe_surface(own)}: it has no shape any more that meets more than planes, but does; leave its shape"
         )
     return table.Capsule(frame, features.points, features.radius)
 
 
 def _check_sides(
-    contacts: Contacts, of: list[tuple[ContactEntry, Pair]], meshes: list[MeshEntry], points: Floats
+    contacts: Contacts, of: list[tuple[Contact, Pair]], meshes: list[MeshSurface], points: Floats
 ) -> None:
     """Raise ModelError if a surface begins on the wrong side of a mesh whose `side` was given."""
     if all(mesh.side == SIDES[0] for mesh in meshes):
@@ -458,15 +460,16 @@ def _check_sides(
         wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
         if wrong.any():
             which = pair.a if pair.b is mesh else pair.b
-            with SpeakingOf(entry.word, entry.name):
+            with ErrorContext(entry.word, entry.name):
                 raise ModelError(
-                    f"contact '{entry.name}': {called(which)} is not {mesh.side} of {called(mesh)} at t = 0, at "
+                    f"contact '{entry.name}': {describe_surface(which)} is not {mesh.side} of "
+                    f"{describe_surface(mesh)} at t = 0, at "
                     f"{there[int(np.argmax(wrong))]}; move it, or give another side"
                 )
 
 
 def _held(
-    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placement, joined: Joined
+    found: _Pairs, first: Ints, entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
 
@@ -487,12 +490,12 @@ def _held(
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placement) -> None:
+def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshSurface], placed: Placement) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0."""
     if not found.pairs:
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
-    _check_sides(contacts, found.of, meshes, completed(contacts, points))
+    _check_sides(contacts, found.of, meshes, with_feature_points(contacts, points))
     listed = candidates(contacts, points, 0.0)
     pair, depth = listed.pair, -gaps(contacts, listed, points)
     of_ridges = _depths_of_ridges(contacts, found, points)
@@ -509,8 +512,8 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], pla
     cure = ""
     if worst < len(listed.pair):
         cure = _finer_chords(contacts, found, listed, points, worst, float(allowed[worst]))
-    with SpeakingOf(entry.word, entry.name):
-        _refuse(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
+    with ErrorContext(entry.word, entry.name):
+        _raise_interpenetration(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
 
 
 def _finer_chords(

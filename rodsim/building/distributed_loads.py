@@ -26,8 +26,8 @@ from rigid.signals import Field, VectorSignal
 from rigid.system import Floats, Ints
 from rigid.user_warnings import warn_user
 from rodsim.building.meshing import RodMesh
-from rodsim.parts.load_entries import DistributedEntry
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.components.loads import DistributedLoad
+from rodsim.components.model_warnings import DoubtfulModelWarning
 
 # first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
 FIRST, MOST_PANELS = 4, 512
@@ -37,16 +37,16 @@ LOOKS = 20  # calls in which that error is checked, each at one time
 _PLACES = 1_000_000  # largest number of times and positions evaluated at once
 
 
-class Spread(NamedTuple):
+class LoadedElements(NamedTuple):
     """Hold the elements and nodes of equation (1) for one load, m elements with p + 1 nodes each."""
 
     frames: Ints  # (k,) nodes that carry the load, counted from the first node of the rod
     start: Floats  # (m,) fractions of the rod's length at which elements begin
-    share: Floats  # (m,) lengths of elements as fractions of the rod's length
+    length_fractions: Floats  # (m,) lengths of elements as fractions of the rod's length
     lengths: Floats  # (m,) lengths of elements, m
     nodes: Ints  # (m, p + 1) indices of the nodes of each element in `frames`
 
-    def rule(self, panels: int = 1) -> Rule:
+    def rule(self, panels: int = 1) -> QuadratureRule:
         """Return Gauss points and weights on all elements, each divided into `panels` equal parts."""
         order = self.nodes.shape[1] - 1
         xi, w = legendre.leggauss(order + 1)
@@ -55,13 +55,17 @@ class Spread(NamedTuple):
         w = np.tile(w / panels, panels)
         own = nodes(order)
         shape = np.stack([_lagrange(own, a, x) for a in range(order + 1)])  # (p + 1, points)
-        places = self.start[:, None] + self.share[:, None] * x
-        return Rule(places, self.lengths[:, None, None] * (w * shape), self.lengths[:, None] * w)
+        places = self.start[:, None] + self.length_fractions[:, None] * x
+        return QuadratureRule(places, self.lengths[:, None, None] * (w * shape), self.lengths[:, None] * w)
 
-    def chosen(self, which: Ints) -> Spread:
-        """Return a `Spread` on the elements with these indices only."""
-        return Spread(
-            self.frames, self.start[which], self.share[which], self.lengths[which], self.nodes[which]
+    def chosen(self, which: Ints) -> LoadedElements:
+        """Return a `LoadedElements` on the elements with these indices only."""
+        return LoadedElements(
+            self.frames,
+            self.start[which],
+            self.length_fractions[which],
+            self.lengths[which],
+            self.nodes[which],
         )
 
     def at_nodes(self, each: Floats) -> Floats:
@@ -72,7 +76,7 @@ class Spread(NamedTuple):
         return found
 
 
-class Rule(NamedTuple):
+class QuadratureRule(NamedTuple):
     """Hold positions and weights of a quadrature of (1)."""
 
     places: Floats  # (m, points) fractions of the rod's length
@@ -90,7 +94,7 @@ class Rule(NamedTuple):
         return found
 
 
-def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
+def loaded_elements(entry: DistributedLoad, mesh: RodMesh) -> LoadedElements:
     """Return nodes and elements of a load on a meshed rod."""
     total, fractions = entry.on.stress_free.length, mesh.fractions
     if len(mesh.elements.length):
@@ -99,11 +103,13 @@ def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
         order = int(mesh.spans.order[0])
         spans, lengths = mesh.spans.frames[:, : order + 1], mesh.spans.length
     start = fractions[spans[:, 0]]
-    share = lengths / total
-    middle = start + 0.5 * share
+    length_fractions = lengths / total
+    middle = start + 0.5 * length_fractions
     inside = (middle > entry.between[0]) & (middle < entry.between[1])
     carrying, numbers = np.unique(spans[inside], return_inverse=True)
-    return Spread(carrying, start[inside], share[inside], lengths[inside], numbers.reshape(-1, order + 1))
+    return LoadedElements(
+        carrying, start[inside], length_fractions[inside], lengths[inside], numbers.reshape(-1, order + 1)
+    )
 
 
 def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
@@ -113,7 +119,7 @@ def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
     return value
 
 
-def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callable[[Floats], Floats]:
+def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> Callable[[Floats], Floats]:
     """Return a function of times (k,), s, that gives the loads of the nodes (k, n, 3), N or N m."""
     value, rule = entry.value, spread.rule()
     if isinstance(value, Field):
@@ -147,10 +153,10 @@ def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callabl
             off = np.abs(fine.integrals(exact) - found[k]).max()
             if off > OFF * fine.sizes(exact).max(initial=0.0):
                 looks = LOOKS
-                share = found[k].sum(axis=(0, 1)) @ fine.integrals(exact)[0].sum(axis=(0, 1))
+                length_fractions = found[k].sum(axis=(0, 1)) @ fine.integrals(exact)[0].sum(axis=(0, 1))
                 whole = np.sum(fine.integrals(exact)[0].sum(axis=(0, 1)) ** 2)
                 ratio = (
-                    f"{share / whole:.3g} times what it should be"
+                    f"{length_fractions / whole:.3g} times what it should be"
                     if whole > 0.0
                     else "not zero, as it should be"
                 )
@@ -164,14 +170,14 @@ def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callabl
     return sampled
 
 
-def _adaptive(owner: str, field: Field, spread: Spread) -> Callable[[Floats], Floats]:
+def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Floats], Floats]:
     """Return a function of times (k,), s, that gives the loads of the nodes (k, n, 3), with adaptive quadrature.
 
     Each element has as many panels as it needs at each time.
     """
     one, few = spread.rule(), spread.rule(FIRST)
 
-    def at(rule: Rule, times: Floats) -> Floats:
+    def at(rule: QuadratureRule, times: Floats) -> Floats:
         return field.sampled(owner, rule.places.ravel(), times).reshape(-1, *rule.places.shape, 3)
 
     def of_times(times: Floats) -> Floats:

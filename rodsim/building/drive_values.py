@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discretization.characteristic_length import extent
 from discretization.drives import (
     DRIVEN,
     NUMBERS,
@@ -17,19 +18,18 @@ from discretization.drives import (
     pack_constraint,
     pack_frame,
 )
-from discretization.extent import extent
 from discretization.redundancy import constraint_jacobian
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import first_rows
-from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.joints import Marker
 from rigid.joints.base import Row
 from rigid.system import Floats, Ints, State
-from rodsim.parts.entries import Contents
-from rodsim.parts.joint_entries import DriveEntry
-from rodsim.parts.model_parts import Driven
+from rodsim.components.joints import Drive
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Driven
 
 _NONE = np.zeros(3)
 LARGEST_LOOP = 1500  # rows: with more the search by singular values would take longer than the run
@@ -52,7 +52,7 @@ class DrivenRow(NamedTuple):
     coordinate: Callable[[State], float]
 
 
-def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
+def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
     """Return the driven constraint of a drive between the markers a, b of its joint."""
     motion = entry.motion
     first = motion.value(np.zeros(1))[0]
@@ -99,7 +99,7 @@ class DriveValues:
     start: Floats  # (d,) initial coordinates of the rows, rad or m
 
     @classmethod
-    def of(cls, model: Contents, rows: list[DrivenRow]) -> DriveValues | None:
+    def of(cls, model: ModelData, rows: list[DrivenRow]) -> DriveValues | None:
         """Return the values for a model whose joint coordinates begin at zero; None if nothing is driven."""
         if not rows and not model.driven:
             return None
@@ -127,12 +127,12 @@ class DriveValues:
             out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
         return out
 
-    def begun_at(self, state: State) -> DriveValues:
+    def starting_at(self, state: State) -> DriveValues:
         """Return these drive values for joints that begin at their coordinates in `state`."""
         return replace(self, start=np.array([own.coordinate(state) for own in self.rows.values()]))
 
 
-def check_drives(model: Contents, system: System, state: State) -> None:
+def check_drives(model: ModelData, system: System, state: State) -> None:
     """Raise ModelError if a drive prescribes a motion that joints or another drive determine already.
 
     Degrees of freedom are counted at t = 0. A drive conflicts with others if constraints are dependent that are independent
@@ -174,7 +174,7 @@ def check_drives(model: Contents, system: System, state: State) -> None:
     names = [PartName("joint", own.joint.name) for own in model.drives.values()]
     driven = {own.joint.name for own in model.drives.values()}
     between = [
-        name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.each)
+        name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.terms)
     ]
     coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
     fault, cure = "prescribes what joints fix already", "leave it out, or free the motion"

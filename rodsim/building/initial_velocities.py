@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.consistent import held_changes, project_velocities
-from discretization.extent import extent
+from discretization.characteristic_length import extent
+from discretization.consistent_velocities import prescribed_velocity_changes, project_velocities
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rigid.user_warnings import warn_user
@@ -19,7 +19,7 @@ from rodsim.building.build import Built
 TOLD = 1e-9  # changes below this fraction of the model's speed are round-off
 
 
-class Fitted(NamedTuple):
+class FittedVelocities(NamedTuple):
     """Hold a state whose velocities are consistent with the joints."""
 
     state: State
@@ -28,16 +28,16 @@ class Fitted(NamedTuple):
     parts: dict[str, tuple[float, float]]
 
 
-def fit_velocities(built: Built, warn: bool = True) -> Fitted:
-    """Return the initial state of a model with velocities that its joints allow, see `discretization.consistent`.
+def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
+    """Return the initial state of a model with velocities that its joints allow, see `discretization.consistent_velocities`.
 
     Warns (InitialVelocityWarning) if given velocities had to be changed. `warn`: False suppresses the warning.
     """
     state, change = project_velocities(built.system, built.state, built.held)
     if state is built.state:
-        return Fitted(state, change, {})
+        return FittedVelocities(state, change, {})
     layout = built.layout
-    by_frame = held_changes(built.held, built.state, state)
+    by_frame = prescribed_velocity_changes(built.held, built.state, state)
     size = extent(state.r)
     speed, turn = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
     least = TOLD * np.array([speed + turn * size, turn + speed / size])
@@ -48,7 +48,7 @@ def fit_velocities(built: Built, warn: bool = True) -> Fitted:
     if parts and warn:
         # the warning points at the call of `simulate`
         warn_user(_words(layout.name, parts), InitialVelocityWarning)
-    return Fitted(state, change, parts)
+    return FittedVelocities(state, change, parts)
 
 
 def _words(model: str, parts: dict[str, tuple[float, float]]) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 from rigid.joints import JOINTS
 from rigid.system import Floats
 from rigid.vectors import cross
-from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.model_parts import part_of
+from rodsim.components.joints import JointComponent
+from rodsim.components.model_parts import part_of
 
 FITS = 1e-11  # rad: deviations from parallel or perpendicular below this are round-off
 MEANT = 1e-2  # rad: deviations above this are intended
@@ -48,7 +48,7 @@ def _shortened(names: Sequence[str]) -> list[str]:
     return [*names[: _TOLD // 2], "...", *names[-_TOLD // 2 :]]
 
 
-def links_of(joints: Iterable[JointEntry]) -> list[Link]:
+def links_of(joints: Iterable[JointComponent]) -> list[Link]:
     """Return the links of the joints of a model."""
     return [Link(entry.name, part_of(entry.a).name, part_of(entry.b).name) for entry in joints]
 
@@ -83,7 +83,7 @@ def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
     return Loop(tuple(reversed(joints)), tuple(reversed(parts)))
 
 
-class Misfit(NamedTuple):
+class AxisMisalignment(NamedTuple):
     """Hold two axes of a loop that are nearly, but not exactly, parallel or perpendicular."""
 
     joints: tuple[str, str]  # names
@@ -96,7 +96,7 @@ class Misfit(NamedTuple):
         return f"the axes of '{a}' and '{b}' are {np.degrees(self.angle):.3g} degrees off {way}"
 
 
-def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
+def find_misalignment(joints: Sequence[JointComponent]) -> AxisMisalignment | None:
     """Return the largest unintended misalignment of the axes of these joints; None if there is none.
 
     With such axes a loop jams, or its equations become inconsistent as it moves.
@@ -110,9 +110,11 @@ def misfit(joints: Sequence[JointEntry]) -> Misfit | None:
     return max((own for own in found if FITS < own.angle < MEANT), key=lambda own: own.angle, default=None)
 
 
-def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> Misfit:
+def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> AxisMisalignment:
     """Return the deviation of two unit axes from parallel or perpendicular, whichever is closer."""
     sine = float(np.linalg.norm(cross(one[1], other[1])))
     cosine = float(one[1] @ other[1])
     square = abs(cosine) < sine
-    return Misfit((one[0], other[0]), float(np.arcsin(min(abs(cosine) if square else sine, 1.0))), square)
+    return AxisMisalignment(
+        (one[0], other[0]), float(np.arcsin(min(abs(cosine) if square else sine, 1.0))), square
+    )

@@ -10,26 +10,26 @@ import numpy as np
 
 from discretization.interaction_table import Interaction
 from discretization.multipliers import multipliers_of
-from discretization.redundancy import redundancy, softened
+from discretization.redundancy import redundancy, with_redundancy_marked
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.interactions.constraints import numbers_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
-from rigid.joints import JOINTS, Given, Marker, Row
+from rigid.joints import JOINTS, JointParameters, Marker, Row
 from rigid.joints.base import NONE
 from rigid.system import Constraints, Floats, State
 from rigid.user_warnings import warn_user
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
-from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
-from rodsim.building.markers import markers
+from rodsim.building.joint_loops import AxisMisalignment, find_misalignment, links_of, loop_closed_by
+from rodsim.building.joint_markers import markers
 from rodsim.building.placement import Placed, Placement
-from rodsim.parts.entries import Contents
-from rodsim.parts.entry import across
-from rodsim.parts.joint_entries import GearEntry, JointEntry
-from rodsim.parts.model_parts import Anchor
-from rodsim.parts.part_names import SpeakingOf, listed
+from rodsim.components.base import perpendicular_to
+from rodsim.components.joints import Gear, JointComponent
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Anchor
+from rodsim.components.part_lookup import ErrorContext, quote_names
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
 
@@ -37,33 +37,33 @@ ASSEMBLED = 1e-9  # points of a joint closer than this fraction of the model's s
 DRIVE = "drive"  # the kind of a drive in results
 
 
-class Joined(NamedTuple):
+class JointMarkers(NamedTuple):
     """Hold a joint between two markers."""
 
     a: Marker
     b: Marker
-    given: Given  # length, pitch and locked state that the user gave
+    given: JointParameters  # length, pitch and locked state that the user gave
     points: Floats  # (2, 3) m, points of both markers, frame axes
     axes: Floats  # (2, 3, 3) triads of both markers, frame axes, columns e1, e2, e3
 
 
-class Holding(NamedTuple):
+class JointConstraints(NamedTuple):
     """Hold the constraints and interactions made from joints, drives and gears."""
 
     constraints: Constraints  # rows of all joints, then of all drives
-    joined: list[Joined]  # markers of each joint, drive and gear; a gear has those of its first joint
+    joined: list[JointMarkers]  # markers of each joint, drive and gear; a gear has those of its first joint
     driven: list[DrivenRow]  # driven constraints of the drives
     gears: list[Interaction]
 
 
-def constraints_of(model: Contents, placement: Placement) -> Holding:
+def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     """Build the constraint rows of all joints and drives of a model, and the interactions of its gears."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = _joined(model, placement)
-    of_joint: dict[str, Joined] = dict(zip(model.joints, joined, strict=True))
+    of_joint: dict[str, JointMarkers] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
         a, b, given = joined[number][:3]
-        with SpeakingOf("joint", entry.name):
+        with ErrorContext("joint", entry.name):
             rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, given)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
@@ -71,7 +71,7 @@ def constraints_of(model: Contents, placement: Placement) -> Holding:
         joined.append(own)
         driven.append(driven_row(drive, own.a, own.b))
         rows.append((number, own.a, own.b, driven[-1].row))
-    joined += [of_joint[entry.each[0].joint.name] for entry in model.gears.values()]
+    joined += [of_joint[entry.terms[0].joint.name] for entry in model.gears.values()]
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
     def vectors(column: list[Floats]) -> Floats:
@@ -91,23 +91,25 @@ def constraints_of(model: Contents, placement: Placement) -> Holding:
         Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
         if np.any(Wa) or np.any(Wb):
             constraints = constraints._replace(Wa=Wa, Wb=Wb)
-    return Holding(constraints, joined, driven, [_gear(entry, of_joint) for entry in model.gears.values()])
+    return JointConstraints(
+        constraints, joined, driven, [_gear(entry, of_joint) for entry in model.gears.values()]
+    )
 
 
-def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
+def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
     """Build the interaction of a gear; the length of the axis of each coordinate is its ratio."""
     each, none = [], np.zeros(3)
-    for part in entry.each:
+    for part in entry.terms:
         a, b = of_joint[part.joint.name][:2]
         sort, W, U = ANGLE, a.axes[:, 0], b.axes[:, 0]
         if part.of != "angle":
             sort, W, U = DISPLACEMENT, none, none
         each.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
-    with SpeakingOf("gear", entry.name):
+    with ErrorContext("gear", entry.name):
         return Interaction(*gear(each, f"gear '{entry.name}'"))
 
 
-def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
+def joint_layouts(model: ModelData, joined: list[JointMarkers]) -> list[JointLayout]:
     """Return the layouts of joints, drives and gears for results: their rows of `State.lam` and their markers."""
     layouts, first = [], 0
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
@@ -119,16 +121,16 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
     return layouts
 
 
-class Placing(NamedTuple):
+class WorldMarkers(NamedTuple):
     """Hold points and axes of the two sides of a joint in the world."""
 
     frames: tuple[int, int]
     points: tuple[Floats, Floats]  # (3,) m, in the world
     axes: tuple[Floats, Floats]  # (3, 3) in the world, columns e1, e2, e3
-    given: Given
+    given: JointParameters
 
 
-def _joined(model: Contents, placement: Placement) -> list[Joined]:
+def _joined(model: ModelData, placement: Placement) -> list[JointMarkers]:
     """Return the two markers of each joint and its given values, computed for all joints at once."""
     entries, each = list(model.joints.values()), []
     if not entries:
@@ -137,8 +139,8 @@ def _joined(model: Contents, placement: Placement) -> list[Joined]:
     found = iter(placement.placed([side for side in held if isinstance(side, Anchor)]))
     placed = [next(found) if isinstance(side, Anchor) else None for side in held]
     for k, entry in enumerate(entries):
-        with SpeakingOf("joint", entry.name):
-            each.append(_placing(entry, placed[2 * k : 2 * k + 2], placement, model))
+        with ErrorContext("joint", entry.name):
+            each.append(_world_markers(entry, placed[2 * k : 2 * k + 2], placement, model))
     frames = np.array([own.frames for own in each]).ravel()
     points = np.array([own.points for own in each]).reshape(-1, 3)
     triads = np.array([own.axes for own in each]).reshape(-1, 3, 3)
@@ -146,14 +148,14 @@ def _joined(model: Contents, placement: Placement) -> list[Joined]:
     poses = placement.r, placement.quat
     markers(frames, points, triads, poses, X.reshape(-1, 3), axes.reshape(-1, 3, 3))
     return [
-        Joined(Marker(own.frames[0], x[0], e[0]), Marker(own.frames[1], x[1], e[1]), own.given, x, e)
+        JointMarkers(Marker(own.frames[0], x[0], e[0]), Marker(own.frames[1], x[1], e[1]), own.given, x, e)
         for own, x, e in zip(each, X, axes, strict=True)
     ]
 
 
-def _placing(
-    entry: JointEntry, placed: Sequence[Placed | None], placement: Placement, model: Contents
-) -> Placing:
+def _world_markers(
+    entry: JointComponent, placed: Sequence[Placed | None], placement: Placement, model: ModelData
+) -> WorldMarkers:
     """Return points and axes of the two sides of one joint; `placed`: the positions of its sides that are anchors, else None.
 
     Raises ModelError if no point is given, if points that should coincide do not, or if both sides are one frame.
@@ -185,11 +187,11 @@ def _placing(
         )
     # both lever arms from one world point: the joint begins with g = 0 to round-off
     ends = (points[0][1], points[1][1] if apart else points[0][1])
-    given = Given(length, entry.pitch or 0.0, entry.locked)
-    return Placing((a, b), ends, _triads(entry, placement.quat[a]), given)
+    given = JointParameters(length, entry.pitch or 0.0, entry.locked)
+    return WorldMarkers((a, b), ends, _triads(entry, placement.quat[a]), given)
 
 
-def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
+def _triads(entry: JointComponent, quat: Floats) -> tuple[Floats, Floats]:
     """Return the world axes e1, e2, e3 of both markers as columns (3, 3); `quat`: orientation of frame a."""
     if entry.axis is None:
         own = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
@@ -216,14 +218,14 @@ def _triad(e3: bytes, e1: bytes) -> Floats:
     The results are cached, since most joints of a model have the same axes: building a chain of hinges takes half the time.
     """
     along = np.frombuffer(e3)
-    first = np.frombuffer(e1) if e1 else across(along)
+    first = np.frombuffer(e1) if e1 else perpendicular_to(along)
     triad: Floats = np.array([first, cross(along, first), along]).T
     triad.flags.writeable = False
     return triad
 
 
 def _not_met(
-    owner: str, model: Contents, entry: JointEntry, one: tuple[Any, Floats], other: tuple[Any, Floats]
+    owner: str, model: ModelData, entry: JointComponent, one: tuple[Any, Floats], other: tuple[Any, Floats]
 ) -> str:
     """Describe a joint whose points do not coincide: which points, how far apart, and the loop that does not close."""
     d = other[1] - one[1]
@@ -238,7 +240,7 @@ def _not_met(
     )
 
 
-def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Contents) -> float:
+def _length(owner: str, entry: JointComponent, d: Floats, size: float, model: ModelData) -> float:
     """Return the distance of the points of a joint at t = 0, m.
 
     Raises ModelError if the points coincide or if the distance differs from the given `length`.
@@ -256,27 +258,27 @@ def _length(owner: str, entry: JointEntry, d: Floats, size: float, model: Conten
     return found
 
 
-def holding_names(names: Sequence[str], other_names: Sequence[str], system: System) -> list[str]:
-    """Return the names of all constraints, in the order of the numbers in `Multipliers.joint`.
+def names_of_constraints(names: Sequence[str], interaction_names: Sequence[str], system: System) -> list[str]:
+    """Return the names of all constraints, in the order of the numbers in `MultiplierItems.joint`.
 
     `names`: names of joints, drives and gears; gears come first in `System.others`.
     """
     gears = len(names) - 1 - int(system.constraints.joint.max(initial=-1))
-    return [*names, *(other_names[k] for k in multipliers_of(system).other[gears:])]
+    return [*names, *(interaction_names[k] for k in multipliers_of(system).other[gears:])]
 
 
-def most_violated(system: System, residual: Floats, other_names: Sequence[str]) -> tuple[int, str]:
+def most_violated(system: System, residual: Floats, interaction_names: Sequence[str]) -> tuple[int, str]:
     """Return the constraint with the largest residual, and the name of the interaction that it belongs to.
 
-    The number is that in `Multipliers`; the name is "" for joints and drives, whose constraints come first.
+    The number is that in `MultiplierItems`; the name is "" for joints and drives, whose constraints come first.
     """
     held = multipliers_of(system)
     worst, first = int(held.per_row[int(np.argmax(np.abs(residual)))]), len(system.constraints.kind)
-    return worst, other_names[held.other[worst - first]] if worst >= first else ""
+    return worst, interaction_names[held.other[worst - first]] if worst >= first else ""
 
 
-def without_doubt(
-    model: Contents, system: System, state: State, other_names: Sequence[str] = ()
+def soften_redundant_joints(
+    model: ModelData, system: System, state: State, interaction_names: Sequence[str] = ()
 ) -> tuple[System, list[list[str]]]:
     """Return the system with redundant joints marked, and the names of these joints, loop by loop.
 
@@ -285,11 +287,11 @@ def without_doubt(
     found = redundancy(system, state)
     if found is None:
         return system, []
-    names = holding_names([name for _, name in model.constraint_names], other_names, system)
+    names = names_of_constraints([name for _, name in model.constraint_names], interaction_names, system)
     loops = [[names[joint] for joint in loop] for loop in found.loops]
     many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
-    of_loops = " and of ".join(listed(loop) for loop in loops[:3])
-    off = [own for own in (_misfit_of(model, loop) for loop in loops) if own is not None]
+    of_loops = " and of ".join(quote_names(loop) for loop in loops[:3])
+    off = [own for own in (_misalignment_of(model, loop) for loop in loops) if own is not None]
     jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
     warn_user(
         f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
@@ -297,28 +299,28 @@ def without_doubt(
         f"part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all{jams}",
         RedundantJointsWarning,
     )
-    return softened(system, found), loops
+    return with_redundancy_marked(system, found), loops
 
 
 _FIT = "make them so, or give one of the joints of this loop more motion"
 
 
-def _misfit_of(model: Contents, names: Sequence[str]) -> Misfit | None:
+def _misalignment_of(model: ModelData, names: Sequence[str]) -> AxisMisalignment | None:
     """Return the largest unintended misalignment of axes among the names that are joints; None if there is none."""
-    return misfit([model.joints[name] for name in names if name in model.joints])
+    return find_misalignment([model.joints[name] for name in names if name in model.joints])
 
 
-def loop_in_words(model: Contents, joint: str) -> str:
+def describe_loop(model: ModelData, joint: str) -> str:
     """Describe the loop that a joint closes, and misaligned axes in it; return "" if it closes none.
 
     `joint`: name of a joint, of a drive (its joint counts) or of a gear (its first joint counts).
     """
     if joint in model.gears:
-        joint = model.gears[joint].each[0].joint.name
+        joint = model.gears[joint].terms[0].joint.name
     elif joint in model.drives:
         joint = model.drives[joint].joint.name
     loop = loop_closed_by(links_of(model.joints.values()), joint)
     if loop is None:
         return ""
-    off = _misfit_of(model, loop.joints)
+    off = _misalignment_of(model, loop.joints)
     return f"{loop}: {off}, {_FIT}" if off else str(loop)

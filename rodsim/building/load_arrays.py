@@ -11,12 +11,12 @@ from discretization.interaction_table import loads_of, table_of
 from rigid.errors import ModelError, PartName
 from rigid.signals import ConstantVector, VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
-from rodsim.building.distributed_loads import nodal_values, spread_of
+from rodsim.building.distributed_loads import loaded_elements, nodal_values
 from rodsim.building.placement import Placement
-from rodsim.parts.entries import Contents
-from rodsim.parts.force_entries import MassDampingEntry
-from rodsim.parts.load_entries import DistributedEntry, LoadEntry
-from rodsim.parts.part_names import SpeakingOf
+from rodsim.components.forces import MassDamping
+from rodsim.components.loads import DistributedLoad, Load
+from rodsim.components.model_data import ModelData
+from rodsim.components.part_lookup import ErrorContext
 
 
 class Wind(NamedTuple):
@@ -27,27 +27,27 @@ class Wind(NamedTuple):
     following: bool = False
 
 
-class Line(NamedTuple):
+class LineLoad(NamedTuple):
     """Hold the nodal loads of a distributed load or a wind."""
 
-    entry: DistributedEntry | Wind
+    entry: DistributedLoad | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
     given: Any  # value from the user
 
 
-def line_loads(model: Contents, placement: Placement) -> list[Line]:
+def line_loads(model: ModelData, placement: Placement) -> list[LineLoad]:
     """Return the nodal loads of distributed loads on the meshed rods, then of parts damped relative to a moving medium."""
     found = []
     for entry in model.line_loads.values():
-        spread = spread_of(entry, placement.meshes[entry.on.name])
+        spread = loaded_elements(entry, placement.meshes[entry.on.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
-        found.append(Line(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
+        found.append(LineLoad(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
     for other in model.others.values():
-        if isinstance(other, MassDampingEntry) and other.ambient is not None:
+        if isinstance(other, MassDamping) and other.ambient is not None:
             frames = placement.frames_of(other.on)
             pushed = other.rate * placement.frames.mass[frames]
-            found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
+            found.append(LineLoad(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
     return found
 
 
@@ -61,14 +61,14 @@ _DIGITS = 14  # decimal digits of directions, so that they do not depend on the 
 _NO_LOADS = loads_of(table_of())
 
 
-def load_arrays(model: Contents, placement: Placement, lines: list[Line]) -> Loads:
+def load_arrays(model: ModelData, placement: Placement, lines: list[LineLoad]) -> Loads:
     """Return the table of all loads, in the order of `load_values`."""
     if not model.loads and not lines:
         return _NO_LOADS
     entries = list(model.loads.values())
     placed = [placement.place(entry.on) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    every: list[LoadEntry | DistributedEntry | Wind] = [*entries, *(line.entry for line in lines)]
+    every: list[Load | DistributedLoad | Wind] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
     X = np.zeros((sum(counts), 3))
     X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)
@@ -80,12 +80,12 @@ def load_arrays(model: Contents, placement: Placement, lines: list[Line]) -> Loa
     )
 
 
-def load_names(model: Contents, lines: list[Line]) -> list[str]:
+def load_names(model: ModelData, lines: list[LineLoad]) -> list[str]:
     """Return the name of each load, in the order of `load_values`, without loads from signals of other entries."""
     return [*model.loads, *(line.entry.name for line in lines for _ in line.frames)]
 
 
-def load_directions(model: Contents, lines: list[Line]) -> Floats:
+def load_directions(model: ModelData, lines: list[LineLoad]) -> Floats:
     """Return unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`.
 
     A row is 0 if the load is zero, nan if its direction is not known.
@@ -132,7 +132,7 @@ class LoadValues:
     def __call__(self, times: Floats) -> Floats:
         out, k = np.empty((len(times), self.total, 3)), 0
         for name, count, function, _ in self.functions:
-            with SpeakingOf("load", name):
+            with ErrorContext("load", name):
                 out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
             bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
             k += count
@@ -149,7 +149,7 @@ def is_varying(given: Any) -> bool:
     return callable(given) and not isinstance(given, ConstantVector)
 
 
-def load_values(model: Contents, lines: list[Line]) -> LoadValues:
+def load_values(model: ModelData, lines: list[LineLoad]) -> LoadValues:
     """Return the values of all loads of a model as a function of time."""
     functions = [LoadFunction(name, 1, entry.function, entry.value) for name, entry in model.loads.items()]
     functions += [LoadFunction(line.entry.name, len(line.frames), line.values, line.given) for line in lines]

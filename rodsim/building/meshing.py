@@ -21,8 +21,8 @@ from rigid.errors import ModelError
 from rigid.interactions.evaluation import values
 from rigid.system import Floats, Ints
 from rigid.vectors import cross
-from rodsim.parts.model_parts import SAME_NODE, Rod
-from rodsim.parts.sections import Section
+from rodsim.components.model_parts import SAME_NODE, Rod
+from rodsim.components.sections import Section
 
 _HARDLY_BENT = 0.9  # cosine of half of .9 rad: even twice that rotation is far from the limit
 _CLOSES = 1e-6  # rad between the ends of a closed rod that count as round-off of the user's input
@@ -388,7 +388,7 @@ _NO_ELEMENTS = Elements(
 )
 
 
-def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
+def concatenate_meshes(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
     """Join elements and spans of several rods; their frame numbers are shifted by `first_frames`."""
     elements = [_NO_ELEMENTS]
     for part, first in zip(parts, first_frames, strict=True):

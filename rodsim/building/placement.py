@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import Held
+from discretization.consistent_velocities import PrescribedVelocities
 from discretization.drives import DRIVEN
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Frames, Ints
 from rigid.vectors import cross
 from rodsim.building.meshing import RodMesh, mesh_rod
-from rodsim.parts.entries import Contents
-from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
-from rodsim.parts.part_names import SpeakingOf
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.components.part_lookup import ErrorContext
 
 _AXES, _ZERO, _UNTURNED = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None]
 
@@ -33,7 +33,7 @@ class Placed(NamedTuple):
 class Placement:
     """Hold frame numbers, initial poses and velocities: the ground, bodies, nodes of the rods, driven frames, in this order."""
 
-    def __init__(self, model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
+    def __init__(self, model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
         """Number the frames of `model` and place them; `meshed`: meshes of rods that exist already."""
         if not model.bodies and not model.rods:
             raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
@@ -44,10 +44,10 @@ class Placement:
         n = 1 + len(bodies)
         entries = list(model.entries) if model.rods else []
         for rod in model.rods.values():
-            with SpeakingOf("rod", rod.name):
+            with ErrorContext("rod", rod.name):
                 there = meshed.get(rod.name)
                 # fractions of the length that need a node
-                stops = (s for entry in entries for s in entry.stops(rod))
+                stops = (s for entry in entries for s in entry.required_nodes(rod))
                 self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
@@ -75,7 +75,7 @@ class Placement:
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
         left_out = [rod for rod in model.rods.values() if rod.velocity is None]
-        self.held = Held(
+        self.held = PrescribedVelocities(
             np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, left_out))
         )
         for rod in model.rods.values():

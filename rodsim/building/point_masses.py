@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import loads_of, springs_of, torsions_of, without_tables
+from discretization.interaction_table import loads_of, springs_of, torsions_of, without_file_tables
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -25,16 +25,16 @@ from rigid.interactions.law_springs import (
 )
 from rigid.system import FORCE, Floats
 from rodsim.building.placement import Placement
-from rodsim.parts.entries import Contents
-from rodsim.parts.joint_entries import GearEntry
-from rodsim.parts.model_parts import Body
-from rodsim.parts.own_interactions import AnchoredEntry
+from rodsim.components.joints import Gear
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Body
+from rodsim.components.user_interactions import AnchoredInteraction
 
 NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
 ALWAYS = np.full(3, np.nan)  # marks an interaction that needs every rotation
 
 
-def idle_axes(model: Contents, placement: Placement) -> dict[int, Floats]:
+def massless_axes(model: ModelData, placement: Placement) -> dict[int, Floats]:
     """Return, for each frame with axes without inertia, the projection (3, 3) on them; rotations about them have no meaning."""
     return {
         placement.body_frame[name]: body.properties.without_inertia
@@ -43,9 +43,9 @@ def idle_axes(model: Contents, placement: Placement) -> dict[int, Floats]:
     }
 
 
-def check_rotations(model: Contents, system: System, placement: Placement) -> None:
+def check_rotations(model: ModelData, system: System, placement: Placement) -> None:
     """Raise ModelError if something needs a rotation for which a body has no inertia."""
-    thin, bodies = idle_axes(model, placement), list(model.bodies.values())
+    thin, bodies = massless_axes(model, placement), list(model.bodies.values())
     for frame in thin:
         _check_spin(bodies[frame - 1])
     for kind, name, frame, X, length in _needs(model, system, placement) if thin else ():
@@ -89,7 +89,7 @@ def _check_spin(body: Body) -> None:
 Need = tuple[str, str, int, Floats, float]
 
 
-def _needs(model: Contents, system: System, placement: Placement) -> Iterator[Need]:
+def _needs(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of all constraints, springs, loads and other interactions."""
     yield from _constraints(model, system)
     springs, torsions = springs_of(system.others), torsions_of(system.others)
@@ -106,7 +106,7 @@ def _needs(model: Contents, system: System, placement: Placement) -> Iterator[Ne
     yield from _others(model, system, placement)
 
 
-def _constraints(model: Contents, system: System) -> Iterator[Need]:
+def _constraints(model: ModelData, system: System) -> Iterator[Need]:
     """Yield the points and directions of the constraint rows of joints and drives."""
     constraints = system.constraints
     names = model.constraint_names
@@ -119,20 +119,22 @@ def _constraints(model: Contents, system: System) -> Iterator[Need]:
                     yield *names[constraints.joint[c]], int(constraints.frames[c, side]), value, length
 
 
-def _others(model: Contents, system: System, placement: Placement) -> Iterator[Need]:
+def _others(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
-    own = without_tables(system.others)
-    entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(placement)]
+    own = without_file_tables(system.others)
+    entries: list[Any] = [
+        entry for entry in model.others.values() for _ in entry.make_interactions(placement)
+    ]
     entries = [*model.gears.values(), *entries]
     for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):
         X, name = own.numbers[own.first[e] : own.first[e + 1]], entry.name
-        if isinstance(entry, GearEntry):
+        if isinstance(entry, Gear):
             for q in coordinates_of(own.frames[e], X):
                 points = ((0, q.Ua, 0.0), (1, q.Ub, 0.0), (0, q.Xa, 1.0), (1, q.Xb, 1.0))
                 for side, place, length in points if q.sort == DISPLACEMENT else points[:2]:
                     yield "gear", name, q.frames[side], place, length
             continue
-        if isinstance(entry, AnchoredEntry):
+        if isinstance(entry, AnchoredInteraction):
             for frame, lever in zip(own.frames[e].tolist(), entry.levers(X), strict=False):
                 yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0
             continue

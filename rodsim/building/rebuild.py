@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from discretization.memo import copied, keep_tables, with_gravity
-from discretization.system import Begun, begun, fingerprint
+from discretization.memoization import copied, keep_tables, with_gravity
+from discretization.system import PartialFingerprint, begin_fingerprint, fingerprint
 from rodsim.building.build import Built, build
+from rodsim.building.discontinuity_times import discontinuities_of_model
 from rodsim.building.load_arrays import line_loads, load_directions, load_values
 from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations
-from rodsim.building.time_corners import corners_of_model
-from rodsim.parts.changes import GRAVITY, OF_BODIES
-from rodsim.parts.entries import Contents
-from rodsim.parts.model_description import acting_described
-from rodsim.parts.model_parts import Rod
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_description import describe_components
+from rodsim.components.model_parts import Rod
+from rodsim.components.parameter_changes import GRAVITY, OF_BODIES
 
 
-class Kept(NamedTuple):
+class ReusableBuild(NamedTuple):
     """Hold a built model, for bit-identical reuse, and the placement of its frames."""
 
     built: Built
     placement: Placement
-    fingerprint: Begun
+    fingerprint: PartialFingerprint
     rods: dict[str, Rod]  # rods from which the meshes were made
 
 
-def built_once(model: Contents) -> Kept:
+def build_for_reuse(model: ModelData) -> ReusableBuild:
     """Build a model that will be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
     keep_tables(built.system)
-    return Kept(built, Placement(model), begun(built.system), model.rods)
+    return ReusableBuild(built, Placement(model), begin_fingerprint(built.system), model.rods)
 
 
-def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
+def rebuild(kept: ReusableBuild, model: ModelData, changed: Iterable[str]) -> Built:
     """Return the same arrays as `build(model)`, bit-identical, for a model whose numbers at the paths `changed` differ.
 
     New loads, gravity and velocities of bodies are put into the existing arrays. Any other change builds the model again with
@@ -57,7 +57,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
         system = with_gravity(system, model.gravity.copy())
         layout.description["fingerprint"] = fingerprint(system, fingerprint_begun)
         layout.description["gravity"] = model.gravity.tolist()
-    layout.description |= acting_described(model, ("loads", "line_loads"))
+    layout.description |= describe_components(model, ("loads", "line_loads"))
     layout.system, layout.constraints, layout.gravity = system, system.constraints, system.gravity
     lines = line_loads(model, placement)
     return built._replace(
@@ -67,7 +67,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
         load_values=load_values(model, lines),
         load_directions=load_directions(model, lines),
         held=copied(placement.held),
-        corners=corners_of_model(model),
+        corners=discontinuities_of_model(model),
     )
 
 

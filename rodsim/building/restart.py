@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.consistent import everything_held
+from discretization.characteristic_length import extent
+from discretization.consistent_velocities import prescribe_all_velocities
 from discretization.drives import driven_frames
-from discretization.extent import extent
-from discretization.groups import Acting, groups_of
+from discretization.interaction_groups import InteractionGroup, groups_of
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import InteractionTable, settled_of, settled_values
-from discretization.memo import copied
-from discretization.own_variables import own_variables, with_part
+from discretization.interaction_table import (
+    InteractionTable,
+    history_variable_counts,
+    history_variable_values,
+)
+from discretization.internal_variables import internal_variables, with_part
+from discretization.memoization import copied
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
@@ -27,15 +31,15 @@ from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
 from rigid.system import PERPENDICULAR, Constraints, Floats, State
 from rodsim.building.build import Built
+from rodsim.building.equilibrium_checks import part_at
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
 from rodsim.building.joint_rows import most_violated
 from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
-from rodsim.building.static_checks import part_at
-from rodsim.parts.model_description import ACTING
+from rodsim.components.model_description import ACTING
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
-from rodsim.results.standing import Standing
 from rodsim.results.steady_rotation import SteadyRotation
 
 _FITS = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
@@ -52,7 +56,7 @@ class Restart(NamedTuple):
     origin: dict[str, Any]  # for the description: source, output, changes
 
 
-class About(NamedTuple):
+class LinearisationPoint(NamedTuple):
     """Hold a state about which a model is linearised, and the steady rotation if it is from one."""
 
     built: Built
@@ -61,7 +65,7 @@ class About(NamedTuple):
     moved_ground: tuple[Layout, int] | None  # see `StartingState`
 
 
-def restarted(
+def apply_start(
     built: Built,
     start: StartLike,
     start_time: float | None = None,
@@ -110,10 +114,10 @@ def restarted(
     return Restart(built, state, origin)
 
 
-def state_about(
+def linearisation_point(
     owner: str, built: Built, start: StartLike, start_time: float | None = None, at_rest: bool = False
-) -> About:
-    """Return the state of `start` as it is, for the analysis of small motions about it; parameters as in `restarted`.
+) -> LinearisationPoint:
+    """Return the state of `start` as it is, for the analysis of small motions about it; parameters as in `apply_start`.
 
     Raises
     ------
@@ -122,7 +126,7 @@ def state_about(
     """
     given = starting_state(owner, built, start, start_time)
     if given.output is None and given.moved_ground is None:
-        return About(built, given.state, given.rotation, None)
+        return LinearisationPoint(built, given.state, given.rotation, None)
     if given.output is not None:
         _check_same_parts(given.layout, built.layout)
     built = _with_own_ground(built)
@@ -136,7 +140,7 @@ def state_about(
         _check_turns(built, state)
     elif given.rotation is None:
         _check_joints(built, state)
-    return About(built, state, given.rotation, given.moved_ground)
+    return LinearisationPoint(built, state, given.rotation, given.moved_ground)
 
 
 def _origin(
@@ -194,7 +198,7 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     speed = float(np.linalg.norm(rotation.spin)) * max(extent(state.r), 1.0)
     if rates.max() <= _TURNS * speed:
         return
-    held, other = most_violated(built.system, rates, built.other_names)
+    held, other = most_violated(built.system, rates, built.interaction_names)
     worst = "a joint"
     if not other:
         joint = built.layout.joints[int(built.system.constraints.joint[held])]
@@ -219,7 +223,7 @@ def _with_own_ground(built: Built) -> Built:
 def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
     """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, said = built.system, []
-    before, blocks = old.own, own_variables(built.system)
+    before, blocks = old.own, internal_variables(built.system)
     own = np.zeros(blocks.size)
     blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
     if blocks.branch:
@@ -255,7 +259,7 @@ def _settled_at_start(system: System, old: System | None, stored: Floats) -> tup
     An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
     has the initial values among its parameters.
     """
-    values, known = settled_values(system.others), dict[Any, list[Floats]]()
+    values, known = history_variable_values(system.others), dict[Any, list[Floats]]()
     if old is not None:
         for key, part in zip(_settling(old.others), _per_item(old.others, stored), strict=True):
             known.setdefault(key, []).append(part)
@@ -270,7 +274,7 @@ def _settled_at_start(system: System, old: System | None, stored: Floats) -> tup
 
 def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
     """Return kind and frames of each interaction with such internal variables."""
-    use = np.flatnonzero(settled_of(own))
+    use = np.flatnonzero(history_variable_counts(own))
     kinds = [INTERACTIONS[k] for k in own.kind[use]]
     return [
         (kind.name, tuple(frames[: kind.arity].tolist()))
@@ -280,7 +284,7 @@ def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
 
 def _per_item(own: InteractionTable, values: Floats) -> list[Floats]:
     """Split the values (k,) into views, one for each interaction."""
-    count = settled_of(own)
+    count = history_variable_counts(own)
     return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []
 
 
@@ -299,7 +303,7 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
     if built.drive_values is None:
         return built, state
     layout, initial = built.layout, built.state
-    built = built._replace(drive_values=built.drive_values.begun_at(state))
+    built = built._replace(drive_values=built.drive_values.starting_at(state))
     size = max(extent(state.r), 1.0)
     v, Omega = state.v.copy(), state.Omega.copy()
     names = layout.drives[len(layout.drives) - len(driven_frames(built.system.frames.fixed)) :]
@@ -322,7 +326,7 @@ def _rates(built: Built, state: State, stored: State) -> Floats:
     """Return the jump of the constraint rates (m,), m/s or rad/s, due to drives that begin with other rates than before."""
     if built.drive_values is None or not len(state.lam):
         return np.zeros(1)
-    system, blocks = built.system, own_variables(built.system)
+    system, blocks = built.system, internal_variables(built.system)
     before = with_part(system, state, "drive", blocks.part(stored.own, "drive"))
     before = before._replace(v=stored.v, Omega=stored.Omega)
     return velocity_residual(system, state) - velocity_residual(system, before)
@@ -339,7 +343,7 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     )
     if np.abs(jump).max() <= _JUMP * speed:
         return state, []
-    fitted = fit_velocities(built._replace(state=state, held=everything_held(built.system)))
+    fitted = fit_velocities(built._replace(state=state, held=prescribe_all_velocities(built.system)))
     return fitted.state, [
         f"velocities jump by up to {fitted.change:.3g} m/s or rad/s, to the rates that drives begin with"
     ]
@@ -374,8 +378,8 @@ def _move_ground(built: Built, given: StartingState) -> list[str]:
         return []
     old, index = given.moved_ground
     _check_same_parts(old, built.layout)
-    standing = Standing(old)
-    moved = list(dict.fromkeys([*standing.moved_before, *standing.motions]))
+    standing = ConstraintHistory(old)
+    moved = list(dict.fromkeys([*standing.moved_at_start, *standing.motions]))
     for name in moved:
         standing.move(index, name, built.system.constraints, built.layout)
     if moved:
@@ -389,7 +393,7 @@ def _check_joints(built: Built, state: State) -> None:
     g = np.abs(constraint_residual(built.system, state))
     if not len(g) or g.max() <= _FITS * max(extent(state.r), 1.0):
         return
-    worst, whose = most_violated(built.system, g, built.other_names)
+    worst, whose = most_violated(built.system, g, built.interaction_names)
     layout = built.layout
     if whose:
         raise ModelError(
@@ -471,7 +475,7 @@ _TABLES = {
 }
 
 
-def _numbers_of(own: Acting) -> Floats:
+def _numbers_of(own: InteractionGroup) -> Floats:
     """Return the parameters of a group, without the damping of a parallel damper, which is a group of its own."""
     numbers, beside = own.group.numbers, own.group.kind.beside
     return np.delete(numbers, beside[1], axis=1) if beside else numbers

@@ -26,12 +26,12 @@ from rigid.vectors import cross
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.placement import Placement
-from rodsim.parts.contact_entries import ContactEntry
-from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Entry
-from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.model_parts import Anchor, Body, Rod, StandsFor
-from rodsim.parts.own_interactions import AnchoredEntry
+from rodsim.components.base import Component
+from rodsim.components.contacts import Contact
+from rodsim.components.joints import JointComponent
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Anchor, Body, ReplacedRod, Rod
+from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.results.part_energies import stored_energies
 
 ROUND = 12  # corners of a round section in drawings
@@ -54,7 +54,7 @@ class _Twin(NamedTuple):
         return turned
 
 
-def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) -> list[str]:
+def fill_twin(twin: ModelData, model: ModelData, built: Built, names: Iterable[str]) -> list[str]:
     """Fill the empty `twin` with everything of `model`, the rods `names` as bodies; return what could not be carried over."""
     state = fit_velocities(built, warn=False).state
     by_name: dict[str, _Twin] = {}
@@ -66,7 +66,7 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
     twin.bodies.update({name: found.body for name, found in by_name.items()})
     twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
     lost = [told for found in by_name.values() for told in found.lost]
-    mover = _Mover(Placement(model), by_name, twin)
+    mover = _TwinConverter(Placement(model), by_name, twin)
     twin.driven.update(model.driven)
     for what, entries in model.tables.items():
         for name, entry in entries.items():
@@ -78,20 +78,20 @@ def fill(twin: Contents, model: Contents, built: Built, names: Iterable[str]) ->
     return lost
 
 
-class _Mover(NamedTuple):
+class _TwinConverter(NamedTuple):
     """Convert entries of the model to entries of its twin."""
 
     placement: Placement  # frames of the model
     twins: dict[str, _Twin]  # bodies that replace rods, by name
-    to: Contents  # the twin
+    to: ModelData  # the twin
 
-    def moved(self, entry: Entry) -> Any:
+    def moved(self, entry: Component) -> Any:
         """Return the entry with its anchors on bodies, or a text that says why this is not possible."""
         changed: dict[str, Any] = {}
         held = []
         for what, value in {field.name: getattr(entry, field.name) for field in fields(entry)}.items():
             several = value if isinstance(value, tuple) else (value,)
-            for joint in (own for own in several if isinstance(own, JointEntry)):
+            for joint in (own for own in several if isinstance(own, JointComponent)):
                 if joint.name not in self.to.joints:
                     return f"belongs to joint '{joint.name}', which is left out"
             if isinstance(value, Anchor) and self._is_twin(value.part):
@@ -99,27 +99,27 @@ class _Mover(NamedTuple):
                 held.append(value.part.name)
             elif self._is_twin(value):
                 return f"acts along rod '{value.name}', which is a body here: left out"
-            elif isinstance(entry, ContactEntry) and what in ("a", "b", "ignore") and value is not None:
+            elif isinstance(entry, Contact) and what in ("a", "b", "ignore") and value is not None:
                 nested = [x for own in value for x in (own if isinstance(own, tuple) else (own,))]
                 rod = next((own for own in nested if self._is_twin(own)), None)
                 if rod is not None:
                     return f"is of the surface of rod '{rod.name}', which is a body here: left out"
                 changed[what] = tuple(map(self._surface, value))
-            elif isinstance(value, JointEntry):
+            elif isinstance(value, JointComponent):
                 changed[what] = self.to.joints[value.name]
-            elif isinstance(entry, AnchoredEntry) and what == "anchors":
+            elif isinstance(entry, AnchoredInteraction) and what == "anchors":
                 on = [x.part for x in value if self._is_twin(x.part)]
-                for a, b in entry.joined():
+                for a, b in entry.anchor_pairs():
                     part = value[a].part
                     if part is value[b].part and part in on:
                         return f"joins two places of {part}, which are at rest to each other here: left out"
                 if on:
                     changed[what] = tuple(self._anchor(x) if x.part in on else x for x in value)
-            elif value is several and any(isinstance(own, JointEntry) for own in several):
+            elif value is several and any(isinstance(own, JointComponent) for own in several):
                 changed[what] = tuple(self.to.joints[own.name] for own in several)
         if len(held) == 2 and held[0] == held[1]:
             return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
-        found = entry.moved(changed, self._section) if changed else entry
+        found = entry.with_rigid_rods(changed, self._section) if changed else entry
         return "is of places that are at rest to each other here: left out" if found is None else found
 
     def _surface(self, own: Any) -> Any:
@@ -150,9 +150,9 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     layout = next(found for found in built.layout.rods if found.name == rod.name)
     fractions = layout.arclength / rod.stress_free.length
     places = r - center
-    stands = StandsFor(fractions, places, quat)
+    stands = ReplacedRod(fractions, places, quat)
     if rod.closed:
-        stands = StandsFor(
+        stands = ReplacedRod(
             np.append(fractions, 1.0), np.append(places, places[:1], 0), np.append(quat, quat[:1], 0)
         )
     vertices, faces = _surface(places, quat, layout.radius, layout.sides, rod.closed)

@@ -15,7 +15,7 @@ from rodsim.building.build import Built
 from rodsim.results import stored_states
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
-from rodsim.results.resuming import fault_of
+from rodsim.results.resume_state import describe_fault
 from rodsim.results.steady_rotation import SteadyRotation
 
 StartLike = Result | SteadyRotation | State | str | Path
@@ -112,7 +112,7 @@ def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
     """Raise ModelError if a stored state was changed after it was written, or if no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
     wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
-    fault = wrong[0] if wrong else fault_of(stored_states.parts(start.layout, stored))
+    fault = wrong[0] if wrong else describe_fault(stored_states.parts(start.layout, stored))
     if fault:
         where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
         raise ModelError(
@@ -152,7 +152,7 @@ def _fitting(owner: str, built: Built, state: State) -> State:
         if array.dtype.kind not in "fiu":
             raise ModelError(f"{name} State.{field} is of type {array.dtype}, expected float64.")
         arrays[field] = np.ascontiguousarray(array, dtype=float)
-    fault = fault_of(arrays)
+    fault = describe_fault(arrays)
     if fault:
         raise ModelError(f"{name} {fault}. Give a state of a result.")
     return state._replace(**arrays)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
-from rodsim.cli.messages import not_converged
+from rodsim.cli.exit_codes import CHECK_FAILED, NOT_CONVERGED, OK
+from rodsim.cli.messages import print_not_converged
 from rodsim.cli.scene_options import add_set, load_scene
 
 
@@ -40,7 +40,7 @@ def default_output(scene: Path) -> Path:
 def find_equilibrium(options: argparse.Namespace) -> int:
     """Find the equilibrium of a scene, audit it and return the exit code: rodsim equilibrium."""
     from rodsim.results.audit import audit
-    from rodsim.results.static_words import start_words, unstable_words
+    from rodsim.results.equilibrium_text import describe_instability, describe_origin
     from rodsim.scenes.equilibrium_settings import equilibrium_settings
     from rodsim.scenes.model_from_scene import translate
     from rodsim.statics.equilibria import equilibrium
@@ -58,16 +58,16 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
-        return not_converged(error, output)
-    ends_unstable = unstable_words(result.description)
+        return print_not_converged(error, output)
+    ends_unstable = describe_instability(result.description)
     code = NOT_CONVERGED if ends_unstable and result.statics["method"] == "newton" else OK
     if options.quiet:
         return code
-    for line in start_words(result.description):
+    for line in describe_origin(result.description):
         print(line)
     report = audit(result)
     print(report.text())
     print(f"written to {output}: {result.n_outputs} equilibria")
     if ends_unstable:
         print(ends_unstable)
-    return code if report.ok else LAW_BROKEN
+    return code if report.ok else CHECK_FAILED

@@ -8,23 +8,23 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from rodsim._compat import new_command_line
 from rodsim.cli.exit_codes import BAD_INPUT, OK
-from rodsim.cli.messages import short_warnings, user_errors, words
-from rodsim.cli.stopping import stopped, terminable
-from rodsim.old_names import new_command_line
+from rodsim.cli.messages import one_line_warnings, user_error_classes, words
+from rodsim.cli.signal_handling import raise_on_sigterm, report_stop
 
 # Module -> its commands. A module is imported if one of its commands is given; all are imported for the help. It adds its
 # commands, with the function to call as `act`. These functions import what they need when they are called: the help is quick,
 # and a command works if a library of another command is broken.
 COMMANDS = {
-    "rodsim.cli.starting": ("new",),
+    "rodsim.cli.new_command": ("new",),
     "rodsim.cli.run_command": ("run",),
     "rodsim.cli.equilibrium": ("equilibrium",),
     "rodsim.cli.modes": ("modes",),
     "rodsim.cli.studies": ("sweep", "converge"),
     "rodsim.cli.show": ("show", "plot", "render", "report", "view"),
-    "rodsim.cli.examining": ("info", "check", "audit", "compare", "export", "recover"),
-    "rodsim.cli.reproducing": ("validate", "reproduce"),
+    "rodsim.cli.inspection_commands": ("info", "check", "audit", "compare", "export", "recover"),
+    "rodsim.cli.validation_commands": ("validate", "reproduce"),
     "rodsim.cli.setup": ("doctor", "setup", "compile", "completion", "schema"),
 }
 
@@ -87,7 +87,7 @@ def _page(helps: Mapping[str, str]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command given by `arguments` (default: those of the process) and return the exit code."""
-    with short_warnings():
+    with one_line_warnings():
         given = new_command_line(sys.argv[1:] if arguments is None else arguments)
     top = parser(next((word for word in given if not word.startswith("-")), None))
     try:
@@ -104,17 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top.print_help()
         return BAD_INPUT
     try:
-        with terminable(), short_warnings():
+        with raise_on_sigterm(), one_line_warnings():
             code = int(options.act(options))
         _flush()
         return code
     except KeyboardInterrupt as stop:
-        return stopped(stop)
+        return report_stop(stop)
     except BrokenPipeError:
         sys.stderr.close()
         return OK
     except Exception as error:
-        if not isinstance(error, user_errors()):
+        if not isinstance(error, user_error_classes()):
             raise
         said = words(error)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:

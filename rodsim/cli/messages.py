@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError, ModelWarning
+from rodsim._compat import OldNameWarning
 from rodsim.cli.exit_codes import NOT_CONVERGED
-from rodsim.cli.scene_words import in_scene_words
-from rodsim.old_names import OldNameWarning
+from rodsim.cli.scene_advice import in_scene_terms
 
 _OURS = (ModelWarning, OldNameWarning)
 
 
-def user_errors() -> tuple[type[Exception], ...]:
+def user_error_classes() -> tuple[type[Exception], ...]:
     """Return the classes of errors that a user can cause; they are imported here, because the help has to be quick."""
     from rodsim.results.errors import ResultError
     from rodsim.scenes.errors import SceneError
@@ -32,11 +32,11 @@ def words(error: BaseException) -> str:
     """Return the message of an error, with a line for each problem, in terms of scenes and the command line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
-    return in_scene_words(str(error))
+    return in_scene_terms(str(error))
 
 
 @contextmanager
-def short_warnings() -> Iterator[None]:
+def one_line_warnings() -> Iterator[None]:
     """Print the warnings of rodsim as single lines, each once; other warnings are shown by Python as usual."""
     with warnings.catch_warnings():
         before, shown = warnings.showwarning, set()
@@ -46,7 +46,7 @@ def short_warnings() -> Iterator[None]:
                 before(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))
-                print(f"rodsim: {in_scene_words(str(message))}", file=sys.stderr)
+                print(f"rodsim: {in_scene_terms(str(message))}", file=sys.stderr)
 
         warnings.showwarning = show
         for category in _OURS:
@@ -54,9 +54,9 @@ def short_warnings() -> Iterator[None]:
         yield
 
 
-def not_converged(error: ConvergenceError, output: Path) -> int:
+def print_not_converged(error: ConvergenceError, output: Path) -> int:
     """Print why the computation failed and whether a result was saved in `output`; return the exit code."""
-    print(f"rodsim: {in_scene_words(str(error))}", file=sys.stderr)
+    print(f"rodsim: {in_scene_terms(str(error))}", file=sys.stderr)
     if error.result is None or error.result.n_outputs:
         print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
     else:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import LAW_BROKEN, OK
-from rodsim.cli.messages import not_converged
+from rodsim.cli.exit_codes import CHECK_FAILED, OK
+from rodsim.cli.messages import print_not_converged
 from rodsim.cli.scene_options import add_set, load_scene
-from rodsim.cli.stopping import stopped
+from rodsim.cli.signal_handling import report_stop
 
 if TYPE_CHECKING:
     from rodsim.scenes.model_from_scene import Loaded
@@ -68,7 +68,7 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate a scene, audit the result and return the exit code: rodsim run."""
-    from rodsim.chosen_steps import with_adaptive
+    from rodsim.adaptive_steps import with_adaptive
     from rodsim.scenes.model_from_scene import translate
     from rodsim.simulation import simulate
 
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     output = Path(options.output) if options.output else Path(options.scene).with_suffix(".vtkhdf")
     _check_output(output, Path(options.scene), options)
     settings = _settings(loaded, options)
-    before = _identity(output)
+    before = _file_identity(output)
     try:
         result = simulate(
             loaded.model,
@@ -89,9 +89,9 @@ def run(options: argparse.Namespace) -> int:
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
-        return not_converged(error, output)
+        return print_not_converged(error, output)
     except KeyboardInterrupt as stop:
-        return stopped(stop, *_going_on(options, output, before))
+        return report_stop(stop, *_resume_command(options, output, before))
     if options.quiet:
         return OK
     from rodsim.results.audit import audit as make_audit
@@ -106,22 +106,22 @@ def run(options: argparse.Namespace) -> int:
     for event in result.ended_by:
         print(f"ended at t = {result.t[-1]:.6g} s: {event}")
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
-    return OK if report.ok else LAW_BROKEN
+    return OK if report.ok else CHECK_FAILED
 
 
-def _going_on(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
+def _resume_command(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
     """Return the command that continues after a stop, and a note on the saved result, empty if there is none.
 
     `before`: identity of the result file when the run began. If this run has written a file, the command resumes it.
     """
     again, kept = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
-    if options.resume or _identity(output) not in (None, before):
+    if options.resume or _file_identity(output) not in (None, before):
         again = [argument for argument in again if argument not in ("--overwrite", "--resume")] + ["--resume"]
         kept = f"what was computed is in {output}"
     return again, kept
 
 
-def _identity(path: Path) -> object:
+def _file_identity(path: Path) -> object:
     """Return the identity (device, inode) of the result at `path`, or of its journal; None if there is neither."""
     from rodsim.results.journal import journal_of
 
@@ -163,8 +163,8 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
     """Raise ModelError if the result file cannot be written, or its existence contradicts the options."""
+    from rodsim.results.atomic_write import check_target
     from rodsim.results.journal import existing, has_result
-    from rodsim.results.whole_file import check_target
 
     if options.resume and options.overwrite:
         raise ModelError("--resume and --overwrite contradict each other; give one")

@@ -40,12 +40,12 @@ def read_scene_with(path: str | Path, values: Sequence[str]) -> Source:
     """
     from dataclasses import replace
 
-    from rodsim.scenes.old_words import new_path
+    from rodsim.scenes.deprecated_keys import new_path
     from rodsim.scenes.reading import read
     from rodsim.scenes.scene_checks import check
     from rodsim.scenes.yaml_data import parse_yaml, to_yaml
     from rodsim.studies.errors import StudyError
-    from rodsim.studies.paths import locate, with_values
+    from rodsim.studies.scene_paths import locate, with_values
 
     source = read(path)
     if not values:

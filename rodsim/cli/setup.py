@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rodsim.cli import schema_command
-from rodsim.cli.exit_codes import BAD_INPUT, FOUND_WRONG, OK
+from rodsim.cli.exit_codes import BAD_INPUT, OK, PROBLEM_FOUND
 from rodsim.compiling.families import FAMILIES as FAMILIES_OF_KERNELS
 
 SHELLS = ("bash", "zsh", "tcsh")
@@ -89,8 +89,8 @@ def _add_completion(commands: Any) -> None:
 
 def doctor(options: argparse.Namespace) -> int:
     """Examine the installation, print the findings and return the exit code: rodsim doctor."""
-    from rodsim.doctor.examination import examine
-    from rodsim.doctor.report_lines import BROKEN
+    from rodsim.doctor.findings import BROKEN
+    from rodsim.doctor.health_checks import examine
 
     findings = []
     for finding in examine(options.quick):
@@ -102,23 +102,23 @@ def doctor(options: argparse.Namespace) -> int:
         print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         print(f"broken: {', '.join(broken)}" if broken else "nothing is broken")
-    return FOUND_WRONG if broken else OK
+    return PROBLEM_FOUND if broken else OK
 
 
 def compile_kernels(options: argparse.Namespace) -> int:
     """Compile the kernels, print how many families and where, and return the exit code: rodsim compile."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         print("rodsim: NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it", file=sys.stderr)
-        return FOUND_WRONG
-    from rigid.compilation.cache_folder import report_not_kept
-    from rodsim.compiling.ahead import compile_ahead
+        return PROBLEM_FOUND
+    from rigid.compilation.cache_folder import report_not_cached
+    from rodsim.compiling.ahead_of_time import compile_ahead
 
     found = compile_ahead(options.families or None, options.processes, False if options.quiet else None)
     for outcome in found.failed:
         print(f"rodsim: family '{outcome.family}' is not compiled: {outcome.fault}", file=sys.stderr)
-    if found.not_kept:
-        report_not_kept(found.not_kept)
-        return FOUND_WRONG
+    if found.not_cached_reason:
+        report_not_cached(found.not_cached_reason)
+        return PROBLEM_FOUND
     compiled = [outcome for outcome in found.outcomes if outcome.kernels and not outcome.fault]
     before = len(found.outcomes) - len(compiled) - len(found.failed)
     rest = [f"{before} compiled before"] if before else []
@@ -128,7 +128,7 @@ def compile_kernels(options: argparse.Namespace) -> int:
         f"compiled {len(compiled)} of {len(found.outcomes)} families in {found.seconds:.0f} s{others}; "
         f"the code is in {found.folder}"
     )
-    return FOUND_WRONG if found.failed else OK
+    return PROBLEM_FOUND if found.failed else OK
 
 
 def completion(options: argparse.Namespace) -> int:
@@ -159,17 +159,17 @@ def _arguments(top: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Act
 
 def _names() -> dict[str, list[str]]:
     """Return the known values by destination of the argument, with the command if the destination is ambiguous."""
-    from discretization.time.em_names import KIN
+    from discretization.time.em_family import EM_FAMILY
     from discretization.time.families import FAMILIES
     from discretization.time.mechanical_stepper import CHARTS
     from rodsim import templates
     from rodsim.results.camera import VIEWS
-    from rodsim.results.fields import FIELDS
+    from rodsim.results.color_fields import FIELDS
     from rodsim.validation.registry import CASES
 
     return {
         "template": list(templates.ORDER),
-        "integrator": [*KIN, *FAMILIES],
+        "integrator": [*EM_FAMILY, *FAMILIES],
         "chart": list(CHARTS),
         "camera": list(VIEWS),
         "color": list(FIELDS),

@@ -42,7 +42,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-class Kind(NamedTuple):
+class DisplayKind(NamedTuple):
     """A way to show a result.
 
     Attributes
@@ -119,28 +119,30 @@ def view(options: argparse.Namespace) -> int:
 
 
 KINDS = {
-    "plot": Kind(
+    "plot": DisplayKind(
         "curves",
         "energies, momenta, residuals, paths over time",
         "picture (.png, .pdf, .svg); default: NAME-WHAT.png beside the result",
         ("what", "points"),
         plot,
     ),
-    "render": Kind(
+    "render": DisplayKind(
         "a picture or movie",
         "picture or movie of a result",
         ".png, .mp4 or .gif; default: NAME.png beside the result",
         ("time", "speed", "color", "camera"),
         render,
     ),
-    "report": Kind(
+    "report": DisplayKind(
         "a web page",
         "a result as one web page that opens without a network",
         "page, .html; default: beside the result",
         ("overwrite",),
         report,
     ),
-    "view": Kind("a window", "a result in a window, with a time slider", "", ("color", "camera"), view),
+    "view": DisplayKind(
+        "a window", "a result in a window, with a time slider", "", ("color", "camera"), view
+    ),
 }
 _BY_ENDING = {".html": "report", ".htm": "report", ".pdf": "plot", ".svg": "plot"}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rodsim.cli.exit_codes import NOT_CONVERGED, OK
 from rodsim.cli.scene_options import add_set, read_scene_with
-from rodsim.cli.stopping import stopped
+from rodsim.cli.signal_handling import report_stop
 
 
 def add_parsers(commands: Any) -> None:
@@ -93,11 +93,11 @@ def _add_workers(command: Any) -> None:
 def sweep(options: argparse.Namespace) -> int:
     """Run a study, write its table and pictures, and return the exit code: rodsim sweep."""
     from rodsim.studies.errors import StudyStopped
-    from rodsim.studies.sweeping import read_study, run_study
+    from rodsim.studies.study_runner import read_study, run_study
 
-    study = read_study(options.study, _keep(options.keep), _plots(options.plot))
+    study = read_study(options.study, _keep_option(options.keep), _plot_option(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
-    again = shlex.join(_again(options))
+    again = shlex.join(_resume_command(options))
     try:
         found = run_study(
             study,
@@ -109,7 +109,7 @@ def sweep(options: argparse.Namespace) -> int:
             limit=options.limit,
         )
     except KeyboardInterrupt as stop:
-        return stopped(stop, _again(options), f"what was done is in {folder}")
+        return report_stop(stop, _resume_command(options), f"what was done is in {folder}")
     except StudyStopped as error:
         print(f"rodsim: {error}; what was done is in '{folder}', `{again}` goes on", file=sys.stderr)
         return NOT_CONVERGED
@@ -132,7 +132,7 @@ def sweep(options: argparse.Namespace) -> int:
     return NOT_CONVERGED if found.failed else OK
 
 
-def _again(options: argparse.Namespace) -> list[str]:
+def _resume_command(options: argparse.Namespace) -> list[str]:
     """Return the command that continues a stopped study."""
     command = ["rodsim", "sweep", options.study]
     for name in ("output", "scheduler", "workers", "keep", "limit"):
@@ -143,7 +143,7 @@ def _again(options: argparse.Namespace) -> list[str]:
     return command
 
 
-def _keep(given: str | None) -> Any:
+def _keep_option(given: str | None) -> Any:
     """Return the choice of results to save from the option --keep; None if it is missing."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import ChosenEntry
@@ -156,7 +156,7 @@ def _keep(given: str | None) -> Any:
         raise StudyError(f"--keep {given}: give none, all, or numbers of cases as 0,7") from None
 
 
-def _plots(given: list[list[str]] | None) -> Any:
+def _plot_option(given: list[list[str]] | None) -> Any:
     """Return the pictures from the options --plot; None if there are none."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import PlotEntry
@@ -199,8 +199,8 @@ def converge(options: argparse.Namespace) -> int:
         found = refine(scene, options.measure, integrator=options.integrator, **settings)
     except KeyboardInterrupt as stop:
         if options.output is None:
-            return stopped(stop, kept="nothing is kept without -o")
-        return stopped(stop, ["rodsim", *options.given], f"what was done is in {options.output}")
+            return report_stop(stop, saved="nothing is kept without -o")
+        return report_stop(stop, ["rodsim", *options.given], f"what was done is in {options.output}")
     except StudyStopped as error:
         print(f"rodsim: {error}", file=sys.stderr)
         return NOT_CONVERGED

@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discretization.extent import extent
+from discretization.characteristic_length import extent
 from rigid import quaternions
 from rigid.checks import number, shown
 from rigid.system import Floats
-from rodsim.comparing.points import listed_parts, motion, parts_of, usual_points
-from rodsim.comparing.times import Aligned, Pair, Series, aligned
+from rodsim.comparing.material_points import default_points, describe_parts, motion, parts_of
+from rodsim.comparing.time_alignment import Aligned, Pair, Series, aligned
+from rodsim.components.point_syntax import parse_point
 from rodsim.html_tables import line, page, table, text
-from rodsim.parts.points import parse_point
-from rodsim.results.columns import ALGORITHMIC, ENERGIES
-from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.atomic_write import atomic_file
+from rodsim.results.audit_columns import ALGORITHMIC, ENERGIES
+from rodsim.results.errors import ResultError, check_path
 from rodsim.results.gear_history import GearHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.part_energies import PartEnergy, energies_by_part
 from rodsim.results.result import Result, check_result
-from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from rodsim.model import Model
 
-FARTHEST = "the farthest that a point goes in A"
-SHOWN = 60  # largest number of rows of the table in text
-ROUNDING_TOLD = 1e-9  # relative to the scale: smaller interpolation errors are not reported
+LARGEST_EXCURSION = "the farthest that a point goes in A"
+MAX_ROWS = 60  # largest number of rows of the table in text
+REPORTED_ERROR = 1e-9  # relative to the scale: smaller interpolation errors are not reported
 LONGEST_NAME = 80  # largest number of characters of a result's name in one line
 
 
@@ -146,7 +146,7 @@ class Comparison:
             At most 60 rows; a .csv file has all, see `write`.
         """
         lines = [f"A: {self.a}", f"B: {self.b}", ""]
-        rows = self.rows[:SHOWN]
+        rows = self.rows[:MAX_ROWS]
         width = max([len(row.quantity) for row in rows] + [8])
         head = f"{'|A - B| of':{width}s}  {'largest':>10s}  {'at t (s)':>9s}  {'final':>10s}  {'rms':>10s}  {'relative':>9s}"
         lines.append(f"{head}  to")
@@ -155,8 +155,8 @@ class Comparison:
                 f"{row.quantity:{width}s}  {row.largest:10.3e}  {row.at:9.4g}  {row.final:10.3e}  {row.rms:10.3e}  "
                 f"{row.relative:9.2e}  {row.scale:.4g} {row.unit}, {row.of_scale}"
             )
-        if len(self.rows) > SHOWN:
-            lines.append(f"and {len(self.rows) - SHOWN} rows more; a .csv file has all")
+        if len(self.rows) > MAX_ROWS:
+            lines.append(f"and {len(self.rows) - MAX_ROWS} rows more; a .csv file has all")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def _repr_html_(self) -> str:
@@ -175,7 +175,7 @@ class Comparison:
             for x in self.rows
         ]
         notes = [line(f"note: {note}") for note in self.notes]
-        shown = table(header, rows, most=SHOWN)
+        shown = table(header, rows, most=MAX_ROWS)
         return page("Comparison", line(f"A: {self.a}"), line(f"B: {self.b}"), shown, *notes)
 
     def csv(self) -> str:
@@ -222,13 +222,13 @@ class Comparison:
         ResultError
             If `path` has another ending.
         """
-        target = checked_path("compare", path)
+        target = check_path("compare", path)
         as_text = {".csv": self.csv, ".json": self.to_json, ".txt": lambda: self.text() + "\n"}
         if target.suffix.lower() not in as_text:
             raise ResultError(
                 f"compare: '{target}': no table of kind '{target.suffix}'; end it in .csv, .json or .txt"
             )
-        with whole_file(target) as file:
+        with atomic_file(target) as file:
             file.write_text(as_text[target.suffix.lower()](), encoding="utf-8")
         return target
 
@@ -250,10 +250,10 @@ class Comparison:
         ResultError
             If `path` has an ending that cannot be drawn.
         """
-        from rodsim.comparing.picture import draw
+        from rodsim.comparing.comparison_plot import draw
 
         title = f"A (full): {self.a}\nB (dashed): {self.b}"
-        return draw(title, self.points, self.energies, self.forces, checked_path("compare", path))
+        return draw(title, self.points, self.energies, self.forces, check_path("compare", path))
 
 
 def compare(
@@ -295,21 +295,21 @@ def compare(
     >>> compare("run.vtkhdf", result).worst()
     0.0
     """
-    from rodsim.comparing.operands import results_of  # loads the modules that run models
+    from rodsim.comparing.operands import comparison_results  # loads the modules that run models
 
-    opened = results_of(a, b)
+    opened = comparison_results(a, b)
     for result in opened:
         check_result("compare", result)
     first, second = opened
     called = names or (_name_of(first, "A"), _name_of(second, "B"))
     files = (f"A ({called[0]})", f"B ({called[1]})")
     notes: list[str] = []
-    chosen = _chosen(first, second, files, points, notes)
-    both = _Both(first, second, files, [])
+    chosen = _point_pairs(first, second, files, points, notes)
+    both = _Comparer(first, second, files, [])
     pairs = _points(both, chosen, notes)
     energies, forces = _energies(both), _forces(both)
     rows = both.rows
-    missed = [row for row in rows if row.interpolation > ROUNDING_TOLD * row.scale]
+    missed = [row for row in rows if row.interpolation > REPORTED_ERROR * row.scale]
     if missed:
         worst = max(missed, key=lambda row: row.interpolation / max(row.scale, 1e-300))
         notes.append(
@@ -341,16 +341,16 @@ def _name_of(result: Result, otherwise: str) -> str:
     return f"{where}: {how}" if how else where
 
 
-def _chosen(
+def _point_pairs(
     a: Result, b: Result, files: tuple[str, str], points: Sequence[str] | None, notes: list[str]
 ) -> list[tuple[str, str]]:
     """Return the pairs of points to compare, by their names in each result; add a note about parts that only one has."""
     if points is not None:
         if isinstance(points, str) or not all(isinstance(text, str) for text in points):
             raise ResultError(f"compare: points = {shown(points)}; give a list of names")
-        return [_split(text, a, b) for text in points]
-    usual = usual_points(a, b)
-    have = f"{files[0]} has {listed_parts(a)}; {files[1]} has {listed_parts(b)}"
+        return [_split_names(text, a, b) for text in points]
+    usual = default_points(a, b)
+    have = f"{files[0]} has {describe_parts(a)}; {files[1]} has {describe_parts(b)}"
     if not usual:
         raise ResultError(
             f"compare: no part is in both by the same name: {have}; give points, as 'part of A@1=part of B@1'"
@@ -361,7 +361,7 @@ def _chosen(
     return [(text, text) for text in usual]
 
 
-def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
+def _split_names(text: str, a: Result, b: Result) -> tuple[str, str]:
     """Return the names on both sides of "=", unless a part has "=" in its name."""
     known = {*parts_of(a), *parts_of(b)}
     point = parse_point(text, known)
@@ -371,7 +371,7 @@ def _split(text: str, a: Result, b: Result) -> tuple[str, str]:
     return one.strip(), two.strip()
 
 
-class _Both(NamedTuple):
+class _Comparer(NamedTuple):
     """Two results, and the rows of the quantities that have been compared."""
 
     a: Result
@@ -392,7 +392,7 @@ class _Both(NamedTuple):
         self.rows.append(Row(kind, quantity, unit, scale, of_scale, *measures, same.rounding))
 
 
-def _points(both: _Both, chosen: list[tuple[str, str]], notes: list[str]) -> list[Pair]:
+def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) -> list[Pair]:
     """Compare positions and rotations of points: add rows and notes, and return the paths of the points."""
     pairs, between, turned = [], [], set()
     ways: list[float] = []
@@ -407,13 +407,13 @@ def _points(both: _Both, chosen: list[tuple[str, str]], notes: list[str]) -> lis
         ]
         same = both.aligned(of_a.r, of_b.r)
         ways.append(float(np.linalg.norm(same.a - same.a[0], axis=1).max()))
-        both.add("point", label, "m", 0.0, FARTHEST, same)
+        both.add("point", label, "m", 0.0, LARGEST_EXCURSION, same)
         pairs.append(same.pair(label))
         # a rigid body has one rotation, reported once for each body; rotations count from the start, whatever the axes
         of_bodies = of_a.part in both.a.bodies and of_b.part in both.b.bodies
         if not of_bodies or (of_a.part, of_b.part) not in turned:
             turned.add((of_a.part, of_b.part))
-            _add_turn(both, label, of_a.quat, of_b.quat)
+            _add_rotation(both, label, of_a.quat, of_b.quat)
     # one scale for all points: for a point that hardly moves every difference would be large relative to its path
     both.rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in both.rows]
     if between:
@@ -421,7 +421,7 @@ def _points(both: _Both, chosen: list[tuple[str, str]], notes: list[str]) -> lis
     return pairs
 
 
-def _add_turn(both: _Both, label: str, qa: Floats, qb: Floats) -> None:
+def _add_rotation(both: _Comparer, label: str, qa: Floats, qb: Floats) -> None:
     """Compare rotations since the start: add the row of the angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T."""
     since = []
     for quat in (qa, qb):
@@ -436,7 +436,7 @@ def _add_turn(both: _Both, label: str, qa: Floats, qb: Floats) -> None:
     both.add("turn", f"{label}, turn", "rad", 1.0, "one radian", angles)
 
 
-def _energies(both: _Both) -> list[Pair]:
+def _energies(both: _Comparer) -> list[Pair]:
     """Compare the energies of the models, then those of the parts that both have: add rows, and return the histories."""
     pairs = []
     columns = [*ENERGIES, "work", "dissipation", ALGORITHMIC]
@@ -459,7 +459,7 @@ def _energies(both: _Both) -> list[Pair]:
     return pairs
 
 
-def _forces(both: _Both) -> list[Pair]:
+def _forces(both: _Comparer) -> list[Pair]:
     """Compare joint forces and moments: add rows, and return the histories of the forces."""
     pairs = []
     results = both.a, both.b
@@ -469,12 +469,12 @@ def _forces(both: _Both) -> list[Pair]:
     for name in both.a.joints:
         if name not in both.b.joints:
             continue
-        carried_a, carried_b = (_carried(r.joint(name)) for r in results)
+        carried_a, carried_b = (_joint_loads(r.joint(name)) for r in results)
         strongest = np.abs(carried_a["force"]).max() * size if "force" in carried_a else 0.0
         for what in [what for what in carried_a if what in carried_b]:
             in_a, in_b = carried_a[what], carried_b[what]
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
-            if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
+            if largest == 0.0 or (what == "moment" and largest < REPORTED_ERROR * strongest):
                 continue  # a joint that transmits no moment has one of round-off size
             same = both.aligned(in_a, in_b)
             scale = float(np.linalg.norm(same.a, axis=1).max())
@@ -485,7 +485,7 @@ def _forces(both: _Both) -> list[Pair]:
     return pairs
 
 
-def _carried(joint: JointHistory) -> dict[str, Floats]:
+def _joint_loads(joint: JointHistory) -> dict[str, Floats]:
     """Return force and moment of a joint (T, 3); for a gear what it exerts in each coupled joint (T, 1)."""
     if isinstance(joint, GearHistory):
         return {name.replace("_", " ", 2): values[:, None] for name, values in joint.table().items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rigid.checks import shown
 from rigid.errors import ModelError
-from rodsim.chosen_steps import OF_STEPS, Adaptive, with_adaptive
+from rodsim.adaptive_steps import STEP_KEYS, Adaptive, with_adaptive
 from rodsim.model import Model
 from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
@@ -19,7 +19,7 @@ def is_scene(path: str | Path) -> bool:
     return Path(path).suffix.lower() in (".yaml", ".yml")
 
 
-def result_of(
+def open_or_run(
     path: str | Path,
     integrator: str | None = None,
     dt: float | None = None,
@@ -48,7 +48,7 @@ def result_of(
         return simulate(
             loaded.model.rigidified() if rigid else loaded.model,
             scene.t_end,
-            with_adaptive({name: getattr(scene, name) for name in OF_STEPS}).get("dt") if dt is None else dt,
+            with_adaptive({name: getattr(scene, name) for name in STEP_KEYS}).get("dt") if dt is None else dt,
             scene.integrator if integrator is None else integrator,
             output_every=every,
             chart=scene.chart if integrator is None else None,  # belongs to the scene's integrator
@@ -63,25 +63,25 @@ def result_of(
 Comparable = Result | Model | Path | str
 
 
-def results_of(a: Comparable, b: Comparable) -> tuple[Result, Result]:
+def comparison_results(a: Comparable, b: Comparable) -> tuple[Result, Result]:
     """Return the two results that `compare` compares: open files, run scenes, and run a model in memory as the other was.
 
     Raises ResultError if neither defines how to run a model, or an argument is none of these.
     """
-    first, second = (_opened(x) if not isinstance(x, Model) else x for x in (a, b))
+    first, second = (_open_result(x) if not isinstance(x, Model) else x for x in (a, b))
     if isinstance(first, Model):
         if isinstance(second, Model):
             raise ResultError(
                 f"compare: {first!r} and {second!r} say not how long to run; give what `simulate` returns for one of them"
             )
-        return _run_as(second, first), second
-    return first, _run_as(first, second) if isinstance(second, Model) else second
+        return _run_with_settings_of(second, first), second
+    return first, _run_with_settings_of(first, second) if isinstance(second, Model) else second
 
 
-def _opened(given: object) -> Result:
+def _open_result(given: object) -> Result:
     """Return the result of a path or a result; raise ResultError for anything else."""
     if isinstance(given, str | Path):
-        return result_of(given, progress=False) if is_scene(given) else Result.load(given)
+        return open_or_run(given, progress=False) if is_scene(given) else Result.load(given)
     if not isinstance(given, Result):
         raise ResultError(
             f"compare: {shown(given)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be run as "
@@ -90,7 +90,7 @@ def _opened(given: object) -> Result:
     return given
 
 
-def _run_as(result: Result, model: Model) -> Result:
+def _run_with_settings_of(result: Result, model: Model) -> Result:
     """Run the model with the settings of the run of a result."""
     run = result.description.get("run", {})
     missing = [name for name in ("t_end", "dt", "integrator") if name not in run]

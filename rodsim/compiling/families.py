@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rigid.inertia import MassProperties
     from rodsim import Model, Section
-    from rodsim.parts.model_parts import Body
+    from rodsim.components.model_parts import Body
 
 DT, T_END = 1e-3, 2e-3  # two steps, s
 

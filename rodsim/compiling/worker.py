@@ -39,7 +39,7 @@ def _compiled(address: str) -> dict[str, Any]:
     """
     from numba.core import event
 
-    from rigid.compilation.cache_folder import why_not_kept
+    from rigid.compilation.cache_folder import why_not_cached
 
     module, _, function = address.partition(":")
     began, fault = time.process_time(), ""
@@ -50,4 +50,4 @@ def _compiled(address: str) -> dict[str, Any]:
             fault = f"{type(error).__name__}: {error}"
     seconds = time.process_time() - began
     kernels = len(recorder.buffer) // 2
-    return {"kernels": kernels, "seconds": seconds, "fault": fault, "not_kept": why_not_kept()}
+    return {"kernels": kernels, "seconds": seconds, "fault": fault, "not_kept": why_not_cached()}

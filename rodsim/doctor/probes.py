@@ -98,7 +98,7 @@ def cache() -> dict[str, Any]:
     beside = [
         x
         for x in folder.parent.glob("*")
-        if x.is_dir() and cache_folder.is_of_a_version(x.name) and x != folder
+        if x.is_dir() and cache_folder.is_version_folder(x.name) and x != folder
     ]
     return {
         "folder": str(folder),

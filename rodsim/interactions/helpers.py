@@ -5,17 +5,17 @@ Poses and duals are arrays (frames, 4, 3).
 
 import cmath
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.linear_algebra import dot
 
 
-@small_kernel
+@inline_kernel
 def norm(a):
     """Return the norm |a| as the square root of a . a, which accepts complex steps."""
     return cmath.sqrt(dot(a, a))
 
 
-@small_kernel
+@inline_kernel
 def along(y, k, U):
     """Return the direction sum_i U_i d_i in inertial axes; U (3,): components in the axes of frame k."""
     a = y[k]
@@ -26,14 +26,14 @@ def along(y, k, U):
     )
 
 
-@small_kernel
+@inline_kernel
 def push(out, k, f):
     """Add f to the dual of the position of anchor k: minus the force on it, N."""
     for l in range(3):
         out[k, 0, l] += f[l]
 
 
-@small_kernel
+@inline_kernel
 def turn(out, k, U, f):
     """Add f to the dual of the direction `along(y, k, U)`."""
     for l in range(3):

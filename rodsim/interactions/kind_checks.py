@@ -11,9 +11,9 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.kinds import COMPLEX_STEP, Kind
 from rigid.system import Floats
-from rodsim.interactions import calling
+from rodsim.interactions import kernel_calls
 from rodsim.interactions.compile_errors import explain
-from rodsim.interactions.preparing import ANCHOR
+from rodsim.interactions.user_functions import ANCHOR
 
 TRIES = 4  # number of random configurations
 RATE = 10.0  # 1/s, reciprocal of the length of a step
@@ -88,8 +88,8 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
     """Raise ModelError for the first law of an energy that does not hold."""
     _check_compiles(owner, kind, ("value", "dual"))
     for y0, y1, numbers in _samples(kind, count, X, length):
-        V0, V1 = calling.value(kind, y0, numbers), calling.value(kind, y1, numbers)
-        f = calling.dual(kind, y0, y1, numbers)
+        V0, V1 = kernel_calls.value(kind, y0, numbers), kernel_calls.value(kind, y1, numbers)
+        f = kernel_calls.dual(kind, y0, y1, numbers)
         _finite(owner, "value", [V0, V1])
         _finite(owner, "dual", f)
         size = abs(V0) + abs(V1) + _size(f) * length
@@ -104,12 +104,12 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
         _judge(
             owner,
             "dual(y1, y0) = dual(y0, y1)",
-            calling.dual(kind, y1, y0, numbers) - f,
+            kernel_calls.dual(kind, y1, y0, numbers) - f,
             _size(f),
             "let both ends count alike in `dual`",
         )
         _check_analytic(owner, "dual", kind, numbers, (y0, y1))
-        moved = calling.value(kind, _moved(y0, length), numbers)
+        moved = kernel_calls.value(kind, _moved(y0, length), numbers)
         _judge(
             owner,
             "a common displacement leaves its value",
@@ -128,7 +128,7 @@ def check_dissipation(
     _check_compiles(owner, kind, ("dual", "bend"))
     for y0, y1, numbers in _samples(kind, count, X, length):
         dy = y1 - y0
-        f = calling.dual(kind, y0, y1, numbers, RATE)
+        f = kernel_calls.dual(kind, y0, y1, numbers, RATE)
         _finite(owner, "step_dual", f)
         lost = float(np.sum(f * dy).real)
         size = _size(f) * _size(dy)
@@ -140,7 +140,7 @@ def check_dissipation(
         _judge(
             owner,
             "step_dual(y1, y0) = -step_dual(y0, y1)",
-            calling.dual(kind, y1, y0, numbers, RATE) + f,
+            kernel_calls.dual(kind, y1, y0, numbers, RATE) + f,
             _size(f),
             "let it be odd in the change, its other factors averages over both ends",
         )
@@ -149,7 +149,7 @@ def check_dissipation(
         _judge(
             owner,
             "a common displacement leaves its dual",
-            calling.dual(kind, _moved(y0, length), _moved(y1, length), numbers, RATE) - f,
+            kernel_calls.dual(kind, _moved(y0, length), _moved(y1, length), numbers, RATE) - f,
             _size(f),
             "let it depend on differences of places alone",
         )
@@ -161,7 +161,10 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
     """Raise ModelError for the first law of a kind with internal states that does not hold; states are the last parameters."""
     _check_compiles(owner, kind, ("dual",))
     for y0, y1, numbers in _samples(kind, count, X, length):
-        f, x1 = calling.dual(kind, y0, y1, numbers, RATE), calling.settled(kind, y0, y1, numbers, RATE)
+        f, x1 = (
+            kernel_calls.dual(kind, y0, y1, numbers, RATE),
+            kernel_calls.updated_states(kind, y0, y1, numbers, RATE),
+        )
         if not np.all(np.isfinite(x1)):
             raise ModelError(
                 f"{owner}: `evolve` has no solution at poses drawn at random; let its rows depend on all of x1, smoothly, and "
@@ -170,7 +173,10 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
         _finite(owner, "step_dual", f)
         _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
         moved = (_moved(y0, length), _moved(y1, length), numbers, RATE)
-        for found, here in ((calling.dual(kind, *moved), f), (calling.settled(kind, *moved), x1)):
+        for found, here in (
+            (kernel_calls.dual(kind, *moved), f),
+            (kernel_calls.updated_states(kind, *moved), x1),
+        ):
             _judge(
                 owner,
                 "a common displacement leaves its dual and its states",
@@ -191,38 +197,40 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
 
 def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
     """Return the energy that a step dissipates, J, and its round-off; stored energy includes that of the internal states."""
-    f, x1 = calling.dual(kind, y0, y1, X, RATE), calling.settled(kind, y0, y1, X, RATE)
-    at_end = np.concatenate([X[: -kind.own], x1])
-    kept = [calling.kept(kind, y, own).real for y, own in ((y0, X), (y1, at_end))]
+    f, x1 = kernel_calls.dual(kind, y0, y1, X, RATE), kernel_calls.updated_states(kind, y0, y1, X, RATE)
+    at_end = np.concatenate([X[: -kind.n_internal], x1])
+    kept = [kernel_calls.stored_energy(kind, y, own).real for y, own in ((y0, X), (y1, at_end))]
     lost = float(np.sum(f * (y1 - y0)).real) - (kept[1] - kept[0])
     return lost, EXACT * (_size(f) * _size(y1 - y0) + float(np.abs(kept).max()))
 
 
-def with_facts_of_steps(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
+def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
     """Return the kind with facts about its internal states: whether they conserve energy and whether they jump in a short step.
 
     Both are tested at the random poses of the other checks. A kind without states is returned as it is.
     """
-    if kind.evolves is None:
+    if kind.state_equations is None:
         return kind
     conserves, reverses = not kind.works, False
     for y0, y1, numbers in _samples(kind, count, X, length):
         if conserves:
             lost, rounding = _lost(kind, y0, y1, numbers)
             conserves = abs(lost) <= rounding
-        x0, x1 = numbers[-kind.own :], calling.settled(kind, y0, y0, numbers, AT_ONCE)
+        x0, x1 = numbers[-kind.n_internal :], kernel_calls.updated_states(kind, y0, y0, numbers, AT_ONCE)
         reverses |= _size(x1 - x0) > CHANGED * _size(x0)
-    return kind._replace(evolves=kind.evolves._replace(conserves=conserves, reverses=reverses))
+    return kind._replace(
+        state_equations=kind.state_equations._replace(conserves=conserves, reverses=reverses)
+    )
 
 
-def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
+def frames_with_torque(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
     """Return, for each frame, True if the kind exerts a torque on it even with the anchor at the frame's origin."""
     found = np.zeros(kind.arity, bool)
     for y0, y1, numbers in _samples(kind, count, X, length, seed=2):
         numbers = numbers.copy()
         for k in range(kind.arity):
             numbers[ANCHOR * k : ANCHOR * k + 3] = 0.0
-        f = calling.dual(kind, y0, y1, numbers)
+        f = kernel_calls.dual(kind, y0, y1, numbers)
         found |= np.abs(f[:, 1:]).max(axis=(1, 2)) > 0.0
     return tuple(bool(x) for x in found)
 
@@ -263,11 +271,12 @@ def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) ->
 
     Derivatives are compared along displacements and rotations of each frame, the only possible directions.
     """
-    f = calling.dual(kind, y, y, X)
+    f = kernel_calls.dual(kind, y, y, X)
     _finite(owner, "dual", f)
-    z = calling.directions(y)
+    z = kernel_calls.unit_motions(y)
     by_steps = (
-        np.array([calling.value(kind, y + 1j * COMPLEX_STEP * each, X).imag for each in z]) / COMPLEX_STEP
+        np.array([kernel_calls.value(kind, y + 1j * COMPLEX_STEP * each, X).imag for each in z])
+        / COMPLEX_STEP
     )
     found = np.array([np.sum(f * each).real for each in z])
     size = max(_size(by_steps), _size(found))
@@ -287,7 +296,7 @@ def _check_analytic(
     y0, y1 = ends
 
     def function(end: Any) -> Any:
-        return calling.dual(kind, y0, end, X, lam)
+        return kernel_calls.dual(kind, y0, end, X, lam)
 
     rng = np.random.default_rng(3)
     z = rng.normal(size=y1.shape)
@@ -314,16 +323,16 @@ def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
 
 def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
     """Raise ModelError if `rate_dual` is not linear in the rates, or not the limit of `step_dual` for short steps."""
-    f = calling.rate_dual(kind, y, z, X)
+    f = kernel_calls.rate_dual(kind, y, z, X)
     _finite(owner, "rate_dual", f)
     _judge(
         owner,
         "rate_dual is linear in z",
-        calling.rate_dual(kind, y, -2.0 * z, X) + 2.0 * f,
+        kernel_calls.rate_dual(kind, y, -2.0 * z, X) + 2.0 * f,
         _size(f),
         "let it be a matrix of the poses times z",
     )
     h = 1e-4 / _size(z)  # a step of 1e-4: the error is its square, and 1e-12 by round-off
-    short = calling.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
+    short = kernel_calls.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
     law = "step_dual(y, y + h z, h) is rate_dual(y, z) for short steps"
     _judge(owner, law, short - f, max(_size(f), _size(short)), "divide the change by h", SLOPE)

@@ -26,7 +26,7 @@ from discretization.space.laws.writing import functions_of, helpers
 from rigid.checks import shown
 from rigid.compilation.generated_modules import load_module
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MOST_FRAMES, MOST_STRAINS, Kind, Straining, no_bend
+from rigid.interactions.kinds import MAX_FRAMES, MAX_STRAINS, Kind, StrainEnergy, no_bend
 from rigid.interactions.measures import WIDTHS
 from rigid.interactions.torsion_spring import TURN
 from rigid.system import Floats
@@ -38,7 +38,7 @@ RESERVED = {*LAW_FUNCTIONS, "pi"}
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasureTerm:
     """Hold a named measure between two frames a, b of an interaction."""
 
     name: str
@@ -48,11 +48,11 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Written:
+class EnergyExpression:
     """Hold the text of an energy and the measures in it."""
 
     text: str  # energy in canonical form
-    measures: tuple[Measured, ...]
+    measures: tuple[MeasureTerm, ...]
 
     @property
     def name(self) -> str:
@@ -82,15 +82,15 @@ class Written:
         return sum(WIDTHS[m.word] for m in self.measures)
 
 
-def written(owner: str, text: str, measures: tuple[Measured, ...]) -> Written:
+def parse_energy(owner: str, text: str, measures: tuple[MeasureTerm, ...]) -> EnergyExpression:
     """Check a text and its measures and return them; ModelError if the text is not an energy of exactly these measures."""
-    if not 1 <= len(measures) <= MOST_STRAINS:
-        raise ModelError(f"{owner}: has {len(measures)} measures; give one to {MOST_STRAINS}")
+    if not 1 <= len(measures) <= MAX_STRAINS:
+        raise ModelError(f"{owner}: has {len(measures)} measures; give one to {MAX_STRAINS}")
     variables = tuple(m.name for m in measures)
     for name in variables:
         if not name.isidentifier() or name in RESERVED:
             raise ModelError(f"{owner}: {shown(name)} cannot name a measure; choose another word")
-    found = Written(canonical(owner, text, variables), measures)
+    found = EnergyExpression(canonical(owner, text, variables), measures)
     used = set(re.findall(r"[^\W\d]\w*", found.text))
     unused = [name for name in variables if name not in used]
     if unused:
@@ -106,29 +106,29 @@ def from_name(name: str) -> Kind | None:
         return None
     text, *rest = name.removeprefix(_PREFIX).split("; ")
     parts = [_MEASURE.fullmatch(each) for each in rest]
-    measures = tuple(Measured(m[1], m[2], int(m[3]), int(m[4])) for m in parts if m is not None)
-    fits = all(m.word in WIDTHS and max(m.a, m.b) < MOST_FRAMES and m.a != m.b for m in measures)
+    measures = tuple(MeasureTerm(m[1], m[2], int(m[3]), int(m[4])) for m in parts if m is not None)
+    fits = all(m.word in WIDTHS and max(m.a, m.b) < MAX_FRAMES and m.a != m.b for m in measures)
     try:
-        found = written("energy", text, measures) if fits and all(parts) else None
+        found = parse_energy("energy", text, measures) if fits and all(parts) else None
     except ModelError as error:
         raise ValueError(str(error)) from None
     if found is None or found.name != name:
         raise ValueError(f"{shown(name)} is no energy of measures")
-    return kind_of(found)
+    return energy_kind(found)
 
 
-def kind_of(own: Written) -> Kind:
+def energy_kind(own: EnergyExpression) -> Kind:
     """Return the kind of an energy, registered."""
     return INTERACTIONS.register(_kind(own))
 
 
 @functools.cache
-def _kind(own: Written) -> Kind:
+def _kind(own: EnergyExpression) -> Kind:
     """Load the generated module of an energy and return its kind."""
     module = load_module(_source(own))
     count, first = len(own.measures), own.first_parameter + len(own.parameters)
     angles = all(m.word == "angle" for m in own.measures)
-    straining = Straining(
+    strain_energy = StrainEnergy(
         count,
         module.strains,
         module.strains_dual,
@@ -136,7 +136,7 @@ def _kind(own: Written) -> Kind:
         functools.partial(_shifted, first),
         TURN if angles else 0.0,
     )
-    return Kind(own.name, own.frames, 0, module.value, module.dual, no_bend, straining=straining)
+    return Kind(own.name, own.frames, 0, module.value, module.dual, no_bend, strain_energy=strain_energy)
 
 
 def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
@@ -145,13 +145,15 @@ def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
     return X
 
 
-def numbers_of(own: Written, of_measures: list[Floats], parameters: dict[str, float]) -> Floats:
+def energy_parameters(
+    own: EnergyExpression, of_measures: list[Floats], parameters: dict[str, float]
+) -> Floats:
     """Return the numbers of one interaction, with constant stresses of zero."""
     values = [parameters[name] for name in own.parameters]
     return np.concatenate([*of_measures, values, np.zeros(len(own.measures))])
 
 
-def _source(own: Written) -> str:
+def _source(own: EnergyExpression) -> str:
     """Return the source text of the module with the functions of the kind."""
     count, first = len(own.measures), own.first_parameter
     constant = first + len(own.parameters)
@@ -173,21 +175,21 @@ def _source(own: Written) -> str:
             "from discretization.space.laws import slopes",
             "from discretization.space.laws.functions import PARAMETERS",
             "from rigid.compilation import real_functions as real",
-            "from rigid.compilation.decorators import small_kernel",
+            "from rigid.compilation.decorators import inline_kernel",
             "from rigid.interactions import measures",
             "from rigid.interactions.kinds import dual_function, stress_function, value_function",
             "",
             f"AT = {first} - PARAMETERS",
             "",
             "",
-            *functions_of(tree_of(own.text, own.variables), "small_kernel", "small_kernel"),
+            *functions_of(tree_of(own.text, own.variables), "inline_kernel", "inline_kernel"),
             "",
-            "@small_kernel",
+            "@inline_kernel",
             "def strains_of(y, X):",
             f"    return ({', '.join([*strains, *['0j'] * (6 - count)])})",
             "",
             "",
-            "@small_kernel",
+            "@inline_kernel",
             "def spread(y0, y1, X, w, out):",
             f"    measures.clear_duals(out, {own.frames})",
             *spread,
@@ -226,7 +228,7 @@ def _source(own: Written) -> str:
     )
 
 
-def asks_to_turn(measured: Measured) -> dict[int, Any]:
+def acts_on_axes(measured: MeasureTerm) -> dict[int, Any]:
     """Return, for each of its two frames, True if the measure acts on its axes wherever its points are."""
     free = ("distance", "strain")
     return {

@@ -9,13 +9,13 @@ import numpy as np
 from discretization.time.integrate import Trajectory, integrate
 from rigid import signals
 from rigid.inertia import Box
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
+from rodsim.components.argument_types import ChartName
 from rodsim.model import Model
 from rodsim.papers.claims import Line, Study, drift, halved, largest, listed, named, sweep, sweep_runs
 from rodsim.papers.free_body import alternating
 from rodsim.papers.scheme_properties import momenta
-from rodsim.parts.argument_types import ChartName
 
 NAME = "closed-loop"
 H = 0.1

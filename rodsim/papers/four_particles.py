@@ -11,7 +11,7 @@ import sympy as sp
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid.errors import ConvergenceError
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.symbolic.systems import Part, symbolic_system
 from rigid.system import Floats
 from rodsim.papers.claims import Study, curves, drift, halved, named, relative_drift, sweep

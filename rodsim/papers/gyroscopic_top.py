@@ -9,7 +9,7 @@ import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid.inertia import MassProperties
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.symbolic.lagrange_top import lagrange_top
 from rigid.system import Floats
 from rodsim.model import Model

@@ -11,7 +11,7 @@ from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
 from rigid import quaternions
 from rigid.charts.multibody import rotating_body
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Study, drift, halved, largest, named, sweep
 

@@ -15,7 +15,7 @@ from discretization.time.integrate import integrate
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import largest, sweep

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.symbolic.systems import Part, symbolic_system
 from rodsim.papers.claims import Line, Study, drift, halved, largest, sweep
 

@@ -10,7 +10,7 @@ from discretization.time.bubnov import GlobalSolution, solve_global
 from discretization.time.integrate import Trajectory, integrate
 from discretization.time.quadrature import gauss
 from rigid.inertia import Box
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import Convergence, Line, Study, drift, largest, listed, momentum_constraints, sweep

@@ -16,8 +16,10 @@ from discretization.time.integrate import Trajectory, integrate
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import symplectic_defect
 from rigid.inertia import Box
-from rigid.mechanics.mechanical import SINGULAR_MASS, MechanicalSystem
+from rigid.mechanics.mechanical_system import SINGULAR_MASS, MechanicalSystem
 from rigid.system import Floats
+from rodsim.components.argument_types import RodMass
+from rodsim.components.sections import Section
 from rodsim.model import Model
 from rodsim.papers import scheme_properties
 from rodsim.papers.claims import drift, largest, observed_order, sweep_runs
@@ -30,8 +32,6 @@ from rodsim.papers.scheme_properties import (
     rows,
     vector_drift,
 )
-from rodsim.parts.argument_types import RodMass
-from rodsim.parts.sections import Section
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
 

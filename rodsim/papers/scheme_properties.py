@@ -9,15 +9,15 @@ from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from discretization.time.em_names import em_integrator
+from discretization.time.em_family import em_integrator
 from discretization.time.integrate import Trajectory
 from discretization.time.integrators import parse
-from discretization.time.promises import promises_of
-from rigid.mechanics.mechanical import SINGULAR_MASS, MechanicalSystem
+from discretization.time.invariants import declared_invariants
+from rigid.mechanics.mechanical_system import SINGULAR_MASS, MechanicalSystem
 from rigid.system import Floats
+from rodsim.components.argument_types import ChartName
 from rodsim.model import Model
 from rodsim.papers.claims import drift, largest, scheme_velocity_constraints
-from rodsim.parts.argument_types import ChartName
 
 # chart in the tables -> chart of a model
 CHARTS = {"singular": "quaternion", "alpha": "quaternion-alpha", "gamma": "quaternion-gamma"}
@@ -81,7 +81,11 @@ def in_chart(model: Model, chart: str) -> MechanicalSystem:
 
 def promised(integrator: str, chart: str) -> frozenset[str]:
     """Return the names of the quantities that the integrator conserves for joined bodies and rods in a chart of the tables."""
-    return frozenset({"linear momentum"}) if integrator.startswith("BG") else promises_of(integrator, chart)
+    return (
+        frozenset({"linear momentum"})
+        if integrator.startswith("BG")
+        else declared_invariants(integrator, chart)
+    )
 
 
 def positions(run: Trajectory) -> Floats:

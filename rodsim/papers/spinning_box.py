@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.time.integrate import integrate
-from rodsim.papers import box
+from rodsim.papers import box_runs
 from rodsim.papers.claims import Line, Study, largest, listed, sweep, sweep_runs
 
 NAME = "spinning-box"
-T_ORDERS = box.T_END  # end time of the convergence study
+T_ORDERS = box_runs.T_END  # end time of the convergence study
 BG_ORDERS = (2, 2, 4)  # of BG(k), k = 1, 2, 3
 CHART_STYLES = {"director": "o-", "quaternion": "s--"}
 MULTIPLIER_STYLES = {"continuous": "o-", "discontinuous": "s--"}
@@ -30,26 +30,36 @@ def study() -> Study:
 
 def _conservation(result: Study) -> None:
     """Check how conservation by mG(1) depends on the number of Gauss points: 001 Figs. 3, 4."""
-    L = {chart: [box.momentum_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
-    E = {chart: [box.energy_drift(box.march(chart, 1, g)) for g in box.POINTS] for chart in box.CHARTS}
+    L = {
+        chart: [box_runs.momentum_drift(box_runs.march(chart, 1, g)) for g in box_runs.POINTS]
+        for chart in box_runs.CHARTS
+    }
+    E = {
+        chart: [box_runs.energy_drift(box_runs.march(chart, 1, g)) for g in box_runs.POINTS]
+        for chart in box_runs.CHARTS
+    }
     result.claim(
         "001 Fig. 3: mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
-        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = {box.H}, t = 5)",
-        max(L["director"] + E["director"]) < box.EXACT_ZERO,
+        f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = "
+        f"{box_runs.H}, t = 5)",
+        max(L["director"] + E["director"]) < box_runs.EXACT_ZERO,
     )
     momentum, energy = L["quaternion"], E["quaternion"]
     result.claim(
         "001 Fig. 4: mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
         f"relative drift of L2 with 1 to 5 points: {listed(momentum)}",
-        momentum[0] < box.EXACT_ZERO and min(momentum[1:]) > 1e-6,
+        momentum[0] < box_runs.EXACT_ZERO and min(momentum[1:]) > 1e-6,
     )
-    rational = box.rational(box.spinning_box())
-    any_q = [box.energy_drift(integrate(rational, "mG", box.H, box.T_END, k=1, gauss=g)) for g in box.POINTS]
-    enough = next(g for g, value in zip(box.POINTS, energy, strict=True) if value < box.EXACT_ZERO)
+    rational = box_runs.rational(box_runs.spinning_box())
+    any_q = [
+        box_runs.energy_drift(integrate(rational, "mG", box_runs.H, box_runs.T_END, k=1, gauss=g))
+        for g in box_runs.POINTS
+    ]
+    enough = next(g for g, value in zip(box_runs.POINTS, energy, strict=True) if value < box_runs.EXACT_ZERO)
     result.claim(
         "001 Fig. 4: mG(1) in quaternions keeps the energy with four Gauss points and more",
         f"relative drift with 4 and 5 points: {listed(energy[3:])}",
-        max(energy[3:]) < box.EXACT_ZERO,
+        max(energy[3:]) < box_runs.EXACT_ZERO,
     )
     result.claim(
         "001 sec. 5.1: energy conservation of mG(1) requires four Gauss points",
@@ -66,47 +76,52 @@ def _conservation(result: Study) -> None:
         min(both) > 1e-6,
     )
     shown = (("quaternion", 1, "-"), ("quaternion", 2, "-"), ("quaternion", 4, "--"), ("director", 1, ":"))
-    runs = [(f"{chart}s, {g} GP", box.march(chart, 1, g), style) for chart, g, style in shown]
+    runs = [(f"{chart}s, {g} GP", box_runs.march(chart, 1, g), style) for chart, g, style in shown]
     L2 = [Line(name, run.t, run.momentum(run.system.symmetries[1]), style) for name, run, style in runs]
-    result.panel(f"mG(1), h = {box.H}", "t", "L2", L2)
+    result.panel(f"mG(1), h = {box_runs.H}", "t", "L2", L2)
     energies = [Line(name, run.t, run.hamiltonian(), style) for name, run, style in runs]
-    result.panel(f"mG(1), h = {box.H}", "t", "energy", energies)
+    result.panel(f"mG(1), h = {box_runs.H}", "t", "energy", energies)
 
 
 def _conservation_of_degrees(result: Study) -> None:
     """Check conservation by mG(2) and mG(3) with k and 2k Gauss points."""
-    few = {c: [box.march(c, k, k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
-    many = {c: [box.march(c, k, 2 * k, box.H, 2.0) for k in box.DEGREES] for c in box.CHARTS}
-    L, E = ([f(run) for run in few["director"]] for f in (box.momentum_drift, box.energy_drift))
-    lost = [box.momentum_drift(run) for run in many["director"][1:]]
+    few = {c: [box_runs.march(c, k, k, box_runs.H, 2.0) for k in box_runs.DEGREES] for c in box_runs.CHARTS}
+    many = {
+        c: [box_runs.march(c, k, 2 * k, box_runs.H, 2.0) for k in box_runs.DEGREES] for c in box_runs.CHARTS
+    }
+    L, E = ([f(run) for run in few["director"]] for f in (box_runs.momentum_drift, box_runs.energy_drift))
+    lost = [box_runs.momentum_drift(run) for run in many["director"][1:]]
     result.claim(
         "001 sec. 5.1: mG(k) in directors keeps angular momentum and energy",
         f"with k points, k = 1, 2, 3: relative drift of L2 {listed(L)}, of the energy {listed(E)}; "
         f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
-        max(L + E) < box.EXACT_ZERO,
+        max(L + E) < box_runs.EXACT_ZERO,
     )
-    kept = [box.momentum_drift(run) for run in few["quaternion"]]
-    exact = [box.energy_drift(run) for run in many["quaternion"]]
+    kept = [box_runs.momentum_drift(run) for run in few["quaternion"]]
+    exact = [box_runs.energy_drift(run) for run in many["quaternion"]]
     result.claim(
         "rodsim: in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
         f"k = 1, 2, 3: relative drift of L2 {listed(kept)}, of the energy {listed(exact)}",
-        max(kept + exact) < box.EXACT_ZERO,
+        max(kept + exact) < box_runs.EXACT_ZERO,
     )
     short, whole = (
-        [box.energy_drift(box.march("quaternion", k, 2 * k - fewer, 0.2, 2.0)) for k in box.DEGREES]
+        [
+            box_runs.energy_drift(box_runs.march("quaternion", k, 2 * k - fewer, 0.2, 2.0))
+            for k in box_runs.DEGREES
+        ]
         for fewer in (1, 0)
     )
     result.claim(
         "rodsim: 2k - 1 points do not keep the energy in quaternions",
         f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(whole)}",
-        min(short) > 1e-10 and max(whole) < box.EXACT_ZERO,
+        min(short) > 1e-10 and max(whole) < box_runs.EXACT_ZERO,
     )
 
 
 def _global_conservation(result: Study) -> None:
     """Check conservation by BG(3): 001 Fig. 5."""
-    runs = {2.0 / n: box.solve("quaternion", 3, n, 2.0, "discontinuous") for n in (20, 40, 80)}
-    L, E = (sweep_runs(runs, f) for f in (box.momentum_drift, box.energy_drift))
+    runs = {2.0 / n: box_runs.solve("quaternion", 3, n, 2.0, "discontinuous") for n in (20, 40, 80)}
+    L, E = (sweep_runs(runs, f) for f in (box_runs.momentum_drift, box_runs.energy_drift))
     result.claim(
         "001 Fig. 5: BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
         f"relative drift with h = {listed(runs, 'g')}: L2 {listed(L.errors)}, energy {listed(E.errors)}: "
@@ -123,8 +138,8 @@ def _global_conservation(result: Study) -> None:
 def _convergence(result: Study) -> None:
     """Check convergence of mG(k), 001 Fig. 6, and compare with the exact orientations."""
     lines = []
-    for chart in box.CHARTS:
-        found = {k: box.mg_errors(chart, k, T_ORDERS) for k in box.DEGREES}
+    for chart in box_runs.CHARTS:
+        found = {k: box_runs.mg_errors(chart, k, T_ORDERS) for k in box_runs.DEGREES}
         lines += [errors.line(f"mG({k}), {chart}s", CHART_STYLES[chart]) for k, errors in found.items()]
         result.claim(
             f"001 Fig. 6: mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
@@ -134,8 +149,10 @@ def _convergence(result: Study) -> None:
     result.panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     worst = {}
     for chart, h in (("quaternion", 0.0125), ("director", 0.01)):
-        run = box.march(chart, 3, 6, h, 2.0)
-        worst[chart] = [largest(run.q[round(t / h)] - box.in_chart(q, chart)) for t, q in box.EXACT.items()]
+        run = box_runs.march(chart, 3, 6, h, 2.0)
+        worst[chart] = [
+            largest(run.q[round(t / h)] - box_runs.in_chart(q, chart)) for t, q in box_runs.EXACT.items()
+        ]
     result.claim(
         "rodsim: mG(3) is at the exact orientation to 1e-10",
         "; ".join(f"{chart}s {listed(values)}" for chart, values in worst.items()) + " at t = 0.5, 1, 2",
@@ -146,9 +163,9 @@ def _convergence(result: Study) -> None:
 def _global_convergence(result: Study) -> None:
     """Check convergence of BG(k): 001 Fig. 7."""
     found = {
-        (what, k): box.bg_errors("quaternion", k, what, T_ORDERS, box.elements_bg(k, T_ORDERS))
-        for k in box.DEGREES
-        for what in box.MULTIPLIERS
+        (what, k): box_runs.bg_errors("quaternion", k, what, T_ORDERS, box_runs.elements_bg(k, T_ORDERS))
+        for k in box_runs.DEGREES
+        for what in box_runs.MULTIPLIERS
     }
     lines = [
         Line(f"BG({k}), {what}", at_end.h, at_end.errors, MULTIPLIER_STYLES[what])
@@ -157,12 +174,18 @@ def _global_convergence(result: Study) -> None:
     result.panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     orders = {key: over_run.order for key, (_, over_run) in found.items()}
     shown = "; ".join(
-        f"{what} {listed((orders[what, k] for k in box.DEGREES), '.2f')}" for what in box.MULTIPLIERS
+        f"{what} {listed((orders[what, k] for k in box_runs.DEGREES), '.2f')}"
+        for what in box_runs.MULTIPLIERS
     )
     # compared at h = 0.025, which occurs for every k
-    at = {k: box.LENGTHS_BG[k].index(0.025) for k in box.DEGREES}
-    gain = min(found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in box.MULTIPLIERS)
-    mg = {k: box.mg_errors("quaternion", k, T_ORDERS).errors[box.STEPS_MG[k].index(0.025)] for k in (1, 3)}
+    at = {k: box_runs.LENGTHS_BG[k].index(0.025) for k in box_runs.DEGREES}
+    gain = min(
+        found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in box_runs.MULTIPLIERS
+    )
+    mg = {
+        k: box_runs.mg_errors("quaternion", k, T_ORDERS).errors[box_runs.STEPS_MG[k].index(0.025)]
+        for k in (1, 3)
+    }
     result.claim(
         "001 Fig. 7: BG(k) converges, and the degree improves it less than mG(k)",
         f"orders of the largest error to t = {T_ORDERS:g}, k = 1, 2, 3: {shown}; from k = 1 to 3 the error there with h = 0.025 "
@@ -177,16 +200,16 @@ def _global_convergence(result: Study) -> None:
     at_end, factors = (
         [
             found["continuous", k][which].errors[-1] / found["discontinuous", k][which].errors[-1]
-            for k in box.DEGREES
+            for k in box_runs.DEGREES
         ]
         for which in (0, 1)
     )
-    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in box.DEGREES)
-    even = box.elements_bg(3, T_ORDERS)[0]
+    apart = max(abs(orders["continuous", k] - orders["discontinuous", k]) for k in box_runs.DEGREES)
+    even = box_runs.elements_bg(3, T_ORDERS)[0]
     parity = []
     for n in (even, even + 1):
-        runs = [box.solve("quaternion", 3, n, T_ORDERS, what) for what in box.MULTIPLIERS]
-        parity.append(box.error(runs[0], "quaternion") / box.error(runs[1], "quaternion"))
+        runs = [box_runs.solve("quaternion", 3, n, T_ORDERS, what) for what in box_runs.MULTIPLIERS]
+        parity.append(box_runs.error(runs[0], "quaternion") / box_runs.error(runs[1], "quaternion"))
     result.claim(
         "001 Fig. 7: continuous and discontinuous multipliers give nearly the same",
         f"orders differ by at most {apart:.2f}; errors with continuous over those with discontinuous ones, k = 1, 2, 3: "
@@ -202,8 +225,8 @@ def _global_convergence(result: Study) -> None:
 def _charts(result: Study) -> None:
     """Compare BG(k) in both charts, to t = 1."""
     found = {
-        chart: [box.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in box.DEGREES]
-        for chart in box.CHARTS
+        chart: [box_runs.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in box_runs.DEGREES]
+        for chart in box_runs.CHARTS
     }
     pairs = list(zip(found["director"], found["quaternion"], strict=True))
     factors = [directors.errors[-1] / quaternions.errors[-1] for directors, quaternions in pairs]
@@ -219,7 +242,7 @@ def _condition(result: Study) -> None:
     """Check the condition of Newton's matrix: 001 Fig. 8."""
     lines = []
     for what, power, source in (("continuous", 1, "001 Fig. 8"), ("discontinuous", 2, "rodsim")):
-        found = {k: box.bg_condition(k, what) for k in box.DEGREES}
+        found = {k: box_runs.bg_condition(k, what) for k in box_runs.DEGREES}
         lines += [curve.line(f"BG({k}), {what}", MULTIPLIER_STYLES[what]) for k, curve in found.items()]
         slopes = [curve.order for curve in found.values()]
         result.claim(
@@ -228,7 +251,11 @@ def _condition(result: Study) -> None:
             max(abs(x + power) for x in slopes) < 0.1,
         )
     slopes, others = (
-        [box.mg_condition(chart, k, undifferentiated).order for chart in box.CHARTS for k in box.DEGREES]
+        [
+            box_runs.mg_condition(chart, k, undifferentiated).order
+            for chart in box_runs.CHARTS
+            for k in box_runs.DEGREES
+        ]
         for undifferentiated in (False, True)
     )
     result.claim(
@@ -245,14 +272,16 @@ def _condition(result: Study) -> None:
 def _inverse(result: Study) -> None:
     """Solve for the motion between orientations given at both ends: 001 sec. 6."""
     elements, lines = (16, 32), []
-    for chart in box.CHARTS:
+    for chart in box_runs.CHARTS:
         found = [
-            sweep(0.5 / np.array(elements), lambda h, *case: box.recovered(*case, round(0.5 / h)), chart, k)
-            for k in box.DEGREES
+            sweep(
+                0.5 / np.array(elements), lambda h, *case: box_runs.recovered(*case, round(0.5 / h)), chart, k
+            )
+            for k in box_runs.DEGREES
         ]
         lines += [
             errors.line(f"BG({k}), {chart}s", CHART_STYLES[chart])
-            for k, errors in zip(box.DEGREES, found, strict=True)
+            for k, errors in zip(box_runs.DEGREES, found, strict=True)
         ]
         orders, best = [errors.order for errors in found], [errors.errors[-1] for errors in found]
         result.claim(

@@ -9,7 +9,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from discretization.time.integrate import Trajectory, integrate
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.symbolic.systems import symbolic_system
 from rigid.system import Floats
 from rodsim.papers.claims import Line, Study, drift, halved, largest, observed_order, sweep

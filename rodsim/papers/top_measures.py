@@ -16,7 +16,7 @@ from discretization.time.integrate import Trajectory, integrate
 from rigid import quaternions
 from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError
-from rigid.mechanics.mechanical import MechanicalSystem
+from rigid.mechanics.mechanical_system import MechanicalSystem
 from rigid.system import Floats
 from rodsim.papers.claims import drift
 

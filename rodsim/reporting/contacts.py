@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.system import Floats, Ints
-from rodsim.reporting.joints import SomeOutputs
+from rodsim.reporting.joints import SelectedOutputs
 from rodsim.results.contact_history import ContactHistory
 from rodsim.results.result import Result
 
 
-class Pressed(NamedTuple):
+class ContactCurves(NamedTuple):
     """Histories of one contact at T selected outputs."""
 
     name: str
@@ -24,13 +24,13 @@ class Pressed(NamedTuple):
     loss_rate: Floats  # (T,) dissipated power, W
 
 
-def pressed(result: Result, outputs: Ints) -> list[Pressed]:
+def contact_curves(result: Result, outputs: Ints) -> list[ContactCurves]:
     """Return the histories of all contacts at some outputs; empty if the file does not contain the system."""
     source, found = result._source, []
     if source.layout.system is None:
         return []
     with source.held(), np.errstate(all="ignore"):
-        some = SomeOutputs(source, outputs)
+        some = SelectedOutputs(source, outputs)
         for name in result.contacts:
             own = ContactHistory(some, name)  # type: ignore[arg-type]
             columns = (
@@ -41,5 +41,5 @@ def pressed(result: Result, outputs: Ints) -> list[Pressed]:
                 own.energy,
                 own.loss_rate,
             )
-            found.append(Pressed(name, *columns))
+            found.append(ContactCurves(name, *columns))
     return found

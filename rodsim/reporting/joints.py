@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.system import Floats, Ints
+from rodsim.results.array_sources import Key, Source
 from rodsim.results.errors import ResultError
 from rodsim.results.gear_history import GearHistory
 from rodsim.results.result import Result
-from rodsim.results.sources import Key, Source
 
 
-class Carried(NamedTuple):
+class JointLoads(NamedTuple):
     """Magnitudes of the joint wrench of one joint at T selected outputs."""
 
     name: str
@@ -24,7 +24,7 @@ class Carried(NamedTuple):
     determined: bool
 
 
-class SomeOutputs:
+class SelectedOutputs:
     """View of a result source that contains only some of its outputs."""
 
     def __init__(self, source: Source, outputs: Ints) -> None:
@@ -46,13 +46,13 @@ class SomeOutputs:
         return self._source.read_all(names, self._outputs[key])
 
 
-def carried(result: Result, outputs: Ints) -> list[Carried]:
+def joint_loads(result: Result, outputs: Ints) -> list[JointLoads]:
     """Return forces and moments of all joints but gears; empty if an older file lacks the data for them."""
     if not result.joints:
         return []
     source = result._source
     if len(outputs) < result.n_outputs:
-        result = Result(SomeOutputs(source, outputs))  # type: ignore[arg-type]
+        result = Result(SelectedOutputs(source, outputs))  # type: ignore[arg-type]
     found = []
     with source.held(), np.errstate(all="ignore"):
         for name in result.joints:
@@ -63,11 +63,11 @@ def carried(result: Result, outputs: Ints) -> list[Carried]:
                 force, moment = (np.linalg.norm(x, axis=1) for x in (joint.force, joint.moment))
             except ResultError:
                 return []
-            found.append(Carried(name, joint.kind, force, moment, joint.determined))
+            found.append(JointLoads(name, joint.kind, force, moment, joint.determined))
     return found
 
 
-def largest(joints: list[Carried], count: int) -> list[Carried]:
+def most_loaded(joints: list[JointLoads], count: int) -> list[JointLoads]:
     """Return the `count` joints with the largest forces, in the order of the model."""
     sizes = np.array([np.nan_to_num(joint.force).max(initial=0.0) for joint in joints])
     return [joints[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:count])]

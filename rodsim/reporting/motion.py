@@ -20,16 +20,16 @@ from rigid.system import Floats, Ints, State
 from rodsim.reporting.embedded_data import packed
 from rodsim.reporting.surfaces import coarse_bodies
 from rodsim.reporting.thinning import MOST_MARKS, Thinning
-from rodsim.results import contact_surfaces, marks
+from rodsim.results import contact_surfaces, support_symbols
 from rodsim.results.camera import upward, view_direction
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.drawing import Drawing
 from rodsim.results.layout import JointLayout, Layout, RodLayout
-from rodsim.results.output_choice import evenly
+from rodsim.results.output_choice import evenly_spaced
 from rodsim.results.result import Result
 from rodsim.results.scene import scene
 from rodsim.results.shapes import UNIT_CORNERS, Shape, half_sides, with_normals
-from rodsim.results.stage import BODIES, RODS, family, palette
-from rodsim.results.standing import Standing
+from rodsim.results.view_setup import BODIES, RODS, family, palette
 
 # Components along rods: name, array of `Drawing.arrays`, component, words, unit.
 COMPONENTS = (
@@ -46,19 +46,19 @@ COMPONENTS = (
     ("M2", "M", 1, "bending moment M₂", "N m"),
     ("M3", "M", 2, "bending moment M₃", "N m"),
 )
-FOLLOWED = 3.0  # ratio of travel to size above which the view follows the model
-NOTHING = 1e-9  # components below this fraction of the largest of their kind are not offered
+FOLLOW_RATIO = 3.0  # ratio of travel to size above which the view follows the model
+NEGLIGIBLE = 1e-9  # components below this fraction of the largest of their kind are not offered
 HEIGHT = 600  # pixels of the picture for which shapes are made
 ROUNDED = 20_000  # largest number of triangles of smooth bodies, refined
 ASPECT = 1.6  # of the picture, width over height
-ANGLE, FILLED = np.pi / 4, 0.87  # plotly's angle of view; part of the picture that the box takes
+ANGLE, FILLED_FRACTION = np.pi / 4, 0.87  # plotly's angle of view; part of the picture that the box takes
 LIGHTING = {"ambient": 0.62, "diffuse": 0.6, "specular": 0.08, "roughness": 0.7, "fresnel": 0.05}
 LIGHTING |= {"facenormalsepsilon": 0, "vertexnormalsepsilon": 1e-30}
 # matplotlib's coolwarm, as in pictures and movies, its middle darker: the walls behind are light
 BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#c3c8ce"], [0.75, "#f49a7b"], [1, "#b40426"]]
 # names of the colours of `marks` and of `contact_surfaces`
 MARKS = ("supports", *["driven frames"] * 3, "planes", "spheres that touch")
-LOOKED_AT = 40  # outputs by which the size of the scene is found
+SIZE_SAMPLES = 40  # outputs by which the size of the scene is found
 LINES = {
     "springs": {"color": "#7a9a3c", "width": 5, "dash": "dot"},
     "bodies without a surface": {"color": "#6b7686", "width": 6},
@@ -89,12 +89,12 @@ class Motion(NamedTuple):
     @property
     def follows(self) -> bool:
         """Return whether the view follows the model, which would be a dot in a view of its whole path."""
-        return _follows(self.low, self.high)
+        return _travels_far(self.low, self.high)
 
 
 def motion(result: Result, thin: Thinning) -> Motion:
     """Read the kept outputs, one at a time, because states of a long rod are large."""
-    layout, drawing, standing = result.layout, Drawing(result.layout), Standing(result.layout)
+    layout, drawing, standing = result.layout, Drawing(result.layout), ConstraintHistory(result.layout)
     starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
     kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
     points, bodies = np.concatenate([np.zeros(0, np.int64), *kept]), [body.frame for body in layout.bodies]
@@ -112,7 +112,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
         places = [
             _points(standing, joints, i, state),
             _spring_ends(layout, state),
-            _sticks(standing, i, state),
+            _connecting_lines(standing, i, state),
         ]
         seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in places)])
         finite = np.isfinite(seen).all(axis=1)
@@ -135,7 +135,7 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     Vertices at sharp edges are doubled, because plotly averages the normals of faces at a vertex.
     """
     layout = copy.copy(result.layout)
-    looked_at = thin.outputs[evenly(len(thin.outputs), LOOKED_AT)].tolist()
+    looked_at = thin.outputs[evenly_spaced(len(thin.outputs), SIZE_SAMPLES)].tolist()
     states = [state for state in map(result.state, looked_at) if np.isfinite(state.r).all()]
     bodies = [body.frame for body in layout.bodies]
     clouds = [np.concatenate([drawing.points(state), state.r[bodies]]) for state in states]
@@ -168,13 +168,13 @@ def _thinned(rod: RodLayout, nodes: Ints) -> RodLayout:
 
 def _scene_size(low: Floats, high: Floats) -> float:
     """Return the size of the scene, m, by which thin rods and marks are drawn, from bounding boxes (F, 3)."""
-    travel = 0.0 if _follows(low, high) else float(np.max(high.max(axis=0) - low.min(axis=0)))
+    travel = 0.0 if _travels_far(low, high) else float(np.max(high.max(axis=0) - low.min(axis=0)))
     return max(float(np.max(high - low)), 0.5 * travel) or 1.0
 
 
-def _follows(low: Floats, high: Floats) -> bool:
+def _travels_far(low: Floats, high: Floats) -> bool:
     """Return whether a model with bounding boxes from `low` (F, 3) to `high` (F, 3) travels far for its size."""
-    return bool(np.max(high.max(axis=0) - low.min(axis=0)) > FOLLOWED * np.max(high - low) > 0)
+    return bool(np.max(high.max(axis=0) - low.min(axis=0)) > FOLLOW_RATIO * np.max(high - low) > 0)
 
 
 def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]) -> dict[str, Any]:
@@ -231,7 +231,9 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
         zip(kinds, stems, np.concatenate([rods, bodies]), strict=True)
     ):
         groups.setdefault((kind, stem, _css(color)), []).append(owner)
-    for k, (name, color) in enumerate(zip(MARKS, [*marks.COLORS, *contact_surfaces.COLORS], strict=True)):
+    for k, (name, color) in enumerate(
+        zip(MARKS, [*support_symbols.COLORS, *contact_surfaces.COLORS], strict=True)
+    ):
         groups["mark", name, _css(color)] = [len(names) + k]
     found, shown = [], set()
     for (kind, stem, color), owners in groups.items():
@@ -284,7 +286,7 @@ def _layout(found: Motion, view: Floats, up: Floats, parts: int) -> dict[str, An
     corners = (UNIT_CORNERS - 0.5) * ratio
     across = np.maximum(np.abs(corners @ over), np.abs(corners @ right) / ASPECT)
     away = float(
-        (corners @ view + across / (FILLED * np.tan(ANGLE / 2))).max()
+        (corners @ view + across / (FILLED_FRACTION * np.tan(ANGLE / 2))).max()
     )  # as near as all corners of the box allow
     camera = {"eye": _xyz(away * view), "up": _xyz(up), "projection": {"type": "perspective"}}
     legend = {
@@ -307,7 +309,7 @@ def _xyz(values: Floats) -> dict[str, float]:
     return dict(zip("xyz", np.asarray(values, float).tolist(), strict=True))
 
 
-def thickened(result: Result, found: Motion) -> list[str]:
+def thicken_rods(result: Result, found: Motion) -> list[str]:
     """Return the names of the rods that are drawn thicker than they are."""
     size = _scene_size(found.low, found.high)
     names = []
@@ -326,7 +328,7 @@ def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
             largest[kind] = max(largest[kind], float(np.nanmax(np.abs(fields[name]), initial=0.0)))
     found = {}
     for name, kind, _, words, unit in COMPONENTS:
-        if name in fields and np.nanmax(np.abs(fields[name]), initial=0.0) > NOTHING * largest[kind] > 0:
+        if name in fields and np.nanmax(np.abs(fields[name]), initial=0.0) > NEGLIGIBLE * largest[kind] > 0:
             found[name] = _field(fields[name], words, unit)
     if "speed" in fields and np.nanmax(fields["speed"], initial=0.0) > 0:
         found["speed"] = _field(fields["speed"], "speed", "m/s")
@@ -362,7 +364,7 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _points(standing: Standing, joints: list[JointLayout], i: int, state: State) -> Floats:
+def _points(standing: ConstraintHistory, joints: list[JointLayout], i: int, state: State) -> Floats:
     """Return the points of joints on their part a (J, 3), m, at output `i`."""
     frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None], np.int64)
     X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints]).reshape(-1, 3)
@@ -377,7 +379,7 @@ def _spring_ends(layout: Layout, state: State) -> Floats:
     return state.r[frames] + rotate(state.quat[frames], X)
 
 
-def _sticks(standing: Standing, i: int, state: State) -> Floats:
+def _connecting_lines(standing: ConstraintHistory, i: int, state: State) -> Floats:
     """Return lines from bodies without surface to their joints and springs (L, 2, 3), m, at output `i`."""
     layout = standing.layout
     bare = {body.frame for body in layout.bodies if not len(body.faces)}

@@ -16,25 +16,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rodsim.extras import extra
-from rodsim.reporting import findings
+from rodsim.reporting import result_sections
 from rodsim.reporting import time_curves as curves
-from rodsim.reporting.contacts import Pressed, pressed
+from rodsim.reporting.contacts import ContactCurves, contact_curves
 from rodsim.reporting.embedded_data import script_json
-from rodsim.reporting.joints import Carried, carried, largest
+from rodsim.reporting.joints import JointLoads, joint_loads, most_loaded
 from rodsim.reporting.markup import Safe, figure, join, section, tag, text
-from rodsim.reporting.motion import Motion, motion, motion_data, thickened
+from rodsim.reporting.motion import Motion, motion, motion_data, thicken_rods
 from rodsim.reporting.strain_extremes import extremes
 from rodsim.reporting.surfaces import coarse_bodies
-from rodsim.reporting.tables import in_words, model_tables
+from rodsim.reporting.tables import describe_model, model_tables
 from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
+from rodsim.results.atomic_write import atomic_file, check_target
 from rodsim.results.audit import audit as make_audit
-from rodsim.results.audited import Audit
+from rodsim.results.audit_report import Audit
 from rodsim.results.curves import COLORS, Curve, components, energies, residuals
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.errors import ResultError, check_path
 from rodsim.results.labels import digits_for
 from rodsim.results.result import Result, ResultLike, opened
-from rodsim.results.whole_file import check_target, whole_file
 
 SCRIPTS = ("decode", "motion", "player", "charts", "strains", "main")
 NO_MOMENT = 1e-9  # moments below this fraction of force times model size are round-off
@@ -50,8 +50,8 @@ class _Parts(NamedTuple):
     thin: Thinning
     motion: Motion | None
     audit: Audit
-    joints: list[Carried]
-    contacts: list[Pressed]
+    joints: list[JointLoads]
+    contacts: list[ContactCurves]
 
 
 def report(result: ResultLike, path: Path | str) -> Path:
@@ -82,7 +82,7 @@ def report(result: ResultLike, path: Path | str) -> Path:
     >>> report("run.vtkhdf", "run.html").name
     'run.html'
     """
-    path = checked_path("report", path)
+    path = check_path("report", path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise ResultError(f"report to '{path}': a report is a web page; end it in .html")
     result = opened("report", result)
@@ -90,7 +90,7 @@ def report(result: ResultLike, path: Path | str) -> Path:
     plotly_js = _plotly_js()
     with result.held():
         page = _page(_parts(result), plotly_js)
-    with whole_file(path, result.path) as file:
+    with atomic_file(path, result.path) as file:
         file.write_text(page, encoding="utf-8")
     return path
 
@@ -114,8 +114,8 @@ def _parts(result: Result) -> _Parts:
     thin = thinning(layout, result.n_outputs)
     drawn = Drawing(layout).n_points or layout.bodies or layout.joints
     found = motion(result, thin) if drawn else None
-    joints = carried(result, thin.joint_outputs) if kind == RUN else []
-    contacts = pressed(result, thin.joint_outputs) if kind == RUN else []
+    joints = joint_loads(result, thin.joint_outputs) if kind == RUN else []
+    contacts = contact_curves(result, thin.joint_outputs) if kind == RUN else []
     return _Parts(result, kind, axis, thin, found, make_audit(result), joints, contacts)
 
 
@@ -135,7 +135,9 @@ def _page(parts: _Parts, plotly_js: str) -> str:
         css=(static / "page.css").read_text(encoding="utf-8"),
         kind=text(parts.kind),
         axis=text(parts.axis),
-        summary=join([tag("p", _span(parts)), tag("p", in_words(result)), findings.verdict(parts.audit)]),
+        summary=join(
+            [tag("p", _span(parts)), tag("p", describe_model(result)), result_sections.verdict(parts.audit)]
+        ),
         links=join(tag("a", title, href=f"#{key}") for key, title, _ in sections),
         sections=join(section(key, title, content) for key, title, content in sections),
         motion_data=script_json(data),
@@ -161,35 +163,45 @@ def _sections(
     """Return key, title and content of the sections, in the order of the page."""
     result, thin = parts.result, parts.thin
     rows = thin.words(result.layout, result.n_outputs)
-    of_joints = [key for key in figures if key in _JOINT_TITLES]
+    joint_curves = [key for key in figures if key in _JOINT_TITLES]
     of_contacts = [key for key in figures if key in _CONTACT_TITLES]
-    elsewhere = {*of_joints, *of_contacts}
+    elsewhere = {*joint_curves, *of_contacts}
     drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in elsewhere})
     out: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
         out.append(
-            ("motion", _TITLES[parts.kind], _motion_section(parts, data, findings.thinned_words(rows)))
+            (
+                "motion",
+                _TITLES[parts.kind],
+                _motion_section(parts, data, result_sections.describe_thinning(rows)),
+            )
         )
-    tables = [findings.modes_table(result.description)] if parts.kind == MODES else []
+    tables = [result_sections.modes_table(result.description)] if parts.kind == MODES else []
     out.append(("model", "Model", join([*tables, model_tables(result)])))
     if parts.kind == STATICS:
-        out.append(("path", "Path of equilibria", join([drawn, findings.events_table(result.description)])))
+        out.append(
+            ("path", "Path of equilibria", join([drawn, result_sections.events_table(result.description)]))
+        )
     elif drawn:
         out.append(("invariants", "Energies, momenta, residuals", drawn))
     if parts.joints:
-        table = findings.joints_table(parts.joints, len(thin.joint_outputs), result.n_outputs)
-        out.append(("joints", "Joints", join([_grid({key: _JOINT_TITLES[key] for key in of_joints}), table])))
+        table = result_sections.joints_table(parts.joints, len(thin.joint_outputs), result.n_outputs)
+        out.append(
+            ("joints", "Joints", join([_grid({key: _JOINT_TITLES[key] for key in joint_curves}), table]))
+        )
     if parts.contacts:
-        table = findings.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
+        table = result_sections.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
         drawn = _grid({key: _CONTACT_TITLES[key] for key in of_contacts})
         out.append(("contacts", "Contacts", join([drawn, table])))
     if result.layout.rods:
         pieces = [_strain_figures(result, data)] if data and data["fields"] else []
-        out.append(("rods", "Strains along rods", join([*pieces, findings.extremes_table(extremes(result))])))
-    out.append(("audit", "Audit", findings.audit_section(parts.audit)))
-    out.append(("thinning", "What was thinned", findings.thinned_table(rows, _more_thinned(parts))))
-    out.append(("origin", "Versions and file", findings.origin(result)))
-    out.append(("scene", "Scene", findings.scene(result)))
+        out.append(
+            ("rods", "Strains along rods", join([*pieces, result_sections.extremes_table(extremes(result))]))
+        )
+    out.append(("audit", "Audit", result_sections.audit_section(parts.audit)))
+    out.append(("thinning", "What was thinned", result_sections.thinning_table(rows, _thinning_notes(parts))))
+    out.append(("origin", "Versions and file", result_sections.origin(result)))
+    out.append(("scene", "Scene", result_sections.scene(result)))
     return out
 
 
@@ -257,11 +269,11 @@ def _figures(parts: _Parts) -> dict[str, Any]:
     }
     found = {key: drawn for key, drawn in found.items() if drawn.data}
     if parts.joints:
-        t, shown_ = result.t[parts.thin.joint_outputs], largest(parts.joints, curves.JOINTS_DRAWN)
-        found["forces"] = curves.of_joints(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
+        t, shown_ = result.t[parts.thin.joint_outputs], most_loaded(parts.joints, curves.JOINTS_DRAWN)
+        found["forces"] = curves.joint_curves(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
         arm = parts.motion.size if parts.motion is not None else 1.0
         if any(joint.moment.max() > NO_MOMENT * arm * joint.force.max() for joint in shown_):
-            found["moments"] = curves.of_joints(
+            found["moments"] = curves.joint_curves(
                 t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)"
             )
     for key, title in (("pressing", "normal"), ("rubbing", "tangential")) if parts.contacts else ():
@@ -270,7 +282,7 @@ def _figures(parts: _Parts) -> dict[str, Any]:
             [(own.name, getattr(own, title)) for own in parts.contacts],
         )
         if any(np.any(values > 0.0) for _, values in each):
-            found[key] = curves.of_joints(t, each[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
+            found[key] = curves.joint_curves(t, each[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
     return found
 
 
@@ -302,7 +314,7 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
     chosen = _first_color(parts, data)
     options = [Safe(o.replace(f'value="{chosen}"', f'value="{chosen}" selected=""')) for o in options]
     notes = [thinned]
-    if parts.motion is not None and (thick := thickened(parts.result, parts.motion)):
+    if parts.motion is not None and (thick := thicken_rods(parts.result, parts.motion)):
         who = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
         notes.append(f"{who} drawn thicker than in the model, to be seen.")
     if parts.motion is not None and parts.motion.follows:
@@ -330,7 +342,7 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
     wanted = max(
         (k for k in ("K2", "K3", "Gamma1") if k in fields), key=lambda k: fields[k]["high"], default=""
     )
-    options = [tag("option", _unit_words(field), value=name) for name, field in fields.items()]
+    options = [tag("option", _describe_unit(field), value=name) for name, field in fields.items()]
     options = [Safe(o.replace(f'value="{wanted}"', f'value="{wanted}" selected=""')) for o in options]
     controls = join(
         [
@@ -356,12 +368,12 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
     )
 
 
-def _unit_words(field: dict[str, Any]) -> str:
+def _describe_unit(field: dict[str, Any]) -> str:
     """Return the description of a field with its unit."""
     return f"{field['words']} ({field['unit']})" if field["unit"] else str(field["words"])
 
 
-def _more_thinned(parts: _Parts) -> list[str]:
+def _thinning_notes(parts: _Parts) -> list[str]:
     """Return notes on omitted triangles, joint marks and curves of joint forces."""
     layout, lines = parts.result.layout, []
     given, kept = (

@@ -8,9 +8,9 @@ import numpy as np
 
 from rigid.system import Floats
 from rodsim.reporting.motion import COMPONENTS
-from rodsim.results.along_rods import length_of, lines_to, places_of_elements
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.result import Result
+from rodsim.results.rod_interpolation import element_arc_lengths, rod_interpolation_to, rod_length
 
 BLOCK = 4_000_000  # largest count of numbers read at once
 _COLUMNS = {"Gamma": 0, "K": 3, "N": 6, "M": 9}
@@ -48,7 +48,7 @@ def extremes(result: Result) -> list[Extremes]:
         )
         for sign in (0, 1):
             for k, rod in enumerate(layout.rods):
-                found = _best(*_with_ends(layout, rod, values[:, rod.elements]), t[outputs], sign)
+                found = _extremum(*_append_ends(layout, rod, values[:, rod.elements]), t[outputs], sign)
                 if (k, sign) in best:
                     old = best[k, sign]
                     better = (found[0] > old[0]) if sign else (found[0] < old[0])
@@ -67,24 +67,28 @@ def extremes(result: Result) -> list[Extremes]:
     return rows
 
 
-def _best(values: Floats, s: Floats, t: Floats, sign: int) -> Floats:
+def _extremum(values: Floats, s: Floats, t: Floats, sign: int) -> Floats:
     """Return the largest (sign 1) or smallest (sign 0) of values (T, m, 12), as (3, 12): value, arc length, time."""
     flat = values.reshape(-1, values.shape[-1])
-    at = np.nanargmax(_known(flat, -np.inf), axis=0) if sign else np.nanargmin(_known(flat, np.inf), axis=0)
+    at = (
+        np.nanargmax(_replace_nonfinite(flat, -np.inf), axis=0)
+        if sign
+        else np.nanargmin(_replace_nonfinite(flat, np.inf), axis=0)
+    )
     output, element = np.divmod(at, values.shape[1])
     return np.stack([flat[at, np.arange(flat.shape[1])], s[element], t[output]])
 
 
-def _known(values: Floats, instead: float) -> Floats:
+def _replace_nonfinite(values: Floats, instead: float) -> Floats:
     """Return values in which those that are not finite are replaced by `instead`."""
     return np.where(np.isfinite(values), values, instead)
 
 
-def _with_ends(layout: Layout, rod: RodLayout, values: Floats) -> tuple[Floats, Floats]:
+def _append_ends(layout: Layout, rod: RodLayout, values: Floats) -> tuple[Floats, Floats]:
     """Append the values at both ends of a rod to values (T, m, 12) of elements, unless it is closed; add the arc lengths."""
-    s = places_of_elements(layout, rod)
+    s = element_arc_lengths(layout, rod)
     if rod.closed:
         return values, s
-    ends = np.array([0.0, length_of(layout, rod)])
-    at_ends = lines_to(layout, rod, ends).of(values)
+    ends = np.array([0.0, rod_length(layout, rod)])
+    at_ends = rod_interpolation_to(layout, rod, ends).of(values)
     return np.concatenate([values, at_ends], axis=1), np.append(s, ends)

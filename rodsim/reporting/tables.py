@@ -9,7 +9,7 @@ import numpy as np
 from discretization.interaction_table import springs_of, torsions_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE
-from rodsim.parts.surface_entries import SURFACES_ON_PARTS
+from rodsim.components.surfaces import SURFACES_ON_PARTS
 from rodsim.reporting.markup import Safe, count, facts, join, number, span, table, vector
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Layout, RodLayout
@@ -18,7 +18,7 @@ from rodsim.results.result import Result
 _STIFFNESSES = ("EA", "GA₂", "GA₃", "GJ", "EI₂", "EI₃")
 
 
-def in_words(result: Result) -> str:
+def describe_model(result: Result) -> str:
     """Return the numbers of parts and the gravity of the model in two sentences."""
     layout, described = result.layout, result.description
     parts = [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from discretization.interaction_table import springs_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout
-from rodsim.results.output_choice import evenly
+from rodsim.results.output_choice import evenly_spaced
 
 MOST_NODES = 320  # largest number of nodes of all rods together; at least two per rod
 MOST_FRAMES = 600  # largest number of outputs of the motion: the usual 500 outputs are all kept
@@ -57,7 +57,10 @@ def thinning(layout: Layout, n_outputs: int) -> Thinning:
     frames = max(2, min(MOST_FRAMES, MOTION_BYTES // max(a_frame, 1)))
     of_joints = max(50, min(MOST_CURVE, MOST_JOINT_VALUES // max(1, len(layout.joints))))
     return Thinning(
-        evenly(n_outputs, frames), evenly(n_outputs, MOST_CURVE), evenly(n_outputs, of_joints), nodes
+        evenly_spaced(n_outputs, frames),
+        evenly_spaced(n_outputs, MOST_CURVE),
+        evenly_spaced(n_outputs, of_joints),
+        nodes,
     )
 
 
@@ -65,8 +68,8 @@ def _nodes(counts: list[int]) -> list[Ints]:
     """Return the selected nodes of each rod; each rod gets its share of MOST_NODES, but at least two."""
     total = sum(counts)
     if total <= MOST_NODES:
-        return [evenly(n, n) for n in counts]
-    return [evenly(n, max(2, round(MOST_NODES * n / total))) for n in counts]
+        return [evenly_spaced(n, n) for n in counts]
+    return [evenly_spaced(n, max(2, round(MOST_NODES * n / total))) for n in counts]
 
 
 def _springs(layout: Layout) -> int:

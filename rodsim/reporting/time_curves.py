@@ -40,7 +40,7 @@ def balance(result: Result, use: Ints, axis: str, scale: float) -> Figure:
     return over_time(result, [defect], use, axis, title, log=True)
 
 
-def of_joints(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, title: str) -> Figure:
+def joint_curves(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, title: str) -> Figure:
     """Draw the magnitudes of forces or moments of joints."""
     lines = [
         Curve(name, values, COLORS[k % len(COLORS)], _DASHES[k // len(COLORS)])
@@ -88,7 +88,7 @@ def _figure(
     figure = go.Figure(traces)
     figure.update_layout(
         template="none",
-        margin={"l": 70, "r": 14, "t": TOOLS + _room_for_names(lines), "b": 46},
+        margin={"l": 70, "r": 14, "t": TOOLS + _legend_height(lines), "b": 46},
         showlegend=len(lines) > 1,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
         xaxis={"title": {"text": escape(x_title)}, "gridcolor": _GRID, "zeroline": False},
@@ -110,7 +110,7 @@ def _figure(
     return figure
 
 
-def _room_for_names(lines: list[Curve]) -> int:
+def _legend_height(lines: list[Curve]) -> int:
     """Return the height of the legend, pixels, in the narrowest chart of the page."""
     if len(lines) < 2:
         return 0

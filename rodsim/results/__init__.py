@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rodsim.results.audited import Audit as Audit
-    from rodsim.results.columns import COLUMNS as COLUMNS
+    from rodsim.results.audit_columns import COLUMNS as COLUMNS
+    from rodsim.results.audit_report import Audit as Audit
     from rodsim.results.contact_history import ContactHistory as ContactHistory
     from rodsim.results.errors import NoOpenGL as NoOpenGL
     from rodsim.results.errors import ResultError as ResultError
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from rodsim.results.writer import ResultWriter as ResultWriter
     from rodsim.results.writer import recover as recover
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "rodsim.results.audited": "Audit",
-            "rodsim.results.columns": "COLUMNS",
+            "rodsim.results.audit_report": "Audit",
+            "rodsim.results.audit_columns": "COLUMNS",
             "rodsim.results.contact_history": "ContactHistory",
             "rodsim.results.errors": "NoOpenGL ResultError UnknownName",
             "rodsim.results.gear_history": "GearHistory",

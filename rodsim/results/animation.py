@@ -15,14 +15,14 @@ from rigid.system import Floats
 from rodsim.extras import extra
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
-from rodsim.results.output_choice import evenly
+from rodsim.results.output_choice import evenly_spaced
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 MOST_NODES = 2000  # largest number of nodes drawn, all rods together; if there are more, only some are drawn
 MOST_FRAMES = 2000
-SEEN = 1.8  # diagonal of the box in plotly's units; with this value it fills the picture
+BOX_DIAGONAL = 1.8  # diagonal of the box in plotly's units; with this value it fills the picture
 _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
 PNG = "image/png"
 TIMES = 6  # largest number of overlaid times of the still picture
@@ -39,7 +39,7 @@ def figure(result: Result, frames: int, height: int) -> Any:
     if result.n_outputs < 1 or drawing.n_points == 0:
         what = "no output yet" if drawing.n_points else "no rods and no surfaces to draw"
         raise ResultError(f"animate: the result of '{result.layout.name}' holds {what}")
-    chosen = evenly(result.n_outputs, frames).tolist()
+    chosen = evenly_spaced(result.n_outputs, frames).tolist()
     with result.held():
         t = result.t[chosen]
         # single precision, as plotly keeps it: half of the page's size
@@ -101,7 +101,7 @@ def _still(result: Result) -> bytes:
 
     from rodsim.results.render import render  # which imports Result
 
-    times = result.t[evenly(result.n_outputs, TIMES)]
+    times = result.t[evenly_spaced(result.n_outputs, TIMES)]
     file = io.BytesIO()
     Image.fromarray(render(result, None, times.tolist(), size=SIZE)).save(file, "PNG")
     return file.getvalue()
@@ -127,7 +127,7 @@ def _layout(result: Result, points: NDArray[Any], names: list[str], t: Floats, h
         f"{axis}axis": {"range": [middle[i] - half[i], middle[i] + half[i]], "title": {"text": f"{axis} (m)"}}
         for i, axis in enumerate("xyz")
     }
-    ratio = dict(zip("xyz", (half * SEEN / np.linalg.norm(half)).tolist(), strict=True))
+    ratio = dict(zip("xyz", (half * BOX_DIAGONAL / np.linalg.norm(half)).tolist(), strict=True))
     pause = 1e3 * float(np.clip(t[-1] - t[0], 2.0, 20.0)) / len(t)
     now = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     play = {**now, "fromcurrent": True, "frame": {"duration": pause, "redraw": True}}

@@ -1,9 +1,9 @@
 """Audit a result: energy balance, momenta, constraints and Newton's iterations, in numbers and in words.
 
-All quantities are recomputed from the stored states at the outputs (`rodsim.results.recomputed`). The run's own energy record
-is only compared with them. The energy balance is E - E0 = W - D, with the work W of the loads and the dissipation D, which
-includes the energy that `em-d` removes. After the last output at which W changed no load does work: from there on E + D should
-be conserved, and so should the momenta that neither gravity nor the ground change.
+All quantities are recomputed from the stored states at the outputs (`rodsim.results.audit_recomputation`). The run's own energy
+record is only compared with them. The energy balance is E - E0 = W - D, with the work W of the loads and the dissipation D,
+which includes the energy that `em-d` removes. After the last output at which W changed no load does work: from there on E + D
+should be conserved, and so should the momenta that neither gravity nor the ground change.
 
 Errors are judged relative to the natural size of the quantity. For energies this is the energy turned over, and the rounding
 with which the forces are known. For momenta it follows from Cauchy's inequality: a model of mass M and moment of inertia I
@@ -13,10 +13,12 @@ the momenta happen to be zero.
 A run with a tolerance may miss each of these by that relative part in every step, and the positions of the joints by that part
 once, not once per step.
 
-Quantities that the integrator guarantees to conserve (`discretization.time.promises`, docs/reference/integrators.md) are judged;
-all others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that energies and
-momenta are then formed from these (`rodsim.results.of_scheme`). All other contents of a state must follow from the steps after
-the previous output, which are therefore repeated (`rodsim.results.retaking`). The audit names what it cannot judge.
+Quantities that the integrator guarantees to conserve (`discretization.time.invariants`, docs/reference/integrators.md) are
+judged; all others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that
+energies and momenta are then formed from these (`rodsim.results.chart_invariants`). All other contents of a state must follow
+from the steps after the previous output, which are therefore repeated (`rodsim.results.step_recomputation`). The audit names
+what it cannot
+judge.
 """
 
 from __future__ import annotations
@@ -26,20 +28,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.groups import Role, groups_of, is_curved, is_load
+from discretization.interaction_groups import Role, groups_of, is_curved, is_load
 from discretization.system import fingerprint
-from discretization.time.promises import PROMISES, promises_of
+from discretization.time.invariants import INVARIANTS, declared_invariants
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.interactions.registering import with_other_code
-from rodsim.results.audited import Audit
-from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
-from rodsim.results.of_scheme import ENERGY, GENERALISED, POSITION, RATE
-from rodsim.results.recomputed import recompute, tolerance_of
+from rodsim.interactions.registration import kinds_with_other_code
+from rodsim.results.audit_columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
+from rodsim.results.audit_recomputation import newton_tolerance, recompute
+from rodsim.results.audit_report import Audit
+from rodsim.results.chart_invariants import ENERGY, GENERALISED, POSITION, RATE
 from rodsim.results.result import Result, ResultLike, opened
-from rodsim.results.retaking import Retaken, take_again
 from rodsim.results.static_audit import lines as static_lines
-from rodsim.results.verdicts import of_equilibria, of_run
+from rodsim.results.step_recomputation import StepRecomputation, recompute_steps
+from rodsim.results.verdicts import judge_equilibria, judge_run
 
 SAMPLES = 64  # number of outputs from which the size and the speed of the model are estimated
 _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
@@ -79,20 +81,20 @@ def audit(result: ResultLike) -> Audit:
             _measure(result),
             changed=None if changed is None else tuple(map(str, changed)),
             in_file=result.path is not None,
-            other_code=with_other_code(result.description),
+            other_code=kinds_with_other_code(result.description),
             bends=tuple(map(str, result.tight_bends)),
         )
         if "statics" in result.description:
-            return replace(measured, verdicts=of_equilibria(measured, static_lines(result)))
+            return replace(measured, verdicts=judge_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)
         # do not repeat steps with a changed model: it may lack frames that the states refer to
         retaken = (
-            Retaken(reason="the model is not the one of the run")
+            StepRecomputation(reason="the model is not the one of the run")
             if fits is False or measured.other_code
-            else take_again(result)
+            else recompute_steps(result)
         )
         measured = replace(measured, retaken=retaken, model_fits=fits)
-        return replace(measured, verdicts=of_run(measured))
+        return replace(measured, verdicts=judge_run(measured))
 
 
 class _Laws(NamedTuple):
@@ -187,7 +189,7 @@ def _measure(result: Result) -> Audit:
         algorithmic=float(A[-1]),
         integrator=str(run.get("integrator", "")),
         chart=str(run.get("chart", "")),
-        promises=tuple(each for each in PROMISES if each in promises),
+        promises=tuple(each for each in INVARIANTS if each in promises),
         of_scheme=bool(own),
         unread=found.unread,
         rate="G W p" if ENERGY in own else "G v",
@@ -196,7 +198,7 @@ def _measure(result: Result) -> Audit:
         of_velocities=(of_velocities.balance, of_velocities.linear, of_velocities.angular) if own else None,
         velocity_scale=found.speed,
         velocity_rounding=found.rate_rounding,
-        tolerance=tolerance_of(result),
+        tolerance=newton_tolerance(result),
         recomputed=recomputed,
         drawing_compared=found.drawn,
         differences=found.differences,
@@ -215,7 +217,7 @@ def _promises(result: Result) -> frozenset[str]:
     held = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
     curved = bool(result.drives) or any(map(is_curved, held))
     try:
-        return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
+        return declared_invariants(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
     except ModelError:  # the file is from a newer version
         return frozenset()
 

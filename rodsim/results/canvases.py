@@ -50,7 +50,7 @@ class VtkCanvas:
 
         self.width, self.height, self._camera, self._even = width, height, camera, even
         shown = {"off_screen": True} if window is None else {"off_screen": False, "title": window}
-        self._verbosity = _quiet_vtk()
+        self._verbosity = _silence_vtk()
         self.plotter: Any = pyvista.Plotter(window_size=[width, height], lighting="none", **shown)
         self.plotter.set_background("white")
         self.plotter.enable_anti_aliasing("msaa", multi_samples=SAMPLES)
@@ -225,7 +225,7 @@ class FlatCanvas:
 Canvas = VtkCanvas | FlatCanvas
 
 
-def _quiet_vtk() -> Any:
+def _silence_vtk() -> Any:
     """Let VTK report errors only (the search for a display is none), and return its verbosity before."""
     from vtkmodules.vtkCommonCore import vtkLogger
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discretization.time.em_names import em_integrator
+from discretization.time.em_family import em_integrator
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result

@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.contact.core_numbers import core_numbers
+from discretization.contact.contact_patches import find_patches
+from discretization.contact.core_parameters import core_numbers
 from discretization.contact.interactions import interactions_of
-from discretization.contact.listed_gaps import gaps
-from discretization.contact.search import Candidates, candidates
+from discretization.contact.neighbour_search import Candidates, candidates
+from discretization.contact.pair_gaps import gaps
 from discretization.contact.table import (
     CORNERS,
     LOSS,
@@ -37,25 +38,25 @@ from discretization.contact.table import (
     WITH_CORES,
     points_of,
 )
-from discretization.contact.windows import windows_of
+from discretization.integrator_memory import MemoryLayout
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import InteractionTable, groups_of
-from discretization.memory import Memory
-from discretization.own_variables import first_settled, part
+from discretization.internal_variables import first_history_variable, part
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
+from rigid.interactions.contact.contact_sums import N, P
 from rigid.interactions.contact.friction import (
-    BACK,
+    BACKWARD,
     CREEP,
     DRILL,
-    FORTH,
+    FORWARD,
     KINETIC,
     OWN,
     REST,
     ROLL,
-    SIDE,
+    SIDEWAYS,
     SLOWEST,
     STATIC,
     STIFFNESS,
@@ -63,25 +64,24 @@ from rigid.interactions.contact.friction import (
     C,
 )
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD
-from rigid.interactions.contact.touching import N, P
+from rigid.interactions.contact.sphere_rod_dissipation import PLANE_DISSIPATIONS
 from rigid.interactions.kinds import Group
 from rigid.kinematics import cores
 from rigid.system import Floats, Ints, State
 
 TINY = 1e-200  # N, forces below this are never used as divisors
-AT_ONCE = 100_000  # largest number of interactions, over all states, that are computed together
-_LISTS = 4  # number of lists of pairs that are cached
+CHUNK_ROWS = 100_000  # largest number of interactions, over all states, that are computed together
+_CACHED_LISTS = 4  # number of lists of pairs that are cached
 _ENERGIES, _LOSSES = (
-    [INTERACTIONS.index(kind) for kind in each] for each in zip(*WITH_PLANES.items(), strict=True)
+    [INTERACTIONS.index(kind) for kind in each] for each in zip(*PLANE_DISSIPATIONS.items(), strict=True)
 )
 # function of a state, the normals n (..., w, 3) of patches, and the mean heights along n (..., w) of the frames of their parts
 # and of their partners, weighted with their forces, m, that returns the heights (..., w) of the contact points along n, m
 Heights = Callable[[State, Floats, tuple[Floats, Floats]], Floats]
 
 
-class Laws(NamedTuple):
+class ContactLaws(NamedTuple):
     """m interactions of contact laws, and their w patches."""
 
     groups: list[Group]  # the interactions; their rows are numbers from 0 to m - 1
@@ -97,18 +97,18 @@ class Laws(NamedTuple):
     @property
     def states_at_once(self) -> int:
         """Number of states that are computed together."""
-        return max(1, AT_ONCE // max(1, self.frames.size))
+        return max(1, CHUNK_ROWS // max(1, self.frames.size))
 
 
-class Bristles(NamedTuple):
+class BristleParameters(NamedTuple):
     """Bristles of w patches in states (...)."""
 
     stiffness: Floats  # (..., w) N/m
-    zeta: Floats  # (..., w, 3) m, in the axes of the frame `Laws.first`
+    zeta: Floats  # (..., w, 3) m, in the axes of the frame `ContactLaws.first`
     sliding: Floats  # (..., w) 1: the patch slides
 
 
-class Touching(NamedTuple):
+class PatchForces(NamedTuple):
     """Contact forces with friction and dissipation."""
 
     on_frames: Floats  # (..., m, a, 3) N, on the frames of each interaction
@@ -123,7 +123,7 @@ class Touching(NamedTuple):
     slides: NDArray[np.bool_]  # (..., w) True: the patch slides
 
 
-def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
+def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: State) -> PatchForces:
     """Return the contact forces, with friction and dissipation, in a state, or in many."""
     of, w = laws.patch, len(laws.loss)
     V, f = _forces_of_laws(laws, state)
@@ -131,7 +131,7 @@ def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     r, v = state.r[..., laws.frames, :], state.v[..., laws.frames, :]
     omega = quaternions.rotate(state.quat[..., laws.frames, :], state.Omega[..., laws.frames, :])
     of_part = (laws.side > 0)[..., None]
-    F = _summed(np.sum(of_part * force, axis=-2), of, w, 1)
+    F = _sum_over_patches(np.sum(of_part * force, axis=-2), of, w, 1)
     size = np.linalg.norm(F, axis=-1)
     touches = size > TINY
     per_Q = laws.sign * np.where(touches, 1.0 / np.where(touches, size, 1.0), 0.0)
@@ -140,16 +140,20 @@ def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     # line of action of the force on the part: its point nearest to the first frame of the part
     start = state.r[..., laws.part[:, 0], :]
     moment = torque + np.cross(r - start[..., of, None, :], force)
-    on_line = start + per_Q[..., None] * np.cross(n, _summed(np.sum(of_part * moment, axis=-2), of, w, 1))
+    on_line = start + per_Q[..., None] * np.cross(
+        n, _sum_over_patches(np.sum(of_part * moment, axis=-2), of, w, 1)
+    )
     # weighted mean positions of the frames of both sides; the weights of a partner sum to -1
     one, other = (
-        _summed(np.sum(np.where(laws.side == side, side * weights, 0.0)[..., None] * r, axis=-2), of, w, 1)
+        _sum_over_patches(
+            np.sum(np.where(laws.side == side, side * weights, 0.0)[..., None] * r, axis=-2), of, w, 1
+        )
         for side in (1, -1)
     )
     height = laws.heights(state, n, (np.sum(n * one, axis=-1), np.sum(n * other, axis=-1)))
     place = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
     # restitution and damping along the normal
-    power = _summed(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
+    power = _sum_over_patches(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
     b, c, rest = (laws.loss[:, i] for i in (B, C, REST))
     rate = per_Q * power
     speed = np.sqrt(rate**2 + rest**2)
@@ -159,23 +163,23 @@ def touching(laws: Laws, bristles: Bristles, state: State) -> Touching:
     # each side carries the contact point by one lever arm, from the mean position of its frames
     arms = np.where(of_part, (place - one)[..., of, None, :], (place - other)[..., of, None, :])
     moves = v + np.cross(omega, arms)
-    slip = _across(_summed(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
-    turn = _summed(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
-    T, kept = _held(laws, bristles, state, n, normal, slip)
+    slip = _perpendicular_part(_sum_over_patches(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
+    turn = _sum_over_patches(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
+    T, kept = _bristle_force(laws, bristles, state, n, normal, slip)
     lost = phi * power + np.sum((T - kept) * slip, axis=-1)
     about = np.sum(turn * n, axis=-1)
     for rolled, length in ((about**2, DRILL), (np.sum(turn**2, axis=-1) - about**2, ROLL)):
         rolled = np.maximum(rolled, 0.0)
         lost = lost + normal * laws.loss[:, length] * rolled / np.sqrt(rolled + SLOWEST**2)
-    energy = _summed(V, of, w) + 0.5 * bristles.stiffness * np.sum(bristles.zeta**2, axis=-1)
+    energy = _sum_over_patches(V, of, w) + 0.5 * bristles.stiffness * np.sum(bristles.zeta**2, axis=-1)
     on_frames = (1.0 + phi)[..., of, None, None] * force - weights[..., None] * T[..., of, None, :]
     acts = np.any(force, axis=(-2, -1))
     on_part = (1.0 + phi)[..., None] * F - T
     slides = (bristles.sliding > 0.5) & (normal > 0.0)
-    return Touching(on_frames, acts, on_part, energy, normal, T, slip, place, lost, slides)
+    return PatchForces(on_frames, acts, on_part, energy, normal, T, slip, place, lost, slides)
 
 
-def _forces_of_laws(laws: Laws, state: State) -> tuple[Floats, Floats]:
+def _forces_of_laws(laws: ContactLaws, state: State) -> tuple[Floats, Floats]:
     """Return the energies (..., m), J, and the forces and torques on the frames (..., m, a, 6), N and N m."""
     V = np.zeros((*state.r.shape[:-2], len(laws.frames)))
     f = np.zeros((*V.shape, laws.frames.shape[1], 6))
@@ -186,41 +190,41 @@ def _forces_of_laws(laws: Laws, state: State) -> tuple[Floats, Floats]:
     return V, f
 
 
-def _held(
-    laws: Laws, bristles: Bristles, state: State, n: Floats, normal: Floats, slip: Floats
+def _bristle_force(
+    laws: ContactLaws, bristles: BristleParameters, state: State, n: Floats, normal: Floats, slip: Floats
 ) -> tuple[Floats, Floats]:
     """Return the force T (..., w, 3) of the bristles and their dampers, N, and the part of it whose work the bristles store."""
-    u = _across(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
+    u = _perpendicular_part(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
     kept, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
     u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
-    way = _ways(laws, state, n)
-    of_bristle = bristles.stiffness[..., None] * _scaled(u, way, u, -0.5)
+    way = _friction_directions(laws, state, n)
+    of_bristle = bristles.stiffness[..., None] * _scale_by_power(u, way, u, -0.5)
     rest = CREEP * laws.loss[:, REST]
     d = np.where(rest > 0.0, laws.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * normal
     P = of_bristle + d[..., None] * slip
     size, slid = np.linalg.norm(P, axis=-1), bristles.sliding > 0.5
     limit = normal * np.where(slid, laws.loss[:, KINETIC], laws.loss[:, STATIC])
     share = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
-    held = np.where((slid | (share < 1.0))[..., None], 0.0, _scaled(of_bristle, way, u, 1.0))
-    return _scaled(share[..., None] * P, way, P, 1.0), held
+    held = np.where((slid | (share < 1.0))[..., None], 0.0, _scale_by_power(of_bristle, way, u, 1.0))
+    return _scale_by_power(share[..., None] * P, way, P, 1.0), held
 
 
-def _ways(laws: Laws, state: State, n: Floats) -> tuple[Floats, Floats]:
+def _friction_directions(laws: ContactLaws, state: State, n: Floats) -> tuple[Floats, Floats]:
     """Return the directions of rod elements, projected across n, and the factors of friction.
 
     Directions (..., w, 3) are unit vectors, zero if the part is not a rod element. Factors (..., w, 3) are those of sliding
     forwards, backwards and sideways.
     """
     along = state.r[..., laws.part[:, 1], :] - state.r[..., laws.part[:, 0], :]
-    e = _across(along, n)
+    e = _perpendicular_part(along, n)
     long, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
     lies = (left / np.where(long > 0.0, long, 1.0))[..., None] ** 2
-    factors = np.where(long[..., None] > 0.0, laws.loss[:, (FORTH, BACK, SIDE)], 1.0)
+    factors = np.where(long[..., None] > 0.0, laws.loss[:, (FORWARD, BACKWARD, SIDEWAYS)], 1.0)
     side = factors[..., 2:]
     return e / np.where(left > 0.0, left, 1.0)[..., None], side + lies * (factors - side)
 
 
-def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
+def _scale_by_power(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
     """Return F^power x, with the matrix F of the factors of friction for the direction of sliding of the vectors `of`."""
     e, factors = way
     forth, back, side = np.moveaxis(factors**power, -1, 0)
@@ -228,12 +232,12 @@ def _scaled(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> 
     return side[..., None] * x + ((p - side) * np.sum(x * e, axis=-1))[..., None] * e
 
 
-def _across(x: Floats, n: Floats) -> Floats:
+def _perpendicular_part(x: Floats, n: Floats) -> Floats:
     """Return x without its component along n."""
     return x - np.sum(x * n, axis=-1, keepdims=True) * n
 
 
-def _summed(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
+def _sum_over_patches(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
     """Sum values of rows over each of the w patches; `of`: patch of each row; `behind`: number of axes after that of the rows."""
     axis = values.ndim - 1 - behind
     found = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
@@ -251,7 +255,7 @@ def plane_rows(system: System) -> Ints:
     return np.flatnonzero(np.isin(system.others.kind, _ENERGIES))
 
 
-class WithPlanes:
+class PlaneContacts:
     """Contacts with planes: the energies with indices `use` in `System.others`, one patch for each."""
 
     def __init__(self, system: System, use: Ints) -> None:
@@ -263,7 +267,7 @@ class WithPlanes:
         side[:, 0] = -1
         self._X = own.numbers[own.first[use][:, None] + np.arange(P + 3)]
         loss = np.zeros((w, LOSS))
-        loss[:, [FORTH, BACK, SIDE]] = 1.0
+        loss[:, [FORWARD, BACKWARD, SIDEWAYS]] = 1.0
         # indices of the internal variables in `State.own`; -1: none
         self._places = np.full((w, OWN), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
@@ -271,10 +275,10 @@ class WithPlanes:
         loses = np.isin(own.kind[behind], _LOSSES)
         ends = own.first[behind[loses] + 1][:, None]
         loss[loses] = own.numbers[ends - OWN - LOSS + np.arange(LOSS)]
-        self._places[loses] = first_settled(system)[behind[loses]][:, None] + np.arange(OWN)
+        self._places[loses] = first_history_variable(system)[behind[loses]][:, None] + np.arange(OWN)
         self._groups, self._plane = _groups(own, use), frames[:, 0]
         part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
-        self.laws = Laws(
+        self.laws = ContactLaws(
             self._groups,
             np.where(there, frames, 0),
             side,
@@ -286,12 +290,14 @@ class WithPlanes:
             self._heights,
         )
 
-    def bristles(self, state: State) -> Bristles:
+    def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
         none = np.zeros((*state.own.shape[:-1], 1))
         own = np.concatenate([state.own, none], axis=-1)[..., self._places]
         loss = self.laws.loss
-        return Bristles(np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), own[..., :3], own[..., 3])
+        return BristleParameters(
+            np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), own[..., :3], own[..., 3]
+        )
 
     def _pose(self, state: State) -> tuple[Floats, Floats]:
         """Return the normals and a point of each plane (..., w, 3) in a state, or in many."""
@@ -326,7 +332,7 @@ class WithPlanes:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class PairContacts:
     """Contacts of one list of pairs of parts, with c pairs and w patches."""
 
     system: System
@@ -338,11 +344,11 @@ class Listed:
     part: Ints  # (w, 2) end points of the part
 
     @classmethod
-    def at(cls, system: System, listed: Candidates) -> Listed:
+    def at(cls, system: System, listed: Candidates) -> PairContacts:
         """Return the contacts of a list; a patch is a window, also without losses."""
         contacts, ints = system.contacts, np.int64
-        windows = windows_of(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
-        rubbing = windows_of(contacts, listed)
+        windows = find_patches(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
+        rubbing = find_patches(contacts, listed)
         losing, loses = iter(range(1, 1 + len(rubbing))), {own.pair for own in rubbing}
         place = {}
         for k, own in enumerate(windows):
@@ -360,7 +366,7 @@ class Listed:
             np.array([(own.part[0], own.part[-1]) for own in windows], ints).reshape(-1, 2),
         )
 
-    def of(self, pairs: slice) -> Listed:
+    def of(self, pairs: slice) -> PairContacts:
         """Return the list without the parts and patches of other pairs of surfaces."""
         own = (self.pair >= pairs.start) & (self.pair < pairs.stop)
         use, listed = np.flatnonzero(own[self.patch]), self.listed
@@ -375,10 +381,10 @@ class Listed:
         )
         patch = (np.cumsum(own) - 1)[self.patch[use]]
         of_patches = (self.pair[own], self.side[own], self.number[own], self.part[own])
-        return Listed(self.system, some, patch, *of_patches)
+        return PairContacts(self.system, some, patch, *of_patches)
 
     @cached_property
-    def laws(self) -> Laws:
+    def laws(self) -> ContactLaws:
         """Interactions of the list, and their patches."""
         contacts, listed, w = self.system.contacts, self.listed, len(self.pair)
         table, use = interactions_of(contacts, listed), np.arange(len(listed.pair))
@@ -386,16 +392,18 @@ class Listed:
         frames = table.frames[:, : max((own.kind.arity for own in groups), default=2)]
         of_part = (frames[:, :, None] == contacts.frames[listed.ends[:, None, :2]]).any(axis=2)
         loss = contacts.loss[self.pair].copy()
-        loss[:, [FORTH, BACK, SIDE]] += loss[:, [FORTH, BACK, SIDE]] == 0.0
+        loss[:, [FORWARD, BACKWARD, SIDEWAYS]] += loss[:, [FORWARD, BACKWARD, SIDEWAYS]] == 0.0
         sign, first = np.ones(w), contacts.frames[self.part[:, 0]]
         sign[self.patch[(contacts.kind[self._surfaces] == CORNERS).all(axis=1)]] = -1.0
         # the bristle is in the axes of the first frame of an interaction, which may be that of the partner
         first[self.patch] = frames[:, 0]
         side = np.where(frames < 0, 0, np.where(of_part, 1, -1))
         part = contacts.frames[self.part]
-        return Laws(groups, np.maximum(frames, 0), side, self.patch, sign, loss, first, part, self._heights)
+        return ContactLaws(
+            groups, np.maximum(frames, 0), side, self.patch, sign, loss, first, part, self._heights
+        )
 
-    def bristles(self, state: State) -> Bristles:
+    def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
         rows, w = part(self.system, state, "bristle"), len(self.pair)
         bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
@@ -403,7 +411,7 @@ class Listed:
             row, one = rows[(*which, k)], tuple(which)
             at = np.flatnonzero(self.number == int(row[0]))
             bristles[one][at], stiffness[one][at] = row[1 : 1 + OWN], row[1 + OWN]
-        return Bristles(stiffness, bristles[..., :3], bristles[..., 3])
+        return BristleParameters(stiffness, bristles[..., :3], bristles[..., 3])
 
     def count(self, acts: NDArray[np.bool_]) -> Floats:
         """Return the number (T,) of pairs of parts in contact, from the interactions that act (T, c)."""
@@ -438,7 +446,7 @@ class Listed:
                     quaternions.to_matrix(quat[..., k, 0, :]),
                     core_numbers(contacts, int(surfaces[k, side])),
                 )
-                each[..., k] += sign * _extent(core, sign * np.einsum("...ji,...j->...i", R, n[..., k, :]))
+                each[..., k] += sign * _support(core, sign * np.einsum("...ji,...j->...i", R, n[..., k, :]))
             heights.append(np.where(kinds[:, side] == ROD, means[side], each))
         above, below = heights
         if (kinds[:, 1] == MESH).any():
@@ -459,7 +467,7 @@ class Listed:
         return apart.T.reshape(*points.shape[:-2], len(self.pair))
 
 
-def _extent(core: Floats, n: Floats) -> Floats:
+def _support(core: Floats, n: Floats) -> Floats:
     """Return the support function (...) of a core, m: its extent from its centre along the directions n (..., 3), frame axes.
 
     `core`: block of numbers of the core, with the centre before it.
@@ -473,14 +481,14 @@ def _extent(core: Floats, n: Floats) -> Floats:
     return (n @ vertices.T).max(axis=-1)
 
 
-class Lists:
-    """Lists of pairs of states; the last `_LISTS` ones are cached."""
+class PairLists:
+    """Lists of pairs of states; the last `_CACHED_LISTS` ones are cached."""
 
-    def __init__(self, system: System, memory: Memory) -> None:
+    def __init__(self, system: System, memory: MemoryLayout) -> None:
         self._system, self._memory = system, memory
-        self._known: OrderedDict[bytes, Listed] = OrderedDict()
+        self._known: OrderedDict[bytes, PairContacts] = OrderedDict()
 
-    def of(self, state: State) -> Listed:
+    def of(self, state: State) -> PairContacts:
         """Return the list of a state.
 
         It is the list stored in the state, to whose windows the bristles of the state belong. If the state stores none, it is
@@ -495,14 +503,14 @@ class Lists:
             return self._known[made]
         if not made:
             points, skin = points_of(contacts, state.r, state.quat), 0.0
-        found = Listed.at(self._system, candidates(contacts, np.ascontiguousarray(points), skin))
+        found = PairContacts.at(self._system, candidates(contacts, np.ascontiguousarray(points), skin))
         if made:
             self._known[made] = found
-            if len(self._known) > _LISTS:
+            if len(self._known) > _CACHED_LISTS:
                 self._known.popitem(last=False)
         return found
 
-    def runs(self, states: State) -> Iterator[tuple[slice, Listed]]:
+    def runs(self, states: State) -> Iterator[tuple[slice, PairContacts]]:
         """Yield slices of consecutive states that have the same list, and the list."""
         begin, listed = 0, None
         for k in range(len(states.r)):
@@ -519,19 +527,19 @@ class ContactForces:
     """Contact forces of a system, or of some of its contacts, in many states."""
 
     def __init__(
-        self, system: System, memory: Memory, planes: Ints | None = None, pairs: slice | None = None
+        self, system: System, memory: MemoryLayout, planes: Ints | None = None, pairs: slice | None = None
     ) -> None:
         """Prepare the forces; `planes`: energies with planes in `System.others`, `pairs`: pairs of surfaces; by default all."""
         use = plane_rows(system) if planes is None else planes
-        self.planes = WithPlanes(system, use) if len(use) else None
+        self.planes = PlaneContacts(system, use) if len(use) else None
         self._pairs = slice(0, len(system.contacts.pairs)) if pairs is None else pairs
-        self._lists = Lists(system, memory)
+        self._lists = PairLists(system, memory)
         self._whole = pairs is None
         self._frames = len(system.frames.mass)
 
-    def of(self, states: State) -> Iterator[tuple[slice, WithPlanes | Listed, Touching]]:
+    def of(self, states: State) -> Iterator[tuple[slice, PlaneContacts | PairContacts, PatchForces]]:
         """Yield slices of states (T, ...), with contacts and their forces there: first those with planes, then lists of pairs."""
-        parts: list[tuple[slice, WithPlanes | Listed]] = []
+        parts: list[tuple[slice, PlaneContacts | PairContacts]] = []
         if self.planes is not None:
             parts.append((slice(0, len(states.r)), self.planes))
         if self._pairs.stop > self._pairs.start:
@@ -541,7 +549,7 @@ class ContactForces:
             for k in range(whole.start, whole.stop, own.laws.states_at_once):
                 at = slice(k, min(k + own.laws.states_at_once, whole.stop))
                 some = State(*(array[at] for array in states))
-                yield at, own, touching(own.laws, own.bristles(some), some)
+                yield at, own, compute_patch_forces(own.laws, own.bristles(some), some)
 
     def on_frames(self, state: State) -> Floats:
         """Return the contact forces on all frames (..., n, 3), N, inertial axes, in one state or in many."""

@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from discretization.contact.listed_gaps import gaps
-from discretization.contact.search import candidates, searched
+from discretization.contact.neighbour_search import candidates, prepare_search
+from discretization.contact.pair_gaps import gaps
 from discretization.contact.table import Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
-from rodsim.results.contact_forces import WithPlanes, plane_rows
+from rodsim.results.contact_forces import PlaneContacts, plane_rows
 from rodsim.results.layout import Layout
 
 # keys of the description: all contacts; for each contact the number of its interactions with planes, and of its pairs
-CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"
-_WIDER = 4.0  # factor by which the search distance grows until a pair is found
+CONTACTS, PLANE_DISSIPATIONS, PAIRS = "contacts", "interactions", "pairs"
+_SEARCH_GROWTH = 4.0  # factor by which the search distance grows until a pair is found
 
 
-class LeastGap:
+class MinimumGap:
     """Least gap of all pairs of surfaces of a contact table."""
 
     def __init__(self, contacts: Contacts) -> None:
-        self._contacts, self._searched = contacts, searched(contacts)
-        self._before = 0.0  # m, gap of the last search
+        self._contacts, self._searched = contacts, prepare_search(contacts)
+        self._rows_before = 0.0  # m, gap of the last search
 
     def points(self, state: State) -> Floats:
         """Return the tracked points (..., k, 3) in a state, or in many, m."""
@@ -44,18 +44,18 @@ class LeastGap:
         """
         points = np.ascontiguousarray(points)
         whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin = max(1e-3 * whole, min(2.0 * self._before, whole))
+        skin = max(1e-3 * whole, min(2.0 * self._rows_before, whole))
         while True:
             listed = candidates(self._contacts, points, skin, self._searched)
             least = float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
             if least <= skin or skin > whole:
                 break
-            skin = min(least, _WIDER * skin)
-        self._before = least
+            skin = min(least, _SEARCH_GROWTH * skin)
+        self._rows_before = least
         return least
 
 
-class Gaps:
+class ContactGaps:
     """Gaps of the contact called `name`."""
 
     def __init__(self, layout: Layout, name: str) -> None:
@@ -68,7 +68,7 @@ class Gaps:
         told: dict[str, Any] = self._layout.description[CONTACTS][self.name]
         return told
 
-    def _before(self, what: str) -> int:
+    def _rows_before(self, what: str) -> int:
         """Return the number of rows of a table that belong to the contacts before this one; `what`: key of their counts."""
         every = self._layout.description[CONTACTS]
         names = list(every)
@@ -77,26 +77,26 @@ class Gaps:
     @cached_property
     def pairs(self) -> slice:
         """Pairs of `Contacts` that belong to this contact."""
-        first = self._before(PAIRS)
+        first = self._rows_before(PAIRS)
         return slice(first, first + int(self.told[PAIRS]))
 
     @cached_property
     def first_plane(self) -> int:
         """Index of the first interaction with a plane of this contact in `System.others`."""
         every = self._layout.description[CONTACTS]  # interactions with planes are the last of all
-        first = len(self._system.others.kind) - sum(int(own[WITH_PLANES]) for own in every.values())
-        return first + self._before(WITH_PLANES)
+        first = len(self._system.others.kind) - sum(int(own[PLANE_DISSIPATIONS]) for own in every.values())
+        return first + self._rows_before(PLANE_DISSIPATIONS)
 
     @cached_property
     def plane_use(self) -> Ints:
         """Indices of the energies with planes of this contact in `System.others`."""
         first, use = self.first_plane, plane_rows(self._system)
-        return use[(use >= first) & (use < first + self.told[WITH_PLANES])]
+        return use[(use >= first) & (use < first + self.told[PLANE_DISSIPATIONS])]
 
     @cached_property
-    def planes(self) -> WithPlanes:
+    def planes(self) -> PlaneContacts:
         """Contacts with planes of this contact."""
-        return WithPlanes(self._system, self.plane_use)
+        return PlaneContacts(self._system, self.plane_use)
 
     @property
     def _system(self) -> System:
@@ -105,16 +105,16 @@ class Gaps:
         return system
 
     @cached_property
-    def _pairs(self) -> LeastGap:
+    def _pairs(self) -> MinimumGap:
         """Least gap of the pairs of this contact only; planes are not among them."""
         contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
-        return LeastGap(contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names}))
+        return MinimumGap(contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names}))
 
-    def of_planes(self, states: State) -> Floats:
+    def plane_gap(self, states: State) -> Floats:
         """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
-        return self.planes.gap(states) if self.told[WITH_PLANES] else np.full(len(states.r), np.inf)
+        return self.planes.gap(states) if self.told[PLANE_DISSIPATIONS] else np.full(len(states.r), np.inf)
 
-    def of_pairs(self, states: State) -> Floats:
+    def pair_gap(self, states: State) -> Floats:
         """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
         if not self.told[PAIRS]:
             return np.full(len(states.r), np.inf)
@@ -125,13 +125,13 @@ class Gaps:
 
         A positive number is a lower bound of the distance by which the gap exceeds the activation distance of the law.
         """
-        found = self.of_planes(states)
+        found = self.plane_gap(states)
         if self.told[PAIRS]:
             for k, points in enumerate(self._pairs.points(states)):
-                found[k] = min(found[k], self._at_least(points))
+                found[k] = min(found[k], self._lower_bound(points))
         return found - float(self.told.get("reach") or 0.0)
 
-    def _at_least(self, points: Floats) -> float:
+    def _lower_bound(self, points: Floats) -> float:
         """Return a lower bound of the gap of the pairs, m.
 
         It is the gap of the last search less twice the largest displacement of a point since then. If that is not above the

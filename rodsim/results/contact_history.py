@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid.system import Floats, Ints
-from rodsim.results import native, stored_states
-from rodsim.results.along_rods import node_lengths
-from rodsim.results.contact_forces import ContactForces, Listed, WithPlanes
-from rodsim.results.contact_gaps import CONTACTS, Gaps
+from rodsim.results import native_format, stored_states
+from rodsim.results.array_sources import Source
+from rodsim.results.contact_forces import ContactForces, PairContacts, PlaneContacts
+from rodsim.results.contact_gaps import CONTACTS, ContactGaps
 from rodsim.results.errors import ResultError, UnknownName
-from rodsim.results.sources import Source
+from rodsim.results.rod_interpolation import node_lengths
 
-OF_A = "planes_of_a"  # key: number of first interactions with planes whose plane is on side `a`
+PLANES_ON_A = "planes_of_a"  # key: number of first interactions with planes whose plane is on side `a`
 
 
-class _Sums(NamedTuple):
+class _PatchSums(NamedTuple):
     """Sums over all patches of a contact, at the outputs."""
 
     force: Floats  # (T, 3) N, force on side `a`
@@ -49,7 +49,7 @@ class ContactHistory:
     def __init__(self, source: Source, name: str) -> None:
         self._source = source
         self.name = name
-        self._gaps = Gaps(source.layout, name)
+        self._gaps = ContactGaps(source.layout, name)
 
     @property
     def force(self) -> Floats:
@@ -57,7 +57,7 @@ class ContactHistory:
 
         Raises ResultError if the contact has no sides `a` and `b`.
         """
-        if "b" not in self._told:
+        if "b" not in self._describe_contact:
             raise ResultError(
                 f"contact '{self.name}': its surfaces have no two sides on which a force would act; use `.normal_force`, or "
                 "make a contact of each side"
@@ -110,20 +110,20 @@ class ContactHistory:
         """(T,) m, least distance of two surfaces; below 0: minus the maximum penetration. To planes it is that of nodes."""
         least = np.full(self._source.n_outputs, np.inf)
         if self._source.layout.system is not None:
-            for k, states in stored_states.some_at_once(self._source):
+            for k, states in stored_states.state_batches(self._source):
                 least[k : k + len(states.r)] = np.minimum(
-                    self._gaps.of_planes(states), self._gaps.of_pairs(states)
+                    self._gaps.plane_gap(states), self._gaps.pair_gap(states)
                 )
         return least
 
     @property
     def first_touch(self) -> float | None:
         """Time at which the contact first acts, s, by linear interpolation of the gap between two outputs; None: never."""
-        gap = self.gap - float(self._told.get("reach") or 0.0)
+        gap = self.gap - float(self._describe_contact.get("reach") or 0.0)
         acts = np.flatnonzero(gap < 0.0)
         if not len(acts):
             return None
-        t, k = self._source.read(native.TIME), int(acts[0])
+        t, k = self._source.read(native_format.TIME), int(acts[0])
         return float(t[k] if k == 0 else t[k - 1] + (t[k] - t[k - 1]) * gap[k - 1] / (gap[k - 1] - gap[k]))
 
     @property
@@ -162,7 +162,7 @@ class ContactHistory:
             return np.zeros((self._source.n_outputs, len(own.frames), 3))
         parts = [
             self._forces.on_frames(states)[:, own.frames]
-            for _, states in stored_states.some_at_once(self._source)
+            for _, states in stored_states.state_batches(self._source)
         ]
         whole = np.concatenate([np.zeros((0, len(own.frames), 3)), *parts])
         return whole / node_lengths(self._source.layout, own)[:, None]
@@ -175,19 +175,19 @@ class ContactHistory:
             "energy": self.energy,
             "touching": self._sums.touching,
         }
-        if self._told["friction"][0] > 0.0:
+        if self._describe_contact["friction"][0] > 0.0:
             rubs = {
                 "tangential_force": self.tangential_force,
                 "slip_rate": self.slip_rate,
                 "sliding": self._sums.sliding,
             }
             columns |= rubs
-        if "b" not in self._told:
+        if "b" not in self._describe_contact:
             return columns
         return columns | {f"force_{axis}": self.force[:, i] for i, axis in enumerate("xyz")}
 
     @property
-    def _told(self) -> dict[str, Any]:
+    def _describe_contact(self) -> dict[str, Any]:
         return self._gaps.told
 
     @cached_property
@@ -196,25 +196,27 @@ class ContactHistory:
         layout, gaps = self._source.layout, self._gaps
         return layout.system and ContactForces(layout.system, layout.memory, gaps.plane_use, gaps.pairs)
 
-    def _sides(self, own: WithPlanes | Listed) -> Floats:
+    def _sides(self, own: PlaneContacts | PairContacts) -> Floats:
         """Return the part (w,) of the forces on the parts of the patches that acts on side `a`: 1, -1 on partners, else 0."""
-        if isinstance(own, WithPlanes):
-            partner = self._gaps.plane_use < self._gaps.first_plane + self._told.get(OF_A, 0)
+        if isinstance(own, PlaneContacts):
+            partner = self._gaps.plane_use < self._gaps.first_plane + self._describe_contact.get(
+                PLANES_ON_A, 0
+            )
         else:
             pairs = own.system.contacts.pairs[own.pair]
             return np.where(pairs[:, 0] == pairs[:, 1], 0.0, np.where(own.side == 0, 1.0, -1.0))
         return np.where(partner, -1.0, 1.0)
 
     @cached_property
-    def _sums(self) -> _Sums:
+    def _sums(self) -> _PatchSums:
         """Sums of the contact forces over all patches."""
         T = self._source.n_outputs
-        sums = _Sums(
-            *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _Sums._fields)
+        sums = _PatchSums(
+            *(np.zeros((T, 3)) if name in ("force", "place") else np.zeros(T) for name in _PatchSums._fields)
         )
         if self._forces is None:
             return sums
-        for first, states in stored_states.some_at_once(self._source):
+        for first, states in stored_states.state_batches(self._source):
             for outputs, own, found in self._forces.of(states):
                 at = slice(first + outputs.start, first + outputs.stop)
                 sums.force[at] += np.einsum("w,twi->ti", self._sides(own), found.on_part)

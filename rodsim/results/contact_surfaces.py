@@ -10,12 +10,12 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import groups_of
 from discretization.system import System
 from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
-from rigid.interactions.contact.losses import WITH_PLANES
+from rigid.interactions.contact.contact_sums import N
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD
-from rigid.interactions.contact.touching import N
+from rigid.interactions.contact.sphere_rod_dissipation import PLANE_DISSIPATIONS
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
-from rodsim.results.distances import SURFACES, mesh_of
+from rodsim.results.distances import SURFACES, contact_mesh
 from rodsim.results.layout import Layout
 from rodsim.results.shapes import Shape, box, fixed_shape
 
@@ -50,7 +50,7 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
     The rectangle is given by a corner (3,) and its sides (2, 3), m, frame axes.
     """
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
-    kinds = [INTERACTIONS.index(kind) for kind in WITH_PLANES]
+    kinds = [INTERACTIONS.index(kind) for kind in PLANE_DISSIPATIONS]
     for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             X = np.zeros(3) if own.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
@@ -98,7 +98,7 @@ def meshes(layout: Layout, planes: bool = True) -> Iterator[tuple[str, int, Floa
     for name, told in layout.description.get(SURFACES, {}).items():
         X, frame = np.array(told["X"]), told["frame"]
         if "mesh" in told:
-            mesh = mesh_of(layout, told)
+            mesh = contact_mesh(layout, told)
             if mesh and not _encloses(shown, frame, mesh[0], 0.02 * float(np.ptp(mesh[0], axis=0).max())):
                 yield name, frame, *mesh
             continue

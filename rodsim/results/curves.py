@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.results.columns import ENERGIES
+from rodsim.results.audit_columns import ENERGIES
 from rodsim.results.result import Result
 
 COLORS = ("#1f6f8b", "#e07a3f", "#5b8c5a", "#8e5572", "#c9a227", "#3d405b")

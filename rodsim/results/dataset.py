@@ -19,14 +19,14 @@ import rodsim
 from discretization.drives import WORK
 from rigid.system import Floats
 from rodsim.extras import extra
-from rodsim.results import native
-from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
+from rodsim.results import native_format
+from rodsim.results.array_sources import Source
+from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
-from rodsim.results.sources import Source
 
 XYZ, WXYZ, AXES = ("x", "y", "z"), ("w", "x", "y", "z"), (1, 2, 3)
 
@@ -42,20 +42,20 @@ class Variable(NamedTuple):
 
 
 # field of a history: its last dimension (after time and node, element or name), units, meaning
-_OF_NODES = {
+_NODE_VARIABLES = {
     "r": ("xyz", "m", "position"),
     "quat": ("wxyz", "1", "unit quaternion, section to inertial axes"),
     "v": ("xyz", "m/s", "velocity, inertial axes"),
     "Omega": ("axis", "rad/s", "angular velocity, section axes"),
     "omega": ("xyz", "rad/s", "angular velocity, inertial axes"),
 }
-_OF_ELEMENTS = {
+_ELEMENT_VARIABLES = {
     "Gamma": ("axis", "1", "stretch and shear, section axes"),
     "K": ("axis", "1/m", "twist and bending, section axes"),
     "N": ("axis", "N", "normal and shear forces, section axes"),
     "M": ("axis", "N m", "torque and bending moments, section axes"),
 }
-_OF_BODIES = {
+_BODY_VARIABLES = {
     "r": ("xyz", "m", "position of the reference point"),
     "center_of_mass": ("xyz", "m", "position of the centre of mass"),
     "quat": ("wxyz", "1", "unit quaternion, body to inertial axes"),
@@ -63,7 +63,7 @@ _OF_BODIES = {
     "Omega": ("axis", "rad/s", "angular velocity, body axes"),
     "omega": ("xyz", "rad/s", "angular velocity, inertial axes"),
 }
-_OF_JOINTS = {
+_JOINT_VARIABLES = {
     "force": ("xyz", "N", "force on the second part, inertial axes"),
     "moment": ("xyz", "N m", "moment on the second part about the joint's point on it, inertial axes"),
 }
@@ -101,12 +101,12 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
     used = {dim for variable in variables for dim in variable.dims}
     index = {"xyz": XYZ, "wxyz": WXYZ, "axis": AXES, "drive": layout.drives}
     places: dict[str, Any] = {dim: (dim, np.array(index[dim])) for dim in index if dim in used}
-    places |= {x.name: _of(x) for x in variables if x.name in used}  # nodes, elements, names
-    arrays = {x.name: _of(x) for x in variables if x.name not in used}
-    return xr.Dataset(arrays, places | {x.name: _of(x) for x in coordinates}, _attributes(source))
+    places |= {x.name: _to_xarray(x) for x in variables if x.name in used}  # nodes, elements, names
+    arrays = {x.name: _to_xarray(x) for x in variables if x.name not in used}
+    return xr.Dataset(arrays, places | {x.name: _to_xarray(x) for x in coordinates}, _attributes(source))
 
 
-def _of(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
+def _to_xarray(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
     """Return a variable in the form that xarray accepts: dimensions, values, attributes."""
     return (
         x.dims,
@@ -117,26 +117,26 @@ def _of(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
 
 def _coordinates(source: Source) -> Iterator[Variable]:
     """Yield the coordinates along t: time (or load factor, or length of the path) and number of steps."""
-    t, statics = source.read(native.TIME), source.layout.description.get("statics")
+    t, statics = source.read(native_format.TIME), source.layout.description.get("statics")
     if statics is None:
         yield Variable("t", ("t",), t, "s", "time")
     else:
         along = "load factor" if statics["method"] == "newton" else "length of the path of equilibria"
         yield Variable("t", ("t",), t, "1", along)
         yield Variable("load_factor", ("t",), np.array(statics["load_factor"]), "1", "load factor")
-    yield Variable("step", ("t",), source.read(native.STEP), "1", "number of steps since t = 0")
+    yield Variable("step", ("t",), source.read(native_format.STEP), "1", "number of steps since t = 0")
 
 
 def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
     """Yield the variables of the whole model, and of the parts with these names."""
-    yield from _of_all(source, momenta)
+    yield from _model_variables(source, momenta)
     for rod in source.layout.rods:
         if rod.name in parts:
             yield from _rod(RodHistory(source, rod))
     bodies = [BodyHistory(source, body) for body in source.layout.bodies if body.name in parts]
     if bodies:
         yield _names("body", bodies)
-        yield from _stacked("body", _OF_BODIES, bodies)
+        yield from _stacked("body", _BODY_VARIABLES, bodies)
     every = [history_of(source, joint) for joint in source.layout.joints if joint.name in parts]
     joints = [joint for joint in every if not isinstance(joint, GearHistory)]
     if joints:
@@ -146,7 +146,7 @@ def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Fl
             "joint_determined", ("joint",), determined, "", "whether the equations determine its force"
         )
         with contextlib.suppress(ResultError):  # older files have no forces of joints
-            yield from _stacked("joint", _OF_JOINTS, joints)
+            yield from _stacked("joint", _JOINT_VARIABLES, joints)
             for joint in joints:
                 yield from _joint(joint)
     for name in contact_names(source):
@@ -157,9 +157,9 @@ def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Fl
             yield from _gear(gear)
 
 
-def _of_all(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
+def _model_variables(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
     """Yield the variables of the whole model: audit table, momenta, work of drives, monitors."""
-    table = source.read(native.AUDIT)
+    table = source.read(native_format.AUDIT)
     for column, (name, units, meaning) in _COLUMNS.items():
         yield Variable(name, ("t",), table[:, COLUMNS.index(column)], units, meaning)
     linear, angular = momenta
@@ -173,19 +173,21 @@ def _of_all(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable
         yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
     statics: Mapping[str, Any] = source.layout.description.get("statics", {})
     for name, values in statics.get("monitors", {}).items():
-        yield Variable(f"{_plain(name)}.monitor", ("t",), np.array(values), "m", "displacement, a monitor")
+        yield Variable(
+            f"{_netcdf_name(name)}.monitor", ("t",), np.array(values), "m", "displacement, a monitor"
+        )
 
 
 def _rod(rod: RodHistory) -> Iterator[Variable]:
     """Yield the variables of a rod at its nodes and elements."""
-    name, s = _plain(rod.name), rod.arclength
+    name, s = _netcdf_name(rod.name), rod.arclength
     nodes, elements = f"{name}.s", f"{name}.s_element"
     yield Variable(nodes, (nodes,), s, "m", f"arc length of rod '{rod.name}' without stress")
-    for field, (dim, units, meaning) in _OF_NODES.items():
+    for field, (dim, units, meaning) in _NODE_VARIABLES.items():
         yield Variable(f"{name}.{field}", ("t", nodes, dim), getattr(rod, field), units, meaning)
     words = f"where strains of rod '{rod.name}' are known: middles of its elements, of order p Gauss points"
     yield Variable(elements, (elements,), rod.s_element, "m", words)
-    for field, (dim, units, meaning) in _OF_ELEMENTS.items():
+    for field, (dim, units, meaning) in _ELEMENT_VARIABLES.items():
         yield Variable(f"{name}.{field}", ("t", elements, dim), getattr(rod, field), units, meaning)
 
 
@@ -196,7 +198,7 @@ def _joint(joint: JointHistory) -> Iterator[Variable]:
             unit = "m" if name.startswith("displacement") else "rad"
             units, meaning = f"{unit}/s" if "_rate" in name else unit, name.replace("_", " ")
             meaning = f"{meaning} of {joint.kind} joint '{joint.name}'"
-            yield Variable(f"{_plain(joint.name)}.{name}", ("t",), values, units, meaning)
+            yield Variable(f"{_netcdf_name(joint.name)}.{name}", ("t",), values, units, meaning)
 
 
 def _gear(gear: GearHistory) -> Iterator[Variable]:
@@ -204,7 +206,7 @@ def _gear(gear: GearHistory) -> Iterator[Variable]:
     for name, values in gear.table().items():
         units = "N m" if name.startswith("torque") else "N"
         meaning = f"{name.replace('_', ' ', 2)}, of gear '{gear.name}'"
-        yield Variable(_plain(f"{gear.name}.{name}"), ("t",), values, units, meaning)
+        yield Variable(_netcdf_name(f"{gear.name}.{name}"), ("t",), values, units, meaning)
 
 
 def _contact(contact: ContactHistory) -> Iterator[Variable]:
@@ -212,7 +214,7 @@ def _contact(contact: ContactHistory) -> Iterator[Variable]:
     units = {"gap": "m", "energy": "J", "touching": "1", "sliding": "1", "slip_rate": "m/s"}
     for name, values in contact.table().items():
         meaning = f"{name.replace('_', ' ')} of contact '{contact.name}'"
-        yield Variable(_plain(f"{contact.name}.{name}"), ("t",), values, units.get(name, "N"), meaning)
+        yield Variable(_netcdf_name(f"{contact.name}.{name}"), ("t",), values, units.get(name, "N"), meaning)
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:
@@ -228,7 +230,7 @@ def _stacked(
         yield Variable(f"{dim}_{field}", ("t", dim, last), values, units, meaning)
 
 
-def _plain(name: str) -> str:
+def _netcdf_name(name: str) -> str:
     """Return a name that netCDF accepts."""
     return name.replace("/", "|")
 

@@ -17,18 +17,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.listed_gaps import apart_of
-from discretization.contact.mesh_corners import features_of
-from discretization.contact.mesh_search import least_distance, trees_of
+from discretization.contact.feature_edges import find_mesh_features
+from discretization.contact.mesh_search import build_triangle_trees, least_distance
+from discretization.contact.pair_gaps import surface_distances
 from discretization.contact.table import LAW, MESH, Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid import quaternions
 from rigid.solids import Hull as Solid
 from rigid.system import Floats, Ints, State
-from rodsim.parts.points import parse_point
-from rodsim.results.along_rods import length_of
-from rodsim.results.contact_gaps import LeastGap
+from rodsim.components.point_syntax import parse_point
+from rodsim.results.contact_gaps import MinimumGap
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.layout import Layout, RodLayout
+from rodsim.results.rod_interpolation import rod_length
 
 SURFACES = "surfaces"  # key of the description: frame, point in its axes, radius or normal of each surface
 
@@ -56,7 +56,7 @@ class Surface(NamedTuple):
         least: Floats = (heights[..., self.ends].min(axis=-1) - self.radius).min(axis=-1, initial=np.inf)
         if len(self.circles):
             frames = np.full(len(self.circles), self.frames[0])
-            centre = _placed(state, frames, self.circles[:, :3])
+            centre = _place_points(state, frames, self.circles[:, :3])
             axis = quaternions.rotate(state.quat[..., frames, :], self.circles[:, 3:6])
             sine = np.linalg.norm(np.cross(axis, n[..., None, :]), axis=-1)
             low = np.einsum("...kc,...c->...k", centre - foot, n) - self.circles[:, 6] * sine
@@ -65,7 +65,7 @@ class Surface(NamedTuple):
 
     def points(self, state: State) -> Floats:
         """Return the points (..., k, 3) in a state, m; (..., 1, 3) for a point between two points."""
-        found: Floats = _placed(state, self.frames, self.X)
+        found: Floats = _place_points(state, self.frames, self.X)
         if self.between is None:
             return found
         return (1.0 - self.between) * found[..., :1, :] + self.between * found[..., 1:, :]
@@ -78,7 +78,7 @@ class Distance:
     """
 
     def __init__(self, layout: Layout, a: str, b: str) -> None:
-        self.a, self.b = surface_of(layout, a), surface_of(layout, b)
+        self.a, self.b = surface_by_name(layout, a), surface_by_name(layout, b)
         if self.a.label == self.b.label:
             raise ResultError(
                 f"distance: '{a}' and '{b}' are {self.a.label} both; give two, or take `contact(...).gap` of what meets itself"
@@ -98,7 +98,7 @@ class Distance:
                 )
         if self.b.faces is not None and self.a.core is not None:
             mesh = Mesh(int(self.b.frames[0]), self.b.X, self.b.faces, float(self.b.radius[0]))
-            self._to_core = LeastGap(contacts_of([self.a.core, mesh], [Pair(0, 1, np.zeros(LAW))]))
+            self._to_core = MinimumGap(contacts_of([self.a.core, mesh], [Pair(0, 1, np.zeros(LAW))]))
         if self.b.faces is not None or self.a.normal is not None:
             return
         if self.a.core is not None and (self.b.core is None or isinstance(self.a.core, Round)):
@@ -121,17 +121,20 @@ class Distance:
         if self.b.faces is not None and self.a.faces is not None:
             return self._between_meshes(state)
         if self.b.faces is not None:
-            return _to_mesh(self.a, self.b, state) if self.a.core is None else self._to_core.of(state)
+            return _mesh_distance(self.a, self.b, state) if self.a.core is None else self._to_core.of(state)
         places = [
             own.points(state)
             if own.core is None
-            else _placed(state, own.frames[[0] * 4], own.core.points[:4])
+            else _place_points(state, own.frames[[0] * 4], own.core.points[:4])
             for own in (self.a, self.b)
         ]
         points = np.concatenate(places, axis=-2)
         surfaces = np.tile([0, 1], (len(self._ends), 1))
         least = [
-            np.min(apart_of(self._contacts, np.ascontiguousarray(own), self._ends, surfaces) - self._radii)
+            np.min(
+                surface_distances(self._contacts, np.ascontiguousarray(own), self._ends, surfaces)
+                - self._radii
+            )
             for own in points.reshape(-1, *points.shape[-2:])
         ]
         return np.reshape(least, points.shape[:-2])
@@ -141,25 +144,25 @@ class Distance:
         least = np.full(state.r.shape[:-2], np.inf)
         for one, other in ((self.a, self.b), (self.b, self.a)):
             assert one.faces is not None
-            ends = features_of(one.X, one.faces).ridges
+            ends = find_mesh_features(one.X, one.faces).ridges
             own = one._replace(ends=ends, radius=np.full(len(ends), one.radius[0]))
-            least = np.minimum(least, _to_mesh(own, other, state))
+            least = np.minimum(least, _mesh_distance(own, other, state))
         return least
 
 
-def _to_mesh(one: Surface, mesh: Surface, state: State) -> Floats:
+def _mesh_distance(one: Surface, mesh: Surface, state: State) -> Floats:
     """Return the distance (...) of a surface from the triangles of a mesh, m, computed in the axes of the mesh."""
     frame, faces = mesh.frames[0], mesh.faces
     assert faces is not None
     turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
     local = quaternions.rotate(turn, one.points(state) - state.r[..., frame, None, :])
-    flat, trees = local.reshape(-1, *local.shape[-2:]), trees_of(mesh.X[faces])
+    flat, trees = local.reshape(-1, *local.shape[-2:]), build_triangle_trees(mesh.X[faces])
     least = [least_distance(trees, own[one.ends], one.radius) for own in flat]
     found: Floats = np.reshape(least, state.r.shape[:-2]) - mesh.radius[0]
     return found
 
 
-def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
+def contact_mesh(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
     """Return the vertices (v, 3), m, frame axes, and triangles (t, 3) of a surface of the description.
 
     `told`: entry of the surface. Return None if it is not a mesh, or if the contact tables do not contain it.
@@ -175,7 +178,7 @@ def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
     return contacts.vertices[low : faces.max() + 1], faces - low
 
 
-def surface_of(layout: Layout, text: str) -> Surface:
+def surface_by_name(layout: Layout, text: str) -> Surface:
     """Return the surface or point with this name. Raise UnknownName, with the known names, or ResultError if it is ill-formed."""
     known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
     rods, bodies = {own.name: own for own in layout.rods}, {own.name: own for own in layout.bodies}
@@ -186,7 +189,11 @@ def surface_of(layout: Layout, text: str) -> Surface:
             raise ResultError(
                 f"distance: '{text}' is a rod and a {known[text]['kind']}; give one of them another name"
             )
-        return _mesh(layout, text, known[text]) if "mesh" in known[text] else _given(text, known[text])
+        return (
+            _mesh(layout, text, known[text])
+            if "mesh" in known[text]
+            else _surface_from_entry(text, known[text])
+        )
     if text in rods:
         return _rod(rods[text])
     point = parse_point(text, bodies)
@@ -197,7 +204,7 @@ def surface_of(layout: Layout, text: str) -> Surface:
     if name in rods:
         if point.fraction is None:
             raise ResultError(f"distance: '{text}': give a fraction of the rod's length, as '{name}@0.5'")
-        return _point_of_rod(text, rods[name], point.fraction * length_of(layout, rods[name]))
+        return _rod_point(text, rods[name], point.fraction * rod_length(layout, rods[name]))
     if place is None or len(place) not in (0, 3):
         raise ResultError(f"distance: '{text}': give a point in the body's axes, m, as '{name}@0.1,0,0'")
     body = bodies[name]
@@ -207,7 +214,7 @@ def surface_of(layout: Layout, text: str) -> Surface:
 
 def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
     """Return a mesh from its entry `told` in the description. Raise ResultError if the contact tables do not contain it."""
-    found = mesh_of(layout, told)
+    found = contact_mesh(layout, told)
     if found is None:
         raise ResultError(
             f"distance: mesh '{name}' meets nothing that is listed; name it in a contact with a sphere or a rod"
@@ -218,7 +225,7 @@ def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
     return Surface(f"mesh '{name}'", np.full(n, told["frame"]), vertices, ends, radius, faces=faces)
 
 
-def _given(name: str, told: dict[str, Any]) -> Surface:
+def _surface_from_entry(name: str, told: dict[str, Any]) -> Surface:
     """Return a sphere, a solid or a plane from its entry `told` in the description."""
     if "points" in told:
         X, circles = np.array(told["points"]).reshape(-1, 3), np.array(told["circles"]).reshape(-1, 7)
@@ -242,7 +249,7 @@ def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Hull | Round
     return None if len(circles) or Solid(points).is_flat else Hull(frame, points, radius)
 
 
-def _placed(state: State, frames: Ints, X: Floats) -> Floats:
+def _place_points(state: State, frames: Ints, X: Floats) -> Floats:
     """Return the positions (..., k, 3), m, of points X (k, 3) on frames (k,) in a state, or in many."""
     return state.r[..., frames, :] + quaternions.rotate(state.quat[..., frames, :], X)
 
@@ -260,7 +267,7 @@ def _rod(rod: RodLayout) -> Surface:
     return Surface(f"rod '{rod.name}'", rod.frames, np.zeros((n, 3)), ends, rod.radius[ends].min(axis=1))
 
 
-def _point_of_rod(text: str, rod: RodLayout, at: float) -> Surface:
+def _rod_point(text: str, rod: RodLayout, at: float) -> Surface:
     """Return the point of a rod at the arc length `at`, m; in a closed rod the first node follows the last."""
     s = np.append(rod.arclength, np.inf) if rod.closed else rod.arclength
     if rod.closed and at > rod.arclength[-1]:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
-from rodsim.results.along_rods import Lines, lines_to, node_lengths
 from rodsim.results.contact_forces import ContactForces
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.layout import Layout
+from rodsim.results.rod_interpolation import LinearInterpolation, node_lengths, rod_interpolation_to
 
 Floats32 = NDArray[np.float32]
 
@@ -37,8 +37,8 @@ POINT_ARRAYS: Mapping[str, int] = {
     "force_n": 3,  # N, inertial axes
     "moment_m": 3,  # N m, inertial axes
 }
-OF_CONTACTS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body; only with contacts
-OF_RODS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # omitted without rods
+CONTACT_ARRAYS: Mapping[str, int] = {"contact_force": 3}  # N, on the node or the body; only with contacts
+ROD_ARRAYS = ("Gamma", "K", "N", "M", "force_n", "moment_m")  # omitted without rods
 # with contacts also "node_length" (m), the tributary length by which a contact force is divided to be a force per length
 STATIC_POINT_ARRAYS = ("radius", "width", "height", "arclength", "object")  # width, height: of rectangles
 CELL_ARRAYS = ("object", "is_rod")
@@ -79,7 +79,7 @@ class Drawing:
             self.lines.append(np.append(ids, start) if rod.closed else ids)
             frame.append(rod.frames)
             local.append(np.zeros((n, 3)))
-            between = lines_to(layout, rod, rod.arclength)
+            between = rod_interpolation_to(layout, rod, rod.arclength)
             before.append(rod.elements[between.before])
             after.append(rod.elements[between.after])
             part.append(between.part)
@@ -106,12 +106,12 @@ class Drawing:
             start += n
         self.n_points = start
         self.point_arrays = {
-            name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in OF_RODS
+            name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in ROD_ARRAYS
         }
         self._touched = None
         if layout.system is not None and layout.description.get("contacts"):
             self._touched = ContactForces(layout.system, layout.memory)
-            self.point_arrays |= OF_CONTACTS
+            self.point_arrays |= CONTACT_ARRAYS
         self.names = [own.name for own in layout.rods] + [own.name for own in layout.bodies]
         self.names += [name for name, *_ in more]
         self.triangles = np.concatenate(triangles)
@@ -126,7 +126,7 @@ class Drawing:
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
         ends = [np.concatenate([none, *numbers]).astype(np.int64) for numbers in (before, after)]
-        self._lines = Lines(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
+        self._lines = LinearInterpolation(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {
@@ -153,7 +153,7 @@ class Drawing:
     def points(self, state: State) -> Floats:
         """Return the positions (..., n_points, 3) of all points, m, in one state or in many (leading axes)."""
         R = to_matrix(state.quat)[..., self._frame, :, :]
-        return state.r[..., self._frame, :] + _turn(R, self._X)
+        return state.r[..., self._frame, :] + _rotate(R, self._X)
 
     @property
     def reach(self) -> float:
@@ -173,8 +173,8 @@ class Drawing:
         frame, X = self._frame, self._X
         # rotations are computed once per frame, then gathered: a body has many vertices and one frame
         R = to_matrix(state.quat)[..., frame, :, :]
-        points = state.r[..., frame, :] + _turn(R, X)
-        velocity = state.v[..., frame, :] + _turn(R, np.cross(state.Omega[..., frame, :], X))
+        points = state.r[..., frame, :] + _rotate(R, X)
+        velocity = state.v[..., frame, :] + _rotate(R, np.cross(state.Omega[..., frame, :], X))
         at_nodes = self._at_nodes(np.concatenate([strains, stresses], axis=-1))
         N, M = at_nodes[..., 6:9], at_nodes[..., 9:12]
         values = {
@@ -187,8 +187,8 @@ class Drawing:
             "K": at_nodes[..., 3:6],
             "N": N,
             "M": M,
-            "force_n": _turn(R, N),
-            "moment_m": _turn(R, M),
+            "force_n": _rotate(R, N),
+            "moment_m": _rotate(R, M),
         }
         if self._touched is not None:
             with np.errstate(all="ignore"):
@@ -204,6 +204,6 @@ class Drawing:
         return self._lines.of(np.concatenate([of_elements, none], axis=-2))
 
 
-def _turn(R: Floats, x: Floats) -> Floats:
+def _rotate(R: Floats, x: Floats) -> Floats:
     """Return R x (..., 3) for matrices R (..., 3, 3) and vectors x (..., 3)."""
     return np.einsum("...ij,...j->...i", R, x)

@@ -21,7 +21,7 @@ class NoOpenGL(ResultError, RuntimeError):
     """OpenGL was requested but is not available."""
 
 
-def checked_path(owner: str, path: object) -> Path:
+def check_path(owner: str, path: object) -> Path:
     """Return `path` as a Path of a file to write. Raise ResultError if it is no file name; `owner`: caller, for the message."""
     if not isinstance(path, str | Path) or not Path(path).name or "\0" in str(path):
         raise ResultError(f"{owner}: path = {shown(path)} is no name of a file; give one")

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import State
-from rodsim.old_names import accept_old_arguments
-from rodsim.results.contact_gaps import CONTACTS, Gaps
+from rodsim._compat import accept_old_arguments
+from rodsim.results.contact_gaps import CONTACTS, ContactGaps
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
@@ -152,18 +152,18 @@ class Watch:
         self.events = tuple(events)
         self._below = [_below(event, layout) for event in events]
 
-    def _hold(self, states: State) -> NDArray[np.bool_]:
+    def _evaluate(self, states: State) -> NDArray[np.bool_]:
         """Return for each event and each state whether the event holds, (events, states)."""
         return np.array([below(states) for below in self._below])
 
     def first(self, states: State) -> int | None:
         """Return the index of the first of many states in which an event holds; None if there is none."""
-        met = np.flatnonzero(self._hold(states).any(axis=0))
+        met = np.flatnonzero(self._evaluate(states).any(axis=0))
         return int(met[0]) if len(met) else None
 
     def holding(self, state: State) -> tuple[Event, ...]:
         """Return the events that hold in a state."""
-        holds = self._hold(many(state))[:, 0]
+        holds = self._evaluate(many(state))[:, 0]
         return tuple(event for event, own in zip(self.events, holds, strict=True) if own)
 
     def check_start(self, state: State) -> None:
@@ -189,7 +189,7 @@ def _below(event: Event, layout: Layout) -> Callable[[State], NDArray[np.bool_]]
             f"simulate: events: there is no contact {missing[0] if missing else 'at all'!r}; "
             + (f"there are {', '.join(known)}" if known else "add one, or give DistanceBelow('a', 'b')")
         )
-    each = [Gaps(layout, name) for name in event.contacts or known]
+    each = [ContactGaps(layout, name) for name in event.contacts or known]
     return lambda states: np.asarray(np.min([gaps.beyond(states) for gaps in each], axis=0) < 0.0)
 
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from rigid.checks import count, shown
 from rigid.system import Floats, Ints
+from rodsim.results.atomic_write import atomic_file, atomic_folder, check_target
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError, checked_path
+from rodsim.results.errors import ResultError, check_path
 from rodsim.results.result import Result, ResultLike, opened
-from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
     import pyvista
@@ -73,7 +73,7 @@ def export(
     3
     """
     result = opened("export", result)
-    path = checked_path("export", path)
+    path = check_path("export", path)
     format = format or path.suffix.lstrip(".").lower()
     if not isinstance(format, str) or format not in FORMATS:
         known = "; ".join(f"'{name}': {what}" for name, what in FORMATS.items())
@@ -168,7 +168,7 @@ def _series(
     times = result.t
     digits = len(str(result.n_outputs - 1))
     written = []
-    with whole_file(path, result.path) as file, whole_folder(folder) as working:
+    with atomic_file(path, result.path) as file, atomic_folder(folder) as working:
         for done, i in enumerate(chosen, start=1):
             data = (unstructured_grid if suffix == "vtu" else polydata)(result, drawing, i)
             name = f"{path.stem}_{i:0{digits}d}.{suffix}"
@@ -206,8 +206,8 @@ def _xdmf(
     start = drawing.points(result.state(0))
     numbers = path.with_suffix(".h5")
     with (
-        whole_file(path, result.path) as file,
-        whole_file(numbers, result.path) as numbers_file,
+        atomic_file(path, result.path) as file,
+        atomic_file(numbers, result.path) as numbers_file,
         MovingMeshWriter(file, numbers, numbers_file) as writer,
     ):
         writer.write_points_cells(start, cells)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rigid.system import Floats
+from rodsim.results.array_sources import Source
 from rodsim.results.errors import ResultError
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import JointLayout
-from rodsim.results.sources import Source
 
 GEAR = "gear"
 

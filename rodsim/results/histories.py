@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from rigid.checks import shown
 from rigid.quaternions import rotate
 from rigid.system import Floats, Ints
-from rodsim.results.along_rods import length_of, lines_to, places_of_elements
+from rodsim.results.array_sources import Source
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, RodLayout
-from rodsim.results.sources import Source
+from rodsim.results.rod_interpolation import element_arc_lengths, rod_interpolation_to, rod_length
 from rodsim.results.twist_and_writhe import ends_of, twist, writhe
 
 OF_ELEMENTS = ("Gamma", "K", "N", "M")
@@ -119,7 +119,7 @@ class RodHistory:
     @cached_property
     def s_element(self) -> Floats:
         """(n_elements,) arc lengths in the stress-free shape at which Gamma, K, N and M are given, m."""
-        return places_of_elements(self._source.layout, self.layout)
+        return element_arc_lengths(self._source.layout, self.layout)
 
     @cached_property
     def twist(self) -> Floats:
@@ -159,7 +159,7 @@ class RodHistory:
         if places.ndim > 1 or not bool(np.all((places >= 0.0) & (places <= 1.0))):
             raise ResultError(f"rod '{self.name}': fractions = {shown(fractions)}; give numbers from 0 to 1")
         layout = self._source.layout
-        found = lines_to(layout, self.layout, places * length_of(layout, self.layout))
+        found = rod_interpolation_to(layout, self.layout, places * rod_length(layout, self.layout))
         return found.of(getattr(self, field))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rodsim.html_tables import line, page, some, table, text
-from rodsim.results import native
-from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
-from rodsim.results.sources import Source
+from rodsim.results import native_format
+from rodsim.results.array_sources import Source
+from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 
 
 def result_html(source: Source, kind: str) -> str:
@@ -39,7 +39,7 @@ def _words(source: Source) -> list[str]:
     words = ["in memory" if source.path is None else str(source.path)]
     if not source.n_outputs:
         return [*words, "no output yet"]
-    t = source.read(native.TIME)
+    t = source.read(native_format.TIME)
     if "statics" in told:
         factors = told["statics"]["load_factor"]
         words.append(f"{len(t)} equilibria, load factor {text(factors[0])} to {text(factors[-1])}")
@@ -52,7 +52,7 @@ def _words(source: Source) -> list[str]:
 
 def _energies(source: Source) -> str:
     """Return an HTML table of the energies, J, at the first and the last output."""
-    audited, t = source.read(native.AUDIT), source.read(native.TIME)
+    audited, t = source.read(native_format.AUDIT), source.read(native_format.TIME)
     names = (*ENERGIES, "work", "dissipation")
     values = {name: audited[:, COLUMNS.index(name)] for name in names}
     if source.layout.n_memory:

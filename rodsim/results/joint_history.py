@@ -17,11 +17,11 @@ from rigid.interactions.constraints import first_rows
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import Floats, State
-from rodsim.results import native
+from rodsim.results import native_format
+from rodsim.results.array_sources import Source
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import JointLayout
-from rodsim.results.sources import Source
-from rodsim.results.standing import Standing
 
 INERTIAL, JOINT = "inertial", "joint"
 
@@ -68,7 +68,7 @@ class JointHistory:
         return self.layout.kind
 
     @property
-    def _known(self) -> tuple[str, ...]:
+    def _coordinate_names(self) -> tuple[str, ...]:
         """Return the names of the joint's coordinates; a drive has none."""
         return JOINTS[self.kind].coordinates if self.kind in JOINTS else ()
 
@@ -99,11 +99,11 @@ class JointHistory:
 
     def force_in(self, axes: str) -> Floats:
         """Return the force on b (T, 3), N, in the axes `axes`: "inertial" or "joint"."""
-        return self._in(axes, self.force)
+        return self._in_axes(axes, self.force)
 
     def moment_in(self, axes: str) -> Floats:
         """Return the moment on b about the joint's point on b (T, 3), N m, in the axes `axes`: "inertial" or "joint"."""
-        return self._in(axes, self.moment)
+        return self._in_axes(axes, self.moment)
 
     @property
     def axes(self) -> Floats:
@@ -113,7 +113,7 @@ class JointHistory:
     @property
     def offset(self) -> Floats:
         """(T, 3) offset from the joint's point on a to its point on b, in the joint's axes, m."""
-        return self._in(JOINT, self._sides.d)
+        return self._in_axes(JOINT, self._sides.d)
 
     @cached_property
     def angle(self) -> Floats:
@@ -122,15 +122,15 @@ class JointHistory:
         The change between two outputs is assumed to be near the mean of the rates at both outputs. If the rotation is
         uniform, outputs may therefore be several turns apart.
         """
-        self._has("angle")
+        self._check_coordinate("angle")
         a, b = self._sides.triads
         sine, cosine = _dot(a[..., 1], b[..., 0]), _dot(a[..., 0], b[..., 0])
-        return _counted(np.arctan2(sine, cosine), self.angle_rate, self._source.read(native.TIME))
+        return _unwrap(np.arctan2(sine, cosine), self.angle_rate, self._source.read(native_format.TIME))
 
     @property
     def angle_rate(self) -> Floats:
         """(T,) angular velocity of b relative to a about e3, rad/s."""
-        self._has("angle")
+        self._check_coordinate("angle")
         return _dot(self.axes[..., 2], self._sides.turning)
 
     @cached_property
@@ -139,18 +139,18 @@ class JointHistory:
 
         The first is the rotation of the cross relative to a about e3, the second that of b relative to the cross about e1 of b.
         """
-        self._has("angles")
+        self._check_coordinate("angles")
         a, b = self._sides.triads
         first = np.arctan2(_dot(a[..., 1], b[..., 0]), _dot(a[..., 0], b[..., 0]))
         bent = np.cross(a[..., 2], b[..., 2])
         second = np.arctan2(_dot(bent, b[..., 0]), _dot(a[..., 2], b[..., 2]))
-        rates, t = self.angle_rates, self._source.read(native.TIME)
-        return np.stack([_counted(x, rates[:, k], t) for k, x in enumerate((first, second))], axis=1)
+        rates, t = self.angle_rates, self._source.read(native_format.TIME)
+        return np.stack([_unwrap(x, rates[:, k], t) for k, x in enumerate((first, second))], axis=1)
 
     @property
     def angle_rates(self) -> Floats:
         """(T, 2) rates of `angles`, rad/s."""
-        self._has("angles")
+        self._check_coordinate("angles")
         a, b = self._sides.triads
         # the two axes are perpendicular, so that each component is one of the rates
         return np.stack([_dot(x, self._sides.turning) for x in (a[..., 2], b[..., 0])], axis=1)
@@ -158,24 +158,24 @@ class JointHistory:
     @property
     def displacement(self) -> Floats:
         """(T,) displacement of b relative to a along e3, m; 0 at t = 0."""
-        self._has("displacement")
+        self._check_coordinate("displacement")
         return _dot(self.axes[..., 2], self._sides.d)
 
     @property
     def displacement_rate(self) -> Floats:
         """(T,) velocity of b relative to a along e3, m/s."""
-        self._has("displacement")
+        self._check_coordinate("displacement")
         return _dot(self.axes[..., 2], self._sides.rate)
 
     @property
     def rate(self) -> Floats:
         """(T,) rate of the joint's coordinate, rad/s or m/s; the rate of the angle if there is also a displacement."""
-        return self.angle_rate if "angle" in self._known else self.displacement_rate
+        return self.angle_rate if "angle" in self._coordinate_names else self.displacement_rate
 
     def table(self) -> dict[str, Floats]:
         """Return columns (T,) by name: the joint's coordinates and their rates, then force and moment in inertial axes."""
         columns: dict[str, Floats] = {}
-        for name in self._known:
+        for name in self._coordinate_names:
             values = {name: getattr(self, name), f"{name}_rate": getattr(self, _RATES[name])}
             columns |= {k: v for k, v in values.items() if v.ndim == 1}
             columns |= {f"{k}_{i + 1}": v[:, i] for k, v in values.items() if v.ndim == 2 for i in (0, 1)}
@@ -183,16 +183,16 @@ class JointHistory:
             columns |= {f"{name}_{axis}": vectors[:, i] for i, axis in enumerate("xyz")}
         return columns
 
-    def _has(self, coordinate: str) -> None:
+    def _check_coordinate(self, coordinate: str) -> None:
         """Raise ResultError if joints of this kind do not have the coordinate."""
-        known = self._known
+        known = self._coordinate_names
         if coordinate not in known:
             has = (
                 f"it has {' and '.join(known)}" if known else "`.offset` says where b is, in the joint's axes"
             )
             raise ResultError(f"{self.kind} joint '{self.name}': has no {coordinate}; {has}")
 
-    def _in(self, axes: str, vectors: Floats) -> Floats:
+    def _in_axes(self, axes: str, vectors: Floats) -> Floats:
         """Return vectors (T, 3), given in inertial axes, in "inertial" or "joint" axes."""
         if axes == INERTIAL:
             return vectors
@@ -212,7 +212,7 @@ class JointHistory:
             np.stack([self._source.read(name, (slice(None), f)) for f in frames])
             for name in ("r", "quat", "v", "Omega")
         )
-        own = Standing(self._source.layout).sides(self.layout, slice(None))
+        own = ConstraintHistory(self._source.layout).sides(self.layout, slice(None))
         omega = rotate(quat, Omega)
         arm = rotate(quat, own.points)
         d = r[1] - r[0] + arm[1] - arm[0]
@@ -224,7 +224,7 @@ class JointHistory:
     @cached_property
     def _wrench(self) -> tuple[Floats, Floats]:
         """Return force (T, 3), N, and moment about the joint's point on b (T, 3), N m, on b in inertial axes."""
-        standing, mine = Standing(self._source.layout), self._mine()
+        standing, mine = ConstraintHistory(self._source.layout), self._constraint_mask()
         assert standing.constraints is not None
         own = standing.constraints.chosen(mine)
         a, b = (int(f) for f in own.frames[0])
@@ -236,14 +236,14 @@ class JointHistory:
         own = own._replace(frames=np.tile([1 if a else 0, 2 if b else 0], (len(own.kind), 1)))
         none = np.zeros((len(r), 0))
         state = State(r, quat, r, r, none, none, none, none)
-        gradients = standing.gradients(own, slice(None), state, self._driven(mine))
+        gradients = standing.gradients(own, slice(None), state, self._driven_rows(mine))
         # the equations of motion contain + G^T lam, so that the wrench on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
         point = standing.point(own, 1, slice(None))
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 2], point), force)
 
-    def _driven(self, mine: Any) -> Floats:
+    def _driven_rows(self, mine: Any) -> Floats:
         """Return the stored rows of the driven constraints among those of this joint (T, d, 9); d = 0 if none is driven.
 
         `mine`: (c,) mask of the constraints of this joint.
@@ -255,7 +255,7 @@ class JointHistory:
             return np.zeros((self._source.n_outputs, 0, NUMBERS))
         return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]
 
-    def _mine(self) -> Any:
+    def _constraint_mask(self) -> Any:
         """Return the mask (c,) of the constraints that belong to this joint."""
         every = self._source.layout.constraints
         if every is None:
@@ -274,7 +274,7 @@ def _dot(a: Floats, b: Floats) -> Floats:
     return products
 
 
-def _counted(angles: Floats, rates: Floats, t: Floats) -> Floats:
+def _unwrap(angles: Floats, rates: Floats, t: Floats) -> Floats:
     """Return angles (T,), rad, with the whole turns added that make them continuous.
 
     Each change is the one nearest to that predicted by the mean of the rates (T,), rad/s, at both outputs.

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.results.marks import AXES
+from rodsim.results.support_symbols import AXES
 
 INK = np.array([70, 74, 82]) / 255
 TEXT = 0.024  # height of letters, relative to the height of the picture

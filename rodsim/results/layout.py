@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discretization.integrator_memory import MemoryLayout
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.memory import Memory
-from discretization.own_variables import OwnVariables
-from discretization.state_shapes import Sizes, sizes_of, state_shapes
+from discretization.internal_variables import InternalVariables
+from discretization.state_shapes import StateSizes, sizes_of, state_shapes
 from discretization.system import System
-from rigid.interactions.numbered import is_absent
+from rigid.interactions.kind_registry import is_missing
 from rigid.system import Constraints, Floats, Ints, State
 
 
@@ -46,7 +46,9 @@ def _array(
     return array
 
 
-Older = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of arrays of a file of an older version
+LegacyTables = tuple[
+    tuple[str, tuple[int, ...]], ...
+]  # names and shapes of arrays of a file of an older version
 
 
 @dataclass(eq=False)
@@ -143,12 +145,12 @@ class Functions(NamedTuple):
     drives: Callable[[Floats], Floats] | None
 
 
-def _told(system: System) -> str:
+def _unregistered_kind(system: System) -> str:
     """Return an error text that names a kind of interaction that is not registered in this process; "" if there is none.
 
     A file of an older version does not store the number of internal variables of such kinds.
     """
-    names = [INTERACTIONS[k].name for k in np.unique(system.others.kind) if is_absent(INTERACTIONS[k])]
+    names = [INTERACTIONS[k].name for k in np.unique(system.others.kind) if is_missing(INTERACTIONS[k])]
     if not names:
         return ""
     return f"; interaction '{names[0]}' is not registered here, import the script that registers it (`--import SCRIPT`)"
@@ -166,7 +168,7 @@ class Layout:
     n_frames: int = 1  # number of frames, including the ground
     n_elements: int = 0
     n_multipliers: int = 0
-    n_torsions: int = 0  # number of counted angles, see `discretization.own_variables`
+    n_torsions: int = 0  # number of counted angles, see `discretization.internal_variables`
     drives: list[str] = field(default_factory=list)  # names, in the order of the rows in `State.own`
     n_chart: int = 0  # length of the chart data that an integrator of mechanical systems stores
     n_branch: int = 0  # number of points of rods with relaxing branches
@@ -177,7 +179,7 @@ class Layout:
     n_control: int = 0  # length of the data of the step size control
     n_history: int = 0  # quantities with a history of steps before the last one
     # names and shapes of arrays of the predictor in a file of an older version; this version does not use them
-    older: Older = ()
+    older: LegacyTables = ()
     # number of stored multipliers of the step after each output, see `rodsim.results.output_multipliers`
     n_after: int = 0
     # (m,) multipliers at t = 0, see `discretization.constraint_forces`; None: not known, or not computed yet
@@ -253,7 +255,7 @@ class Layout:
         ):
             if number != found:
                 raise ValueError(
-                    f"model '{self.name}': {number} {what}, but its system has {found}{_told(system)}"
+                    f"model '{self.name}': {number} {what}, but its system has {found}{_unregistered_kind(system)}"
                 )
 
     @staticmethod
@@ -265,17 +267,19 @@ class Layout:
             )
 
     @property
-    def own(self) -> OwnVariables:
+    def own(self) -> InternalVariables:
         """Return the sizes of the blocks of internal variables, `State.own`."""
-        return OwnVariables(self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles)
+        return InternalVariables(
+            self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles
+        )
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryLayout:
         """Return the sizes of the parts of the integrator state, `State.memory`."""
         numbers = self.n_memory, self.n_chart, self.n_points, self.n_control
-        return Memory(self.n_frames, *numbers, self.n_history)
+        return MemoryLayout(self.n_frames, *numbers, self.n_history)
 
-    def remembering(self, memory: Memory) -> None:
+    def remembering(self, memory: MemoryLayout) -> None:
         """Set the sizes of the integrator state of the stored states to those of `memory`."""
         self.n_memory, self.n_chart = memory.rows, memory.chart
         self.n_points, self.n_control = memory.points, memory.control
@@ -286,9 +290,9 @@ class Layout:
         return state_shapes(self.sizes)
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> StateSizes:
         """Return the sizes that determine the shapes of a state's arrays."""
-        return Sizes(self.n_frames, self.n_multipliers, self.own, self.memory)
+        return StateSizes(self.n_frames, self.n_multipliers, self.own, self.memory)
 
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError if `state` does not hold `count` states with the shapes of this model."""

@@ -25,7 +25,6 @@ from discretization.continuum.local_laws import LocalTerms, Term, local_terms
 from discretization.state_measures import branch_losses, elastic_densities, element_states
 from discretization.system import System
 from rigid.system import Floats, Ints, State
-from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.local_coverage import Coverage, acts_along, coverage
@@ -33,6 +32,7 @@ from rodsim.results.node_forces import Sources, sources
 from rodsim.results.node_loads import NodeLoad, node_loads
 from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.rod_grid import RodGrid, rod_grid
+from rodsim.results.rod_interpolation import order_of
 
 MATERIAL = "material_momentum"
 UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", MATERIAL: "N/m"}

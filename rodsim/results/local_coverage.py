@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.contact.table import meeting
-from discretization.groups import Acting, groups_of, is_load
+from discretization.contact.table import contact_frames
+from discretization.interaction_groups import InteractionGroup, groups_of, is_load
 from discretization.system import System
 from rigid.system import Ints
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.results.node_forces import is_unknown, sources_of
+from rodsim.results.node_forces import is_unknown, known_interactions
 from rodsim.results.node_loads import node_loads
 from rodsim.results.rod_grid import RodGrid
 
@@ -26,7 +26,7 @@ class Coverage(NamedTuple):
     notes: list[str]
 
 
-class Unknown(NamedTuple):
+class UnknownForce(NamedTuple):
     """An interaction whose force does not follow from the states: its description and the frames on which it acts."""
 
     words: str
@@ -46,13 +46,13 @@ def coverage(layout: Layout, rod: RodLayout, grid: RodGrid) -> Coverage:
             f"{owner}: material momentum, since sections or stress-free strains change along the rod"
         )
     unknown = np.zeros(len(grid.S) - 2, bool)
-    for own in _unknown(layout):
+    for own in _unknown_forces(layout):
         boxes = grid.boxes_of(own.frames)
         unknown |= boxes
         if count := int(boxes.sum()):
             notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {own.words}")
     loaded = unknown.copy()
-    for each in sources_of(layout.system):
+    for each in known_interactions(layout.system):
         loaded |= grid.boxes_of(each.group.frames.ravel())
     count = int((loaded & ~unknown).sum())
     if count and grid.uniform and not grid.relaxing:
@@ -69,14 +69,14 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
     nodes = len(rod.frames)
     of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
     frames, loads = rod.frames[of_elements % nodes], node_loads(layout)
-    each = [own.group.frames for own in sources_of(layout.system) if not is_load(own)]
+    each = [own.group.frames for own in known_interactions(layout.system) if not is_load(own)]
     each += [
         np.array([load.frame for load in loads if load.name == name]) for name in {x.name for x in loads}
     ]
     return any(bool(np.isin(frames, own).all(axis=1).any()) for own in each)
 
 
-def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]:
+def _by_joint(system: System, acting: Iterable[InteractionGroup]) -> dict[int, list[Ints]]:
     """Return the frames of the constraints among `acting`, by the number of their joint."""
     found: dict[int, list[Ints]] = {}
     for own in acting:
@@ -86,7 +86,7 @@ def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]
     return found
 
 
-def _unknown(layout: Layout) -> Iterator[Unknown]:
+def _unknown_forces(layout: Layout) -> Iterator[UnknownForce]:
     """Yield all interactions with unknown forces.
 
     These are joints, surfaces that may touch, fixed and driven frames, loads whose values a file does not store, and interactions
@@ -97,13 +97,13 @@ def _unknown(layout: Layout) -> Iterator[Unknown]:
     unknown = list(filter(is_unknown, groups_of(system)))
     for own in unknown:
         if own.table != "constraints":
-            yield Unknown(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
+            yield UnknownForce(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
     for number, each in sorted(_by_joint(system, unknown).items()):
-        yield Unknown(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
-    yield Unknown("where surfaces may touch", meeting(system.contacts))
+        yield UnknownForce(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
+    yield UnknownForce("where surfaces may touch", contact_frames(system.contacts))
     fixed = np.flatnonzero(system.frames.fixed)
-    yield Unknown("whose node does not move by forces", fixed[fixed > 0])
+    yield UnknownForce("whose node does not move by forces", fixed[fixed > 0])
     loads = [load for load in node_loads(layout) if load.value is None]
     for name in dict.fromkeys(load.name for load in loads):
         frames = np.array([load.frame for load in loads if load.name == name])
-        yield Unknown(f"of {name}, whose values a file does not keep", frames)
+        yield UnknownForce(f"of {name}, whose values a file does not keep", frames)

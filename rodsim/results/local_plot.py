@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.results.errors import checked_path
+from rodsim.results.atomic_write import atomic_file
+from rodsim.results.errors import check_path
 from rodsim.results.local_audit import LawResidual, LocalAudit, RodAudit
-from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def plot_local(audited: LocalAudit, folder: Path | str) -> list[Path]:
 
     `folder` is created if it does not exist.
     """
-    folder = checked_path("local audit", folder)
+    folder = check_path("local audit", folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for k, rod in enumerate(audited.rods):
@@ -34,7 +34,7 @@ def plot_local(audited: LocalAudit, folder: Path | str) -> list[Path]:
         path = folder / f"local-{name}.png"
         if path in paths:
             path = folder / f"local-{name}-{k}.png"
-        with whole_file(path, None) as file:
+        with atomic_file(path, None) as file:
             picture(rod).savefig(file)
         paths.append(path)
     return paths

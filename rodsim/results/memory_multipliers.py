@@ -8,19 +8,21 @@ from __future__ import annotations
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.results import native, stored_states
-from rodsim.results.going_on import GoingOn, Unknown
+from rodsim.results import native_format, stored_states
+from rodsim.results.array_sources import Source
 from rodsim.results.output_multipliers import MultipliersAfter
+from rodsim.results.replay import Replay, UnknownRun
 from rodsim.results.result import Result
-from rodsim.results.sources import Source
 
 
-def after_in_memory(source: Source) -> Floats:
+def multipliers_after(source: Source) -> Floats:
     """Return `lam_after` (T, m), the multipliers of the step after each output of a run in memory; NaN if they are not known."""
     states = stored_states.read(source, slice(0, source.n_outputs))
     nothing = np.full(states.lam.shape, np.nan)
     try:
-        run = GoingOn(Result(source))
-    except Unknown:
+        run = Replay(Result(source))
+    except UnknownRun:
         return nothing
-    return MultipliersAfter(source.layout, lambda: run.taking, run.h)(source.read(native.TIME), states)
+    return MultipliersAfter(source.layout, lambda: run.run_stepper, run.h)(
+        source.read(native_format.TIME), states
+    )

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.drives import flattened
-from discretization.groups import Acting, Role, groups_of, is_load
-from discretization.own_variables import own_variables
+from discretization.drives import flatten_states
+from discretization.interaction_groups import InteractionGroup, Role, groups_of, is_load
+from discretization.internal_variables import internal_variables
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -35,7 +35,7 @@ class Sources(NamedTuple):
     power: Floats  # (T, n) power, W
 
 
-def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
+def known_interactions(system: System, state: State | None = None) -> Iterator[InteractionGroup]:
     """Yield the interactions whose forces follow from stored states, without the stresses of rods.
 
     `state`: one state or None, passed to `groups_of`.
@@ -47,7 +47,7 @@ def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
             yield _viscous(system, own)
 
 
-def _viscous(system: System, own: Acting) -> Acting:
+def _viscous(system: System, own: InteractionGroup) -> InteractionGroup:
     """Return a group of dissipative rod elements restricted to those with viscosity.
 
     The others dissipate only in a relaxing branch, whose stress is part of the stress of the rod.
@@ -56,10 +56,10 @@ def _viscous(system: System, own: Acting) -> Acting:
         return own
     spans = system.spans
     some = np.logical_or.reduceat(np.any(spans.damping, axis=(1, 2)), spans.first[:-1])[own.use]
-    return own._replace(group=_chosen(own.group, some), use=own.use[some])
+    return own._replace(group=_select_rows(own.group, some), use=own.use[some])
 
 
-def is_unknown(own: Acting) -> bool:
+def is_unknown(own: InteractionGroup) -> bool:
     """Return True if the force of an interaction does not follow from stored states.
 
     This includes contacts, which may open and close between outputs.
@@ -74,12 +74,12 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     """
     wrench, values = np.zeros((*state.r.shape[:2], 6)), values_at(loads, t)
     for outputs, own in _at_states(system, state):
-        among = _among(own.group, frames)
+        among = _select_frames(own.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))
         if own.role is Role.DISSIPATION:
             found = evaluation.resistances([among], states)
         elif is_load(own):
-            found = _of_loads(system, own, frames, values[outputs], states)
+            found = _load_gradients(system, own, frames, values[outputs], states)
         else:
             found = evaluation.gradients([among], states.r, states.quat)
         of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
@@ -94,7 +94,9 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     )
 
 
-def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states: State) -> Floats:
+def _load_gradients(
+    system: System, own: InteractionGroup, frames: Ints, values: Floats, states: State
+) -> Floats:
     """Return the gradients (T, k, 1, 6) of the k loads on `frames`, from the values (T, l, 3) of all loads at T states."""
     use = np.isin(own.group.frames[:, 0], frames)
     kind, which = own.group.kind, np.searchsorted(system.signals, own.use[use])
@@ -103,28 +105,28 @@ def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states:
     numbers[:, :, kind.signal : kind.signal + 3] = values[:, which]
     copies = own.group.frames[use] + n * np.arange(times)[:, None, None]
     each = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
-    flat = flattened(states)
+    flat = flatten_states(states)
     return evaluation.gradients([each], flat.r, flat.quat).reshape(times, len(which), 1, 6)
 
 
-def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:
-    """Yield the interactions of `sources_of` with their parameters, and the slice of states for which these hold."""
-    every, blocks = len(state.r), own_variables(system)
+def _at_states(system: System, state: State) -> Iterator[tuple[slice, InteractionGroup]]:
+    """Yield the interactions of `known_interactions` with their parameters, and the slice of states for which these hold."""
+    every, blocks = len(state.r), internal_variables(system)
     if not blocks.angle and not blocks.settled:
-        for own in sources_of(system):
+        for own in known_interactions(system):
             yield slice(0, every), own
         return
     for i in range(every):  # counted angles and settled variables have a different value in each state
         one = State(*(x[i] if len(x) == every else x for x in state))
-        for own in sources_of(system, one):
+        for own in known_interactions(system, one):
             yield slice(i, i + 1), own
 
 
-def _among(own: Group, frames: Ints) -> Group:
+def _select_frames(own: Group, frames: Ints) -> Group:
     """Return the interactions of a group that act on some of the frames, with rows numbered from 0."""
-    return _chosen(own, np.any(np.isin(own.frames, frames), axis=1))
+    return _select_rows(own, np.any(np.isin(own.frames, frames), axis=1))
 
 
-def _chosen(own: Group, use: Any) -> Group:
+def _select_rows(own: Group, use: Any) -> Group:
     """Return the interactions of a group selected by the mask `use`, with rows numbered from 0."""
     return own._replace(frames=own.frames[use], numbers=own.numbers[use], row=np.arange(use.sum()))

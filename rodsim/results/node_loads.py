@@ -12,8 +12,8 @@ from discretization.space.interpolation import VALUES
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim import signals
-from rodsim.results.along_rods import order_of
 from rodsim.results.layout import Layout
+from rodsim.results.rod_interpolation import order_of
 
 Value = Callable[[Floats], Floats]  # function of times t (T,), s, that returns forces or moments (T, 3)
 
@@ -41,7 +41,7 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
         (f"load '{name}'", _function(own["value"])) for name, own in described.items()
     ]
     for name, own in layout.description.get("line_loads", {}).items():
-        share = _spread(layout, own)
+        share = _tributary_lengths(layout, own)
         if not np.array_equal(frames[len(told) : len(told) + len(share)], list(share)):
             break
         value = _function(own["value"])
@@ -57,7 +57,7 @@ def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:
     return np.stack(known, axis=1) if known else np.zeros((len(t), 0, 3))
 
 
-def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
+def _tributary_lengths(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
     """Return, by frame, the length of rod that each node with a part of a distributed load represents, m.
 
     `line`: description of the distributed load (`distributed_loads`).

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import platformdirs
 
-CURE = (
+REMEDY = (
     "VTK cannot draw on this machine: on Debian or Ubuntu `apt-get install libegl1 libgl1-mesa-dri` "
     "(or libosmesa6), or start under `xvfb-run`; VTK 9.4 or later is needed to draw without a display"
 )
-WINDOW_CURE = (
+WINDOW_REMEDY = (
     "no display to open a window on: log in to a desktop, use `ssh -X`, or start under `xvfb-run`; "
     "`rodsim report` and `rodsim render` need none"
 )
-VALID = 24 * 3600.0  # s: age up to which an answer of another process is believed
+ANSWER_LIFETIME = 24 * 3600.0  # s: age up to which an answer of another process is believed
 # the variables on which the answer depends
 VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "LD_LIBRARY_PATH", "LD_PRELOAD", "VTK_DEFAULT_OPENGL_WINDOW")
 PROBE = """
@@ -49,7 +49,7 @@ def window_class() -> str:
     """
     file = _answer_file()
     try:
-        if time.time() - file.stat().st_mtime < VALID and (found := file.read_text().strip()):
+        if time.time() - file.stat().st_mtime < ANSWER_LIFETIME and (found := file.read_text().strip()):
             return found
     except OSError:
         pass
@@ -69,16 +69,16 @@ def window_class() -> str:
 
 def missing() -> str | None:
     """Return why VTK cannot draw on this machine, and the remedy; None if it can."""
-    return None if window_class() else CURE
+    return None if window_class() else REMEDY
 
 
 def no_window() -> str | None:
     """Return why no window can be opened on this machine, and the remedy; None if one can be opened."""
     if sys.platform.startswith("linux"):
         if not os.environ.get("DISPLAY"):
-            return WINDOW_CURE
+            return WINDOW_REMEDY
         if window_class() in ("vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"):  # no X server answered
-            return f"DISPLAY = '{os.environ['DISPLAY']}' does not answer; {WINDOW_CURE}"
+            return f"DISPLAY = '{os.environ['DISPLAY']}' does not answer; {WINDOW_REMEDY}"
     return missing()
 
 

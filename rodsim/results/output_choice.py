@@ -7,7 +7,7 @@ import numpy as np
 from rigid.system import Ints
 
 
-def evenly(n: int, most: int) -> Ints:
+def evenly_spaced(n: int, most: int) -> Ints:
     """Return at most `most` of the numbers 0 to n - 1, evenly spaced, with the first and the last."""
     if n <= most:
         return np.arange(n)

@@ -33,26 +33,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from discretization.constraint_forces import instant_multipliers
-from discretization.time.em_names import em_integrator
-from discretization.time.step_ends import steps_before_corner
+from discretization.time.em_family import em_integrator
+from discretization.time.step_splitting import steps_before_corner
 from rigid.system import Floats, State
-from rodsim.results import native
-from rodsim.results.columns import COLUMNS
-from rodsim.results.contact_gaps import CONTACTS, Gaps
+from rodsim.results import native_format
+from rodsim.results.audit_columns import COLUMNS
+from rodsim.results.contact_gaps import CONTACTS, ContactGaps
 from rodsim.results.layout import Layout
 
 if TYPE_CHECKING:
-    from discretization.time.advance import StepperBase
+    from discretization.time.stepper_base import StepperBase
 
 HALVINGS = COLUMNS.index("halvings")
-CHOSEN = "error"  # setting of runs with adaptive steps
-STORED = "multipliers_after"  # setting of runs whose files have `lam_after`
+ADAPTIVE = "error"  # setting of runs with adaptive steps
+MULTIPLIERS_STORED = "multipliers_after"  # setting of runs whose files have `lam_after`
 
 After = Callable[[Floats, State], Floats]  # times (k,), s, and states (k, ...) -> multipliers (k, m)
 
 
 class Outputs(Protocol):
-    """Attributes of a `rodsim.results.sources.Source` that this module reads."""
+    """Attributes of a `rodsim.results.array_sources.Source` that this module reads."""
 
     layout: Layout
     n_outputs: int
@@ -69,31 +69,31 @@ def read_multipliers(source: Outputs, rows: slice) -> Floats:
     stored: Floats = source.read("lam", (slice(None), rows))
     run = source.layout.description.get("run", {})
     if not stored.size or not stores_means(run):
-        return _with_start(source, stored, stored[:1], rows, run)
-    step = source.read(native.STEP)
+        return _replace_first(source, stored, stored[:1], rows, run)
+    step = source.read(native_format.STEP)
     after, adjacent = np.full(stored.shape, np.nan), np.zeros(len(step), bool)
     if solves_are_steps(run):
         adjacent[:-1] = np.diff(step) == 1
         after[adjacent] = stored[1:][adjacent[:-1]]
     if source.layout.n_after:
-        found = source.read(native.AFTER, (slice(None), rows))
+        found = source.read(native_format.LAM_AFTER, (slice(None), rows))
         after[~adjacent] = found[~adjacent]
     halved = np.zeros(len(step), bool)
-    if CHOSEN not in run:  # with adaptive steps the column counts windows that were repeated
-        halved = source.read(native.AUDIT, (slice(None), HALVINGS)) > 0.0
-        halved |= _split(run, source.read(native.TIME))
+    if ADAPTIVE not in run:  # with adaptive steps the column counts windows that were repeated
+        halved = source.read(native_format.AUDIT, (slice(None), HALVINGS)) > 0.0
+        halved |= _splits_at_corners(run, source.read(native_format.TIME))
         after[:-1][halved[1:] & adjacent[:-1]] = np.nan
         after[halved] = np.nan
-    jumps = _jumps(source, adjacent)
+    jumps = _contact_changes(source, adjacent)
     after[:-1][jumps[1:] & adjacent[:-1]] = np.nan
     known = np.isfinite(after).all(axis=1)
     values = np.where(known[:, None], 0.5 * (stored + after), stored)
     one_sided = jumps & known
     values[one_sided] = after[one_sided]
-    return _with_start(source, values, np.where(known[:1, None], after[:1], stored[:1]), rows, run)
+    return _replace_first(source, values, np.where(known[:1, None], after[:1], stored[:1]), rows, run)
 
 
-def _with_start(
+def _replace_first(
     source: Outputs, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
 ) -> Floats:
     """Return `values` (T, k) with the first row replaced by the multipliers at t = 0, or by `otherwise` if they are not known."""
@@ -119,7 +119,7 @@ def stores_means(run: dict[str, Any]) -> bool:
 
 def solves_are_steps(run: dict[str, Any]) -> bool:
     """Return True if each step of a run with the settings `run` is one solve: the next output may supply lam'_n of (1)."""
-    if CHOSEN in run:
+    if ADAPTIVE in run:
         return False
     own = em_integrator(run["integrator"])
     if own is not None:
@@ -129,7 +129,7 @@ def solves_are_steps(run: dict[str, Any]) -> bool:
     return len(parse(run["integrator"]).fractions) == 1
 
 
-def _split(run: dict[str, Any], t: Floats) -> Any:
+def _splits_at_corners(run: dict[str, Any], t: Floats) -> Any:
     """Return for each output whether the step before it was split at a corner of a load (T,)."""
     corners, dt = np.array(run.get("corners", ()), float), float(run["dt"])
     if not len(corners):
@@ -137,7 +137,7 @@ def _split(run: dict[str, Any], t: Floats) -> Any:
     return np.array([steps_before_corner(corners, dt, np.array([start])) == 0 for start in t - dt])
 
 
-def _jumps(source: Outputs, adjacent: Any) -> Any:
+def _contact_changes(source: Outputs, adjacent: Any) -> Any:
     """Return for each output whether a contact opened or closed in the step before it (T,).
 
     False unless the output is one step after the previous one. `adjacent`: (T,) True if the next output is one step later.
@@ -146,15 +146,15 @@ def _jumps(source: Outputs, adjacent: Any) -> Any:
     if source.layout.description.get(CONTACTS) and adjacent.any():
         from rodsim.results import stored_states
 
-        acting = _acting(source.layout, stored_states.read(source, slice(0, source.n_outputs)))
+        acting = _active_contacts(source.layout, stored_states.read(source, slice(0, source.n_outputs)))
         jumps[1:] = (acting[1:] != acting[:-1]).any(axis=1) & adjacent[:-1]
     return jumps
 
 
-def _acting(layout: Layout, states: State) -> Any:
+def _active_contacts(layout: Layout, states: State) -> Any:
     """Return for each state and contact whether the contact acts (T, contacts)."""
     names = layout.description.get(CONTACTS, {})
-    return np.stack([Gaps(layout, name).beyond(states) < 0.0 for name in names], axis=1)
+    return np.stack([ContactGaps(layout, name).beyond(states) < 0.0 for name in names], axis=1)
 
 
 class MultipliersAfter:
@@ -183,8 +183,10 @@ class MultipliersAfter:
                 ends.append(end)
                 of_ends.append(k)
         if ends and self._layout.description.get(CONTACTS):
-            before = _acting(self._layout, State(*(array[of_ends] for array in states)))
-            after = _acting(self._layout, State(*(np.stack(arrays) for arrays in zip(*ends, strict=True))))
+            before = _active_contacts(self._layout, State(*(array[of_ends] for array in states)))
+            after = _active_contacts(
+                self._layout, State(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
+            )
             found[np.array(of_ends)[(before != after).any(axis=1)]] = np.nan
         return found
 
@@ -198,7 +200,7 @@ class MultipliersAfter:
             stepper = self._make()
             if not steps_before_corner(stepper.corners, self._h, np.array([t])):
                 return None
-            return stepper.end_of_first_solve(state, t, self._h)
+            return stepper.end_of_first_substep(state, t, self._h)
         except Exception:
             return None
 
@@ -206,13 +208,13 @@ class MultipliersAfter:
 def number_stored(stepper: StepperBase, every: int, integrator: str) -> int:
     """Return how many multipliers of the next step each output stores: none if the next output supplies them."""
     if not stores_means({"dt": 1.0, "integrator": integrator}) or (
-        every == 1 and stepper.solves_per_step == 1
+        every == 1 and stepper.substeps_per_step == 1
     ):
         return 0
     return int(stepper.sizes.multipliers)
 
 
-def start_of_source(source: Outputs) -> Floats | None:
+def source_start_multipliers(source: Outputs) -> Floats | None:
     """Return the multipliers (m,) at t = 0 of a run in memory whose model was built in this process, else None."""
     layout, run = source.layout, source.layout.description.get("run", {})
     if layout.functions is None or layout.system is None or not source.n_outputs:
@@ -220,10 +222,10 @@ def start_of_source(source: Outputs) -> Floats | None:
     from rodsim.results import stored_states
 
     loads, drives = layout.functions
-    return start_of(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
+    return initial_multipliers(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
 
 
-def start_of(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Floats | None:
+def initial_multipliers(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Floats | None:
     """Return the multipliers (m,) at t = 0 of a run from this state; None if they are not known."""
     if not len(state.lam):
         return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.system import Floats, Ints, State
-from rodsim.results.columns import COLUMNS
+from rodsim.results.audit_columns import COLUMNS
 
 
 class Outputs(NamedTuple):

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rodsim.results.atomic_write import atomic_file
 from rodsim.results.canvases import Picture
-from rodsim.results.errors import ResultError, checked_path
-from rodsim.results.whole_file import whole_file
+from rodsim.results.errors import ResultError, check_path
 
 
 def picture_path(path: object) -> Path:
     """Return the path of a picture or movie; raise ResultError if its ending is not that of a format that can be written."""
     from PIL import Image
 
-    checked = checked_path("render", path)
+    checked = check_path("render", path)
     # formats that PIL can write, not only read
     endings = {end for end, format in Image.registered_extensions().items() if format in Image.SAVE}
     if checked.suffix.lower() not in endings:
@@ -34,7 +34,7 @@ def movie(path: Path, keep: Path | None, fps: int) -> Iterator[Callable[[Picture
     """
     import imageio.v2 as imageio
 
-    with whole_file(path, keep) as file:
+    with atomic_file(path, keep) as file:
         if path.suffix.lower() == ".gif":
             gif: Any = imageio.get_writer(file, mode="I", duration=1000 / fps, loop=0)
             with gif:
@@ -70,5 +70,5 @@ def save(picture: Picture, path: Path, keep: Path | None) -> None:
     """Write a picture to `path`; `keep`: file that must not be overwritten."""
     from PIL import Image
 
-    with whole_file(path, keep) as file:
+    with atomic_file(path, keep) as file:
         Image.fromarray(picture).save(file)

@@ -13,11 +13,11 @@ import numpy as np
 
 from rigid.checks import shown
 from rigid.system import Floats
+from rodsim.results.atomic_write import atomic_file
 from rodsim.results.curves import COLORS, SMALLEST, Curve, components, energies, energy_defect, residuals
 from rodsim.results.distances import Distance
-from rodsim.results.errors import ResultError, UnknownName, checked_path
+from rodsim.results.errors import ResultError, UnknownName, check_path
 from rodsim.results.result import Result, ResultLike, opened
-from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def plot(
     figure = Figure(figsize=(11, 7.5) if kind == "overview" else (8, 5), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
     if path is not None:
-        path = checked_path("plot", path)
+        path = check_path("plot", path)
         endings = figure.canvas.get_supported_filetypes()
         if path.suffix.lstrip(".").lower() not in endings:
             raise ResultError(f"plot to '{path}': no format '{path.suffix}'; end it in .png, .pdf or .svg")
@@ -95,7 +95,7 @@ def plot(
     else:
         KINDS[kind](result, figure.subplots())
     if path is not None:
-        with whole_file(path, result.path) as file:
+        with atomic_file(path, result.path) as file:
             figure.savefig(file)
     return figure
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from discretization.system import System
-from discretization.time.advance import Report
+from discretization.time.stepper_base import Report
 from rigid.system import Floats, State
-from rodsim.results.late_columns import LateColumns
+from rodsim.results.lazy_columns import LazyColumns
 from rodsim.results.outputs import Outputs, joined, stacked
 from rodsim.results.tabulate import newton_columns, newton_rows, tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 
-KEPT = 0.5  # s that an output may wait to be stored
+MAX_DELAY = 0.5  # s that an output may wait to be stored
 BATCH_BYTES = 2**22
 
 
@@ -72,7 +72,7 @@ class Recorder:
     def look(self) -> None:
         """Store the waiting outputs if a batch is full, or if they would be older than KEPT at the next call."""
         now = time.monotonic()
-        due = now - self._oldest + (now - self._looked) > KEPT or len(self._steps) >= self.most
+        due = now - self._oldest + (now - self._looked) > MAX_DELAY or len(self._steps) >= self.most
         self._looked = now
         if self._steps and due:
             self.flush()
@@ -96,8 +96,8 @@ class Recorder:
                 t = steps[part] * self._dt
                 after = None if self._after is None else self._after(t, batch)
                 if isinstance(self.writer, MemoryWriter) and self._listener is None:
-                    late = LateColumns(self._system, self._dt, at_once=self.most)
-                    self.writer.extend_late(t, steps[part], batch, newton[part], late, after)
+                    late = LazyColumns(self._system, self._dt, at_once=self.most)
+                    self.writer.extend_lazily(t, steps[part], batch, newton[part], late, after)
                     continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
                 outputs = outputs._replace(after=after)

@@ -20,16 +20,16 @@ from rodsim.results import labels as writing
 from rodsim.results import opengl
 from rodsim.results.camera import Camera
 from rodsim.results.canvases import Canvas, FlatCanvas, Picture, VtkCanvas
-from rodsim.results.errors import NoOpenGL, ResultError, checked_path
+from rodsim.results.errors import NoOpenGL, ResultError, check_path
 from rodsim.results.picture_files import movie, picture_path, save
 from rodsim.results.result import ResultLike, opened
-from rodsim.results.stage import Stage
+from rodsim.results.view_setup import ViewSetup
 
 Engine = Literal["auto", "opengl", "matplotlib", "painter"]
 
-OVERLAID = 10  # default number of times in a still
+DEFAULT_TIMES = 10  # default number of times in a still
 NEARER = 3e-4  # shift towards the camera between overlaid times, as a part of its distance
-BESIDE = 1e-9  # part of the run's length by which a requested time may lie outside of it, as rounding
+TIME_TOLERANCE = 1e-9  # part of the run's length by which a requested time may lie outside of it, as rounding
 LARGEST_SIZE = 16_384  # pixels a side
 MOST_FRAMES = 100_000  # largest number of frames of a movie, about an hour
 
@@ -102,11 +102,11 @@ def render(
         path = picture_path(path)
     t = result.t
     if times is None:
-        wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
+        wanted: Sequence[float] = np.linspace(t[0], t[-1], min(DEFAULT_TIMES, len(t))).tolist()
     else:
         wanted = _times(times, float(t[0]), float(t[-1]), "statics" in result.description)
     outputs = sorted({result.index_at(x) for x in wanted})
-    stage = Stage(result, size, view, up, ground, color, outputs)
+    stage = ViewSetup(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
     vertices, colors = [], []
     for k, i in enumerate(outputs):
@@ -196,7 +196,7 @@ def render_movie(
     3
     """
     result = opened("render", result)
-    path = checked_path("render", path)
+    path = check_path("render", path)
     if path.suffix.lower() not in (".mp4", ".gif"):
         raise ResultError(f"render to '{path}': '{path.suffix}' is no movie; end it in .mp4 or .gif")
     owner = f"render to '{path}'"
@@ -211,7 +211,7 @@ def render_movie(
             f"{(t[-1] - t[0]) * fps / MOST_FRAMES:.3g}"
         )
     n = int(np.floor(frames)) + 1
-    stage = Stage(result, size, view, up, ground, color)
+    stage = ViewSetup(result, size, view, up, ground, color)
     camera = stage.camera(range(result.n_outputs))
     digits = writing.digits_for(speed / fps)
     with movie(path, result.path, fps) as add, _canvas(engine, stage, camera, size) as canvas:
@@ -250,7 +250,7 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
     found = numbers(times)
     if found is None or found.ndim > 1 or found.size == 0:
         raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
-    beside = BESIDE * (last - first)
+    beside = TIME_TOLERANCE * (last - first)
     for t in found.reshape(-1).tolist():
         if not first - beside <= t <= last + beside:
             raise ResultError(
@@ -260,11 +260,11 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
     return found.reshape(-1).tolist()
 
 
-def _canvas(engine: Engine, stage: Stage, camera: Camera, size: tuple[int, int]) -> Canvas:
+def _canvas(engine: Engine, stage: ViewSetup, camera: Camera, size: tuple[int, int]) -> Canvas:
     """Return the canvas of an engine, with the ground."""
     even = stage.scale is not None
     canvas: Canvas
-    if engine in ("matplotlib", "painter") or (engine == "auto" and _drawn_plainly()):
+    if engine in ("matplotlib", "painter") or (engine == "auto" and _must_use_matplotlib()):
         canvas = FlatCanvas(camera, *size, even)
     elif engine == "opengl" and (why := opengl.missing()):
         raise NoOpenGL(f"render: {why}; or give engine='matplotlib'")
@@ -276,7 +276,7 @@ def _canvas(engine: Engine, stage: Stage, camera: Camera, size: tuple[int, int])
 
 
 @cache
-def _drawn_plainly() -> bool:
+def _must_use_matplotlib() -> bool:
     """Return whether VTK cannot draw here, with a warning that matplotlib does; only the first call asks and warns."""
     why = opengl.missing()
     if why is not None:

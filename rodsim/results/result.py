@@ -15,14 +15,15 @@ from discretization.drives import WORK
 from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
 from rigid.checks import number, shown
 from rigid.errors import DamagedFileWarning, ModelError
-from rigid.later import Later
+from rigid.lazy_modules import LazyModule
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
-from rodsim.chosen_steps import StepHistory
+from rodsim._compat import accept_old_methods
+from rodsim.adaptive_steps import StepHistory
 from rodsim.html_tables import some
-from rodsim.old_names import accept_old_methods
-from rodsim.results import native, stored_states
-from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results import native_format, stored_states
+from rodsim.results.array_sources import Source, open_source
+from rodsim.results.audit_columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
@@ -30,19 +31,18 @@ from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
-from rodsim.results.sources import Source, source_of
 from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from rodsim.results.audited import Audit
+    from rodsim.results.audit_report import Audit
     from rodsim.results.canvases import Picture
     from rodsim.results.events import Event
     from rodsim.results.local_audit import LocalAudit
 
-_page = Later("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
+_page = LazyModule("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
 CHECKED_BYTES = 2**28  # bytes whose checksums are verified when a file is opened: a few tenths of a second
 
@@ -116,7 +116,7 @@ class Result:
         >>> Result.load("run.vtkhdf")
         <Result 'run.vtkhdf': 6 outputs; rods cord; bodies block>
         """
-        source = source_of(Path(path))
+        source = open_source(Path(path))
         result = cls(source)
         n, size = result.n_outputs, source.size
         some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
@@ -516,12 +516,12 @@ class Result:
     @property
     def t(self) -> Floats:
         """(T,) times of the outputs, s."""
-        return self._source.read(native.TIME)
+        return self._source.read(native_format.TIME)
 
     @property
     def step(self) -> Ints:
         """(T,) number of steps since t = 0."""
-        return self._source.read(native.STEP)
+        return self._source.read(native_format.STEP)
 
     @property
     def energy(self) -> NDArray[Any]:
@@ -627,10 +627,10 @@ class Result:
         """
         if not self.layout.n_chart or self.n_outputs == 0:
             return {}
-        from rodsim.results.of_scheme import SchemeReader
+        from rodsim.results.chart_invariants import ChartReader
 
         try:
-            return SchemeReader(self).read(self.states(slice(0, self.n_outputs))).columns
+            return ChartReader(self).read(self.states(slice(0, self.n_outputs))).columns
         except ModelError:  # an older file without its system
             return {}
 
@@ -677,7 +677,7 @@ class Result:
         name : str
             "kinetic", "elastic", "gravity", "spring", "total", "work", "dissipation", "Px", "Py", "Pz", "Lx", "Ly", "Lz",
             "constraint", "velocity_constraint", "quat_norm", "newton_mean", "newton_max", "halvings" or "algorithmic"; see
-            `rodsim.results.columns`.
+            `rodsim.results.audit_columns`.
 
         Returns
         -------
@@ -694,7 +694,7 @@ class Result:
         if name not in COLUMNS:
             raise UnknownName(f"no audit column '{name}'; there are {', '.join(COLUMNS)}")
         if self._audit is None:
-            self._audit = self._source.read(native.AUDIT)
+            self._audit = self._source.read(native_format.AUDIT)
         return self._audit[:, COLUMNS.index(name)]
 
     def to_xarray(self, parts: Collection[str] | None = None) -> Any:

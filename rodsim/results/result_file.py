@@ -16,21 +16,23 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import signals_of
 from rigid.quaternions import rotate
 from rigid.system import Floats
-from rodsim.results import digests, native, stored_states, vtkhdf
+from rodsim.results import file_checksums, native_format, stored_states, vtkhdf
+from rodsim.results.array_sources import JournalSource
+from rodsim.results.atomic_write import named
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.journal import CRC, record_type
 from rodsim.results.layout import JointLayout, Layout
 from rodsim.results.node_loads import node_loads
-from rodsim.results.sources import JournalSource
-from rodsim.results.standing import Standing
 from rodsim.results.storage import Series, blocks_of, open_file
-from rodsim.results.whole_file import named
 
-_CHECKED = 2**27  # bytes of a journal from which on the space on the disk is checked when a run starts
-_SPARE = 2**16  # bytes for the structure of a file, besides its arrays
-_OF_BLOCK = 2**14  # bytes for the structure of a block
+_SPACE_CHECK_BYTES = (
+    2**27
+)  # bytes of a journal from which on the space on the disk is checked when a run starts
+_FILE_OVERHEAD = 2**16  # bytes for the structure of a file, besides its arrays
+_BLOCK_OVERHEAD = 2**14  # bytes for the structure of a block
 _MOST_VECTORS = 5_000_000  # joints or loads times outputs; of more, forces are not written
 
 Vectors = tuple[Floats, Floats, Floats]  # points, m, forces, N, and moments, N m, (T, 3) each
@@ -56,8 +58,8 @@ def write_file(path: Path, source: JournalSource) -> None:
 
 def check_space(path: Path, layout: Layout, n: int) -> None:
     """Raise OSError if the disk has no space for the journal and the file of a run with n outputs; small runs are not checked."""
-    journal = n * record_type(native.series(layout)).itemsize
-    if journal < _CHECKED:
+    journal = n * record_type(native_format.series(layout)).itemsize
+    if journal < _SPACE_CHECK_BYTES:
         return
     blocks = vtkhdf.blocks_of(Drawing(layout, surfaces=True))
     need = 2 * journal + n * sum(item.nbytes for block in blocks for item in block.series)
@@ -71,7 +73,7 @@ def check_space(path: Path, layout: Layout, n: int) -> None:
         )
 
 
-def _check_room(path: Path, size: int) -> None:
+def _check_free_space(path: Path, size: int) -> None:
     """Raise OSError if a file of `size` bytes cannot be written.
 
     The HDF5 library ends the process if a disk fills while it closes its file.
@@ -85,7 +87,7 @@ def _check_room(path: Path, size: int) -> None:
 
 def _write(path: Path, source: JournalSource) -> None:
     """Write the file without the protection of `write_file`."""
-    layout, n, own = source.layout, source.n_outputs, native.series(source.layout)
+    layout, n, own = source.layout, source.n_outputs, native_format.series(source.layout)
     drawing = Drawing(layout, surfaces=True)
     parts = vtkhdf.blocks_of(drawing)
     vectors = {name: list(each) for name, each in _vectors(source) if n}
@@ -93,18 +95,20 @@ def _write(path: Path, source: JournalSource) -> None:
     blocks = [*parts, *others]
     series = [*own, *(item for block in blocks for item in block.series)]
     nbytes = sum(item.nbytes for item in series) + 100 * (len(blocks) + 1)
-    _check_room(path, 2 * len(source.head) + n * nbytes + _OF_BLOCK * len(blocks) + _SPARE)
-    with open_file(path, "w") as file, native.opened(source.head) as image:
-        image.copy(image[native.ROOT], file, native.ROOT)
-        vtkhdf.create(file, blocks, source.stored[native.TIME])
+    _check_free_space(
+        path, 2 * len(source.head) + n * nbytes + _BLOCK_OVERHEAD * len(blocks) + _FILE_OVERHEAD
+    )
+    with open_file(path, "w") as file, native_format.open_image(source.head) as image:
+        image.copy(image[native_format.ROOT], file, native_format.ROOT)
+        vtkhdf.create(file, blocks, source.stored[native_format.TIME])
         digest = {item.path: hashlib.sha256() for item in series}
         for item in series:
             file.create_dataset(item.path, item.full_shape(n), item.dtype)
-        file.create_dataset(digests.CHECKSUMS, data=source.stored[CRC])
+        file.create_dataset(file_checksums.CHECKSUMS, data=source.stored[CRC])
         start = None
         for part in blocks_of(n, nbytes):
             arrays = {item.path: source.stored[item.name][part] for item in own}
-            points, values = _drawn(source, drawing, part)
+            points, values = _picture_arrays(source, drawing, part)
             start = points[0] if start is None else start
             values[vtkhdf.DISPLACEMENT] = points - start
             for block in parts:
@@ -116,13 +120,13 @@ def _write(path: Path, source: JournalSource) -> None:
                         [each[k][part] for each in vectors[block.name]], axis=1
                     )
             for item in series:
-                _put(file, item, part, arrays[item.path], digest[item.path])
+                _write_rows(file, item, part, arrays[item.path], digest[item.path])
         for item in series:
-            file[item.path].attrs[digests.SHA] = digest[item.path].hexdigest()
-        digests.seal(file, series)
+            file[item.path].attrs[file_checksums.SHA] = digest[item.path].hexdigest()
+        file_checksums.write_checksums(file, series)
 
 
-def _put(file: Any, item: Series, part: slice, values: Any, digest: Any) -> None:
+def _write_rows(file: Any, item: Series, part: slice, values: Any, digest: Any) -> None:
     """Write the rows of some outputs to one dataset, and add them to its checksum."""
     with np.errstate(over="ignore"):  # a diverged run may overflow single precision
         rows = np.ascontiguousarray(values, item.dtype).reshape(item.full_shape(part.stop - part.start))
@@ -131,7 +135,7 @@ def _put(file: Any, item: Series, part: slice, values: Any, digest: Any) -> None
     digest.update(rows.tobytes())
 
 
-def _drawn(source: JournalSource, drawing: Drawing, part: slice) -> tuple[Floats, dict[str, Any]]:
+def _picture_arrays(source: JournalSource, drawing: Drawing, part: slice) -> tuple[Floats, dict[str, Any]]:
     """Return the points (k, n, 3) of all parts at k outputs, and their arrays by name."""
     layout, records = source.layout, source.stored[part]
     states = stored_states.joined(
@@ -145,14 +149,14 @@ def _vectors(source: JournalSource) -> Iterator[tuple[str, Iterator[Vectors]]]:
     """Yield the forces of joints and of loads, for the blocks with these names."""
     layout = source.layout
     if len(layout.joints) * source.n_outputs <= _MOST_VECTORS:
-        yield vtkhdf.JOINTS, (v for joint in layout.joints for v in _of_joint(source, joint))
+        yield vtkhdf.JOINTS, (v for joint in layout.joints for v in _joint_vectors(source, joint))
     if layout.system is not None:
         loads = len(signals_of(layout.system.others))
         if 0 < loads * source.n_outputs <= _MOST_VECTORS:
-            yield vtkhdf.LOADS, _of_loads(source)
+            yield vtkhdf.LOADS, _load_vectors(source)
 
 
-def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
+def _joint_vectors(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
     """Yield the force and moment on part b of a joint at its point there; nothing if they are not known."""
     if joint.frames is None or joint.rows[0] == joint.rows[1]:
         return
@@ -161,16 +165,16 @@ def _of_joint(source: JournalSource, joint: JointLayout) -> Iterator[Vectors]:
         return
     try:
         force, moment = history.force, history.moment
-        point = Standing(source.layout).sides(joint, slice(None)).points[1]
+        point = ConstraintHistory(source.layout).sides(joint, slice(None)).points[1]
     except ResultError:
         return
     r, quat = (source.read(name, (slice(None), joint.frames[1])) for name in ("r", "quat"))
     yield r + rotate(quat, point), force, moment
 
 
-def _of_loads(source: JournalSource) -> Iterator[Vectors]:
+def _load_vectors(source: JournalSource) -> Iterator[Vectors]:
     """Yield force and moment of each load whose values the file describes; functions of a user are not called again."""
-    layout, t = source.layout, source.read(native.TIME)
+    layout, t = source.layout, source.read(native_format.TIME)
     assert layout.system is not None
     others = layout.system.others
     for row, load in zip(signals_of(others), node_loads(layout), strict=True):

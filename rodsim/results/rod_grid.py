@@ -26,11 +26,11 @@ from discretization.linear.sparse import sparse_lu
 from discretization.space.interpolation import VALUES, points
 from discretization.system import System
 from rigid.system import Floats, Ints
-from rodsim.results.along_rods import order_of
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import RodLayout
+from rodsim.results.rod_interpolation import order_of
 
-OPEN = 1e-13  # regularisation: weight of the mean if the masses do not determine rho, relative to the masses' weight
+REGULARISATION = 1e-13  # regularisation: weight of the mean if the masses do not determine rho, relative to the masses' weight
 
 
 class RodGrid(NamedTuple):
@@ -102,11 +102,11 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
         same,
         relaxing,
         rod.frames,
-        _shares(S, rod.arclength, weight.sum() if rod.closed else None),
+        _box_fractions(S, rod.arclength, weight.sum() if rod.closed else None),
     )
 
 
-def _shares(S: Floats, nodes: Floats, around: float | None) -> scipy.sparse.csr_matrix:
+def _box_fractions(S: Floats, nodes: Floats, around: float | None) -> scipy.sparse.csr_matrix:
     """Return the parts (n - 2, N) of each node that belong to each box; a node between two boxes has half in each.
 
     `S` (n,): arc lengths of the grid, m; `nodes` (N,): arc lengths of all nodes, m; `around`: length of a closed rod, m, or
@@ -140,7 +140,7 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
     normal = (A.T @ A).tocsc()
     try:
         solve = sparse_lu(
-            normal + OPEN * normal.diagonal().max() * scipy.sparse.identity(k, format="csc")
+            normal + REGULARISATION * normal.diagonal().max() * scipy.sparse.identity(k, format="csc")
         ).solve
     except RuntimeError:  # lengths of 1 and of 1e300 m
         raise ResultError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rigid.system import Floats, State
-from rodsim.results import contact_surfaces, marks
+from rodsim.results import contact_surfaces, support_symbols
 from rodsim.results.layout import Layout
-from rodsim.results.shapes import ROUNDED, Shape, body_shapes, join, rod_shape
+from rodsim.results.shapes import MAX_REFINED_TRIANGLES, Shape, body_shapes, join, rod_shape
 
 
 def scene(
@@ -16,7 +16,7 @@ def scene(
     up: Floats,
     states: Sequence[State],
     pixel: float = 0.0,
-    rounded: int = ROUNDED,
+    rounded: int = MAX_REFINED_TRIANGLES,
 ) -> Shape:
     """Return the shapes of a model as one.
 
@@ -33,7 +33,7 @@ def scene(
         [
             *rods,
             *body_shapes(layout.bodies, n_rods, first_point, size, pixel, rounded),
-            *marks.supports(layout, size, up, parts),
-            *contact_surfaces.shapes(layout, size, states, parts + len(marks.COLORS)),
+            *support_symbols.supports(layout, size, up, parts),
+            *contact_surfaces.shapes(layout, size, states, parts + len(support_symbols.COLORS)),
         ]
     )

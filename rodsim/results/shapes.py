@@ -19,7 +19,7 @@ VISIBLE = 0.0035  # least radius of a rod, as part of the size of the scene
 CORNERS = np.array([(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)])  # corners of a rectangle, about d1
 SHARP = 50.0  # deg: faces that meet at more than this angle keep an edge
 THIN = 3.0  # pixels; nothing is drawn thinner
-ROUNDED = 200_000  # largest number of triangles when the surfaces of smooth bodies are refined
+MAX_REFINED_TRIANGLES = 200_000  # largest number of triangles when the surfaces of smooth bodies are refined
 LENGTH, THICK = (
     0.05,
     0.008,
@@ -220,12 +220,12 @@ def body_surface(body: BodyLayout, pixel: float = 0.0, room: int = 0) -> tuple[F
     longest = float(np.linalg.norm(vertices[faces[:, 1]] - vertices[faces[:, 0]], axis=1).max(initial=0.0))
     if pixel > 0.0 and longest > 8 * pixel:
         times = min(int(np.ceil(np.log2(longest / (8 * pixel)))), int(np.log(room / len(faces)) / np.log(4)))
-        vertices, faces = _rounder(vertices, faces, times)
+        vertices, faces = _subdivide(vertices, faces, times)
     nearest = scipy.spatial.cKDTree(body.vertices).query(vertices)[1]
-    return _thick_enough(vertices, THIN / 2 * pixel), faces, nearest
+    return _with_least_thickness(vertices, THIN / 2 * pixel), faces, nearest
 
 
-def _rounder(vertices: Floats, faces: Ints, times: int) -> tuple[Floats, Ints]:
+def _subdivide(vertices: Floats, faces: Ints, times: int) -> tuple[Floats, Ints]:
     """Split each triangle into four, `times` times, on a smooth surface through the vertices; a mesh with sharp edges stays."""
     import pyvista
 
@@ -237,7 +237,7 @@ def _rounder(vertices: Floats, faces: Ints, times: int) -> tuple[Floats, Ints]:
     return np.asarray(finer.points, float), finer.regular_faces
 
 
-def _thick_enough(vertices: Floats, least: float) -> Floats:
+def _with_least_thickness(vertices: Floats, least: float) -> Floats:
     """Scale a shape so that it is at least 2 `least` (m) thick along each of its principal axes."""
     middle = (vertices.max(axis=0) + vertices.min(axis=0)) / 2
     X = vertices - middle

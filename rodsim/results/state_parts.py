@@ -20,11 +20,11 @@ _COLUMNS = {
     "nodes": ((4,), ("sizes", "times")),
     "control": ((1, 3, 4), ("step", "steps", "number of steps", "errors")),
 }
-_SECOND = ("r", "quat", "v", "Omega", "rest")  # parts of the second solution of adaptive steps
+_SECOND_SOLUTION = ("r", "quat", "v", "Omega", "rest")  # parts of the second solution of adaptive steps
 _CHART = ("q", "p", "v", "lam", "gam")
-_OF_FRAMES = ("r", "quat", "v", "Omega")
+_FRAME_COLUMNS = ("r", "quat", "v", "Omega")
 _STARTING = (
-    *_OF_FRAMES,
+    *_FRAME_COLUMNS,
     "angle",
     "branch",
     "settled",
@@ -39,7 +39,7 @@ _STARTING = (
 )  # kinds on which a step depends
 
 
-def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
+def split_state(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
     """Return views of the numbers of a state by kind, without empty kinds.
 
     `n`, `m`: numbers of coordinates and constraints of its chart.
@@ -63,11 +63,11 @@ def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
         frames = len(state.r)
         *of_frames, rest = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
         pieces = [*(piece.reshape(frames, -1) for piece in of_frames), rest]
-        found |= {f"second {name}": piece for name, piece in zip(_SECOND, pieces, strict=True)}
+        found |= {f"second {name}": piece for name, piece in zip(_SECOND_SOLUTION, pieces, strict=True)}
     return {name: x for name, x in found.items() if x.size}
 
 
-def moved(
+def perturb_state(
     state: State, part: float, gained: tuple[float, float], free: Floats, layout: Layout, n: int, m: int
 ) -> State:
     """Return a copy of the state in which every number a step depends on is perturbed.
@@ -79,13 +79,13 @@ def moved(
     way = np.random.default_rng(0)
     copy = State(*(x.copy() for x in state))
     more = dict(zip(("v", "Omega"), gained, strict=True))
-    for name, x in parts_of(copy, layout, n, m).items():
+    for name, x in split_state(copy, layout, n, m).items():
         if name.partition(",")[0] not in _STARTING:
             continue
         kind = name.removeprefix("second ")
         size = 1.0 if kind == "quat" else float(np.abs(x).max()) + more.get(kind, 0.0)
         step = part * size * way.choice([-1.0, 1.0], x.shape)
-        x += step * free[:, None] if kind in _OF_FRAMES else step
+        x += step * free[:, None] if kind in _FRAME_COLUMNS else step
         if kind == "quat":
             x /= np.linalg.norm(x, axis=-1, keepdims=True)
     return copy

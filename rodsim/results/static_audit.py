@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from discretization.multipliers import count_multipliers
+from discretization.statics.contact_statics import equilibrium_system_of
 from discretization.statics.loading import Loading
-from discretization.statics.touching import rest_of
-from rodsim.results.standing import Standing
+from rodsim.results.constraint_history import ConstraintHistory
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
 
-BALANCED = 1e-9  # allowed unbalanced force, relative to the largest force or moment in the model
+BALANCE_TOLERANCE = 1e-9  # allowed unbalanced force, relative to the largest force or moment in the model
 ROUNDING = 1e4  # allowed unbalanced force over its round-off: forces of stiff rods are not known better
-JOINED = 1e-10  # allowed joint residual, relative to the model's size
+JOINT_TOLERANCE = 1e-10  # allowed joint residual, relative to the model's size
 
 
 class Balance(NamedTuple):
@@ -33,16 +33,16 @@ def balance(result: Result) -> Balance:
     system, statics = result.layout.system, result.description["statics"]
     if system is None or result.n_outputs == 0:
         return Balance(np.nan, np.nan, np.nan, 0)
-    standing = Standing(result.layout)
+    standing = ConstraintHistory(result.layout)
     loads = {key: np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES}
     loading = Loading(
         loads["constant"],
         loads["varying"],
         loads["constant_gravity"],
         loads["varying_gravity"],
-        standing.by_number(),
+        standing.motions_by_output(),
     )
-    rest = rest_of(system, result.state(0), loading)
+    rest = equilibrium_system_of(system, result.state(0), loading)
     gone_on = "start" in result.description
     residual = rounding = gap = largest = 0.0
     judged = 0
@@ -50,7 +50,7 @@ def balance(result: Result) -> Balance:
         if gone_on and factor != 1.0:
             continue  # balanced by forces that fade as the load factor grows to 1
         judged += 1
-        rest.stand(result.state(i), float(i if loading.motions else factor))
+        rest.set_equilibrium(result.state(i), float(i if loading.motions else factor))
         if loading.motions:
             rest.values_at(factor)
         level = rest.assemble(False)
@@ -82,11 +82,15 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
         ]
     told = f"{found.residual:.1e} of the largest force, {found.rounding:.1e} of its round-off"
     out: list[tuple[str, str, bool | None]] = [
-        ("equilibrium, forces", told, found.residual < BALANCED or found.rounding < ROUNDING)
+        ("equilibrium, forces", told, found.residual < BALANCE_TOLERANCE or found.rounding < ROUNDING)
     ]
     if np.isfinite(found.joints):
         out.append(
-            ("joints, positions", f"|g| <= {found.joints:.1e} of the model's size", found.joints < JOINED)
+            (
+                "joints, positions",
+                f"|g| <= {found.joints:.1e} of the model's size",
+                found.joints < JOINT_TOLERANCE,
+            )
         )
     relaxed = result.description["statics"].get("relaxation")
     if relaxed:

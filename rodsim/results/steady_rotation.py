@@ -9,7 +9,7 @@ import numpy as np
 
 from rigid import quaternions
 from rigid.system import Floats, State
-from rodsim.old_names import warn_of_old_name
+from rodsim._compat import warn_of_old_name
 
 if TYPE_CHECKING:
     from rodsim.results.layout import Layout

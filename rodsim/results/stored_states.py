@@ -1,4 +1,5 @@
-"""Convert between states and the named arrays of a file, with the integrator history part by part (`discretization.memory`).
+"""Convert between states and the named arrays of a file, with the integrator history part by part
+(`discretization.integrator_memory`).
 
 The history of velocities and strains of `em-d` is stored after the internal variables, in the array `own`.
 """
@@ -13,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.memory import WIDTH
-from discretization.state_shapes import Shapes, Sizes, state_shapes
+from discretization.integrator_memory import WIDTH
+from discretization.state_shapes import Shapes, StateSizes, state_shapes
 from rigid.system import State
-from rodsim.results.layout import Layout, Older
+from rodsim.results.layout import Layout, LegacyTables
 
-_BEHIND = "remembered"  # part of the history that is stored after the internal variables, in `own`
+_LATER_HISTORY = "remembered"  # part of the history that is stored after the internal variables, in `own`
 _LAST = (
     "chart",
     "algorithmic",
@@ -32,22 +33,22 @@ _LAST = (
     "skin",
     "control",
 )  # parts stored after all others, in the order in which versions added them
-_AT_ONCE = 64  # number of outputs read together
+_BATCH = 64  # number of outputs read together
 
 
 def shapes(layout: Layout) -> Shapes:
     """Return the shapes of an output's arrays, in the order of a file."""
-    return dict(shapes_of(layout.sizes, layout.older))
+    return dict(array_shapes(layout.sizes, layout.older))
 
 
 @functools.lru_cache(maxsize=256)
-def shapes_of(sizes: Sizes, older: Older = ()) -> Shapes:
+def array_shapes(sizes: StateSizes, older: LegacyTables = ()) -> Shapes:
     """Return the shapes of an output's arrays for the sizes of a state; cached, callers must not change it.
 
     older: as in `Layout`.
     """
     found, memory = state_shapes(sizes), sizes.memory.shapes() | dict(older)
-    found["own"] = (sizes.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
+    found["own"] = (sizes.own.size + math.prod(memory.pop(_LATER_HISTORY, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
     totals = found.pop("totals")
     del found["memory"]
@@ -59,8 +60,8 @@ def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
     values = state._asdict()
     values |= layout.memory.parts(values.pop("memory"))
     values |= {name: np.zeros((*state.r.shape[:-2], *shape)) for name, shape in layout.older}
-    if _BEHIND in values:
-        rows = values.pop(_BEHIND)
+    if _LATER_HISTORY in values:
+        rows = values.pop(_LATER_HISTORY)
         values["own"] = np.concatenate([values["own"], rows.reshape(*rows.shape[:-2], -1)], axis=-1)
     return values
 
@@ -69,27 +70,29 @@ def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
     """Join the named arrays of a file to a state, of one output or of several."""
     own, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
     lead = behind.shape[:-1]
-    memory = layout.memory.joined(lead, **{_BEHIND: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays})
+    memory = layout.memory.joined(
+        lead, **{_LATER_HISTORY: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays}
+    )
     values = {"own": own, "memory": memory}
     return State(**{name: values[name] if name in values else arrays[name] for name in State._fields})
 
 
 def read(source: Any, outputs: Any) -> State:
-    """Read the states of some outputs, an int or a slice, from a `rodsim.results.sources.Source`."""
+    """Read the states of some outputs, an int or a slice, from a `rodsim.results.array_sources.Source`."""
     return joined(source.layout, source.read_all(shapes(source.layout), outputs))
 
 
-def some_at_once(source: Any) -> Iterator[tuple[int, State]]:
+def state_batches(source: Any) -> Iterator[tuple[int, State]]:
     """Yield the states of all outputs in batches, each with the number of its first output.
 
     Batches are used because opening a file takes longer than reading a row.
     """
-    for k in range(0, source.n_outputs, _AT_ONCE):
-        yield k, read(source, slice(k, min(k + _AT_ONCE, source.n_outputs)))
+    for k in range(0, source.n_outputs, _BATCH):
+        yield k, read(source, slice(k, min(k + _BATCH, source.n_outputs)))
 
 
-def one_by_one(source: Any) -> Iterator[State]:
+def iterate_states(source: Any) -> Iterator[State]:
     """Yield the states of all outputs of a source, one at a time."""
-    for _, some in some_at_once(source):
+    for _, some in state_batches(source):
         for i in range(len(some.r)):
             yield State(*(array[i] for array in some))

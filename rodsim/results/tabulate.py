@@ -14,15 +14,20 @@ from discretization.state_measures import (
     velocity_residual,
 )
 from discretization.system import System
-from discretization.time.advance import Report, Reports
+from discretization.time.stepper_base import Report, Reports
 from rigid.system import Floats, Ints, State
-from rodsim.results.columns import ANGULAR_MOMENTUM, COLUMNS, LINEAR_MOMENTUM
+from rodsim.results.audit_columns import ANGULAR_MOMENTUM, COLUMNS, LINEAR_MOMENTUM
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.outputs import Outputs
-from rodsim.results.standing import Standing
 
 
 def tabulate(
-    system: System, dt: float, steps: Ints, states: State, newton: Floats, standing: Standing | None = None
+    system: System,
+    dt: float,
+    steps: Ints,
+    states: State,
+    newton: Floats,
+    standing: ConstraintHistory | None = None,
 ) -> Outputs:
     """Compute the outputs after `steps` (k,) from their states (k, ...).
 

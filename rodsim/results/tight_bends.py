@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.results import native
+from rodsim.results import native_format
+from rodsim.results.array_sources import Source
 from rodsim.results.layout import Layout, RodLayout
-from rodsim.results.sources import Source
 
-_AT_ONCE = 1_000_000  # number of nodes, summed over outputs, read together
+_BATCH_NODES = 1_000_000  # number of nodes, summed over outputs, read together
 
 
 class TightBend(NamedTuple):
@@ -58,8 +58,8 @@ def curvatures(r: Floats, closed: bool) -> Floats:
 def tight_bends(source: Source) -> list[TightBend]:
     """Return the tight bends of all rods with self-contact, evaluated at the outputs of a result."""
     found, T = [], source.n_outputs
-    for rod, radius in _on_themselves(source.layout):
-        batch = max(1, _AT_ONCE // max(source.layout.n_frames, 1))
+    for rod, radius in _has_self_contact(source.layout):
+        batch = max(1, _BATCH_NODES // max(source.layout.n_frames, 1))
         each = np.empty((T, 2))  # largest curvature times radius at each output, and its position
         for k in range(0, T, batch):
             outputs = slice(k, min(k + batch, T))
@@ -68,12 +68,12 @@ def tight_bends(source: Source) -> list[TightBend]:
         over, k = np.flatnonzero(each[:, 0] > 1.0), int(each[:, 0].argmax())
         if len(over):
             node = int(each[k, 1]) + (not rod.closed)
-            t = source.read(native.TIME)
+            t = source.read(native_format.TIME)
             found.append(TightBend(rod.name, float(t[over[0]]), float(each[k, 0]), node, float(t[k])))
     return found
 
 
-def _on_themselves(layout: Layout) -> list[tuple[RodLayout, float]]:
+def _has_self_contact(layout: Layout) -> list[tuple[RodLayout, float]]:
     """Return the rods with self-contact, each with the largest of its contact radii, m."""
     if layout.system is None or not len(layout.system.contacts.pairs):
         return []

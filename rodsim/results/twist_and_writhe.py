@@ -58,10 +58,10 @@ def _solid_angles(points: Floats, finite: Floats, i: Ints, j: Ints) -> Floats:
         return to[:, None] * points[m] - off[:, None] * points[k]
 
     a, b, c, d = between(i, j), between(i, j + 1), between(i + 1, j + 1), between(i + 1, j)
-    return _of_triangles(a, b, c) + _of_triangles(a, c, d)
+    return _triangle_angles(a, b, c) + _triangle_angles(a, c, d)
 
 
-def _of_triangles(a: Floats, b: Floats, c: Floats) -> Floats:
+def _triangle_angles(a: Floats, b: Floats, c: Floats) -> Floats:
     """Return the solid angles (p,) of triangles with corners a, b, c (p, 3), seen from the origin."""
     la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
     volume = np.sum(a * np.cross(b, c), axis=-1)
@@ -90,16 +90,18 @@ def twist(r: ArrayLike, quat: ArrayLike, closed: bool = False) -> Floats:
         before = np.concatenate([d1[..., :1, :], along], axis=-2)
         after = np.concatenate([along, d1[..., -1:, :]], axis=-2)
         at_nodes = d2
-    left, right = _across(at_nodes, before), _across(at_nodes, after)
+    left, right = _perpendicular_part(at_nodes, before), _perpendicular_part(at_nodes, after)
     tilt = np.sum(after * left, axis=-1, keepdims=True) / (
         1.0 + np.sum(before * after, axis=-1, keepdims=True)
     )
     at_bends = _angle(left - tilt * (before + after), right, after)
-    in_segments = _angle(_across(d2[..., :-1, :], along), _across(d2[..., 1:, :], along), along)
+    in_segments = _angle(
+        _perpendicular_part(d2[..., :-1, :], along), _perpendicular_part(d2[..., 1:, :], along), along
+    )
     return np.asarray((at_bends.sum(axis=-1) + in_segments.sum(axis=-1)) / (2.0 * np.pi))
 
 
-def _across(d: Floats, along: Floats) -> Floats:
+def _perpendicular_part(d: Floats, along: Floats) -> Floats:
     """Return the part of `d` (..., 3) perpendicular to the unit vectors `along` (..., 3)."""
     return np.asarray(d - np.sum(d * along, axis=-1, keepdims=True) * along)
 

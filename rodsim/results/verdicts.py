@@ -5,33 +5,35 @@ Only invariants that the integrator guarantees are judged; other measurements ar
 
 from __future__ import annotations
 
-from discretization.time.em_names import em_integrator
-from rodsim.results.audited import Audit, Verdict
+from discretization.time.em_family import em_integrator
+from rodsim.results.audit_report import Audit, Verdict
 
 ROUND_OFF = 1e-10  # relative bound; errors of an energy-momentum step with a converged Newton are far smaller
 UNIT = 1e-12  # bound of |q| - 1
-PLACES = 10.0  # multiple of the model's size that sets the rounding of positions: `constraint_assembly`
+POSITION_FACTOR = (
+    10.0  # multiple of the model's size that sets the rounding of positions: `constraint_assembly`
+)
 
 _BALANCE = "energy balance E - E0 = W - D"
 # fields of a state that follow only from the previous steps
-CARRIED = "forces of joints, accelerations, work and memories"
+STEP_QUANTITIES = "forces of joints, accelerations, work and memories"
 
 
-def of_run(a: Audit) -> tuple[Verdict, ...]:
+def judge_run(a: Audit) -> tuple[Verdict, ...]:
     """Return the verdicts on a simulation."""
-    laws = (*_of_energies(a), *_of_momenta(a), *_of_places(a), *_of_integrator(a))
-    return (*laws, *of_file(a), _of_steps(a), *_of_model(a), *_of_start(a))
+    laws = (*_judge_energies(a), *_judge_momenta(a), *_judge_residuals(a), *_integrator_remarks(a))
+    return (*laws, *judge_file(a), _judge_steps(a), *_judge_model(a), *_start_remark(a))
 
 
-def of_equilibria(a: Audit, lines: list[tuple[str, str, bool | None]]) -> tuple[Verdict, ...]:
+def judge_equilibria(a: Audit, lines: list[tuple[str, str, bool | None]]) -> tuple[Verdict, ...]:
     """Return the verdicts on equilibria: `lines` on the force balance of each, quaternions and file.
 
     Equilibria have no conservation laws over time.
     """
-    return (*(Verdict(*line) for line in lines), _of_quaternions(a), *of_file(a))
+    return (*(Verdict(*line) for line in lines), _judge_quaternions(a), *judge_file(a))
 
 
-def _of_energies(a: Audit) -> list[Verdict]:
+def _judge_energies(a: Audit) -> list[Verdict]:
     """Return the verdicts on the energy balance and on the energy while no work is done."""
     free, of = _free(a), _of(a)
     missed = ROUND_OFF + a.tolerance * a.n_steps
@@ -59,7 +61,7 @@ def _of_energies(a: Audit) -> list[Verdict]:
     return verdicts
 
 
-def _of_momenta(a: Audit) -> list[Verdict]:
+def _judge_momenta(a: Audit) -> list[Verdict]:
     """Return the verdicts on linear and angular momentum."""
     free, missed = _free(a), ROUND_OFF + a.tolerance * a.n_steps
     verdicts = []
@@ -81,7 +83,7 @@ def _of_momenta(a: Audit) -> list[Verdict]:
     return verdicts
 
 
-def _of_places(a: Audit) -> list[Verdict]:
+def _judge_residuals(a: Audit) -> list[Verdict]:
     """Return the verdicts on quaternions and on position and velocity residuals of joints."""
     joints = a.constraint > 0 or a.velocity_constraint > 0
     position = (
@@ -89,8 +91,8 @@ def _of_places(a: Audit) -> list[Verdict]:
         if joints
         else "no joints"
     )
-    kept = a.constraint_relative < ROUND_OFF + PLACES * a.tolerance
-    verdicts = [_of_quaternions(a)]
+    kept = a.constraint_relative < ROUND_OFF + POSITION_FACTOR * a.tolerance
+    verdicts = [_judge_quaternions(a)]
     verdicts.append(_promised(a, ("position",), "joints, positions", position, kept if joints else None))
     if not joints:
         return verdicts
@@ -108,11 +110,11 @@ def _of_places(a: Audit) -> list[Verdict]:
     return verdicts
 
 
-def _of_quaternions(a: Audit) -> Verdict:
+def _judge_quaternions(a: Audit) -> Verdict:
     return Verdict("unit quaternions", f"||q| - 1| <= {a.quat_norm:.1e}", a.quat_norm < UNIT)
 
 
-def _of_integrator(a: Audit) -> list[Verdict]:
+def _integrator_remarks(a: Audit) -> list[Verdict]:
     """Return remarks on symplecticity, numerical dissipation and tolerance of the integrator."""
     verdicts = []
     if "symplectic" in a.promises:
@@ -128,7 +130,7 @@ def _of_integrator(a: Audit) -> list[Verdict]:
     return verdicts
 
 
-def _of_start(a: Audit) -> list[Verdict]:
+def _start_remark(a: Audit) -> list[Verdict]:
     """Return a remark on initial velocities that were changed to fit the joints."""
     if not a.initial_velocity_change:
         return []
@@ -139,9 +141,9 @@ def _of_start(a: Audit) -> list[Verdict]:
     return [Verdict("initial velocities", words, None)]
 
 
-def of_file(a: Audit) -> list[Verdict]:
+def judge_file(a: Audit) -> list[Verdict]:
     """Return the verdicts on the file: checksums, code of user-defined kinds, and data that must agree with the states."""
-    verdicts = _of_digests(a)
+    verdicts = _judge_checksums(a)
     verdicts += [Verdict("rods through themselves", f"not seen: {bend}", None) for bend in a.bends]
     for kind, name in a.other_code.items():
         told = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
@@ -167,7 +169,7 @@ def of_file(a: Audit) -> list[Verdict]:
     return verdicts
 
 
-def _of_digests(a: Audit) -> list[Verdict]:
+def _judge_checksums(a: Audit) -> list[Verdict]:
     """Return the verdict on the checksums of the file."""
     law = "file as it was written"
     if a.changed is None:
@@ -181,7 +183,7 @@ def _of_digests(a: Audit) -> list[Verdict]:
     return [Verdict(law, f"{a.changed[0]} is not what was written{more}", False)]
 
 
-def _of_steps(a: Audit) -> Verdict:
+def _judge_steps(a: Audit) -> Verdict:
     """Return the verdict on repeated steps: whether they lead from one output to the next again."""
     found, law = a.retaken, "steps taken again"
     if found.failed or found.differences:
@@ -192,15 +194,15 @@ def _of_steps(a: Audit) -> Verdict:
             return Verdict(law, words, False)
         return Verdict(law, f"not judged, the file is of another version of rodsim: {words}", None)
     if not found.steps:
-        return Verdict(law, f"not judged: {found.reason}; that leaves {CARRIED} unjudged", None)
+        return Verdict(law, f"not judged: {found.reason}; that leaves {STEP_QUANTITIES} unjudged", None)
     if found.last:
         words = f"the last one before {found.steps} outputs leads to forces of joints, velocities and accelerations stored"
         return Verdict(law, f"{words}; not judged: work, of too many steps between outputs", True)
     count = f"{found.steps} of {a.n_steps}" if found.steps < a.n_steps else f"all {found.steps}"
-    return Verdict(law, f"{count} lead to the states that are stored, with {CARRIED}", True)
+    return Verdict(law, f"{count} lead to the states that are stored, with {STEP_QUANTITIES}", True)
 
 
-def _of_model(a: Audit) -> list[Verdict]:
+def _judge_model(a: Audit) -> list[Verdict]:
     """Return the verdict on whether masses, stiffnesses and joints of the file are those that were built."""
     if a.model_fits is None or (not a.model_fits and not a.retaken.same_version):
         return []
@@ -216,14 +218,14 @@ def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept
     """
     if not set(promises) & set(a.promises):
         return Verdict(law, f"{measured}; '{a.integrator}' need not keep it", None)
-    if promises != ("position",) and not a.of_scheme and not _of_em(a):
+    if promises != ("position",) and not a.of_scheme and not _is_em_family(a):
         return Verdict(
             law, f"{measured}; not judged, the momenta of '{a.integrator}' are not in the file", None
         )
     return Verdict(law, measured, kept)
 
 
-def _of_em(a: Audit) -> bool:
+def _is_em_family(a: Audit) -> bool:
     """Return True for the `em` family, whose invariants are formed from the velocities of the frames."""
     return not a.integrator or em_integrator(a.integrator) is not None
 

@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike
 
 from rodsim.results import opengl
 from rodsim.results.canvases import VtkCanvas
+from rodsim.results.color_fields import names
 from rodsim.results.errors import NoOpenGL
-from rodsim.results.fields import names
 from rodsim.results.labels import digits_for
 from rodsim.results.result import ResultLike, opened
-from rodsim.results.stage import Stage
+from rodsim.results.view_setup import ViewSetup
 
 SIZE = (1280, 800)
 FRAME = 30  # ms between frames during playback
 SHORTEST, LONGEST = 2.0, 20.0  # s: runs of these lengths play in real time, others in USUAL
-USUAL = 10.0  # s, playback time of other runs
+DEFAULT_PLAYBACK = 10.0  # s, playback time of other runs
 HELP = "space: play    left, right: output by output    c: next colours    r: whole scene    q: close"
 INK = "#464a52"
 
@@ -85,7 +85,7 @@ class Viewer:
     def speed(self) -> float:
         """Time of the result that passes per second of playback."""
         whole = self._span[1] - self._span[0]
-        return whole / (whole if SHORTEST <= whole <= LONGEST else USUAL)
+        return whole / (whole if SHORTEST <= whole <= LONGEST else DEFAULT_PLAYBACK)
 
     def show(self, t: float) -> None:
         """Draw the state at time `t`, limited to the run."""
@@ -158,8 +158,8 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _stage_of(self, color: str | None) -> Stage:
-        return Stage(self._result, SIZE, self._camera, None, False, color)
+    def _stage_of(self, color: str | None) -> ViewSetup:
+        return ViewSetup(self._result, SIZE, self._camera, None, False, color)
 
     def _decorate(self) -> None:
         plotter = self._plotter
@@ -167,7 +167,7 @@ class Viewer:
         statics = "statics" in self._result.description
         if last > first:
             self._slider = plotter.add_slider_widget(
-                self._slid,
+                self._on_slider,
                 (first, last),
                 value=first,
                 title="load factor or path" if statics else "t (s)",
@@ -192,7 +192,7 @@ class Viewer:
             plotter.add_key_event(key, action)
         plotter.iren.add_observer("TimerEvent", lambda *_: self.tick())
 
-    def _slid(self, t: float) -> None:
+    def _on_slider(self, t: float) -> None:
         if abs(t - self.t) > 1e-12 * abs(self._span[1] - self._span[0]):
             self.playing = False
             self.show(t)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Ints
-from rodsim.results.drawing import OF_RODS, Drawing, Part
+from rodsim.results.drawing import ROD_ARRAYS, Drawing, Part
 from rodsim.results.storage import Series
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _block(name: str, parts: list[Part], drawing: Drawing) -> Block:
     lines = [part.line + start for part, start in zip(parts, starts, strict=False) if len(part.line)]
     triangles = [part.triangles + start for part, start in zip(parts, starts, strict=False)]
     is_rod = parts[0].first < drawing.n_rod_points
-    arrays = {k: size for k, size in drawing.point_arrays.items() if is_rod or k not in OF_RODS}
+    arrays = {k: size for k, size in drawing.point_arrays.items() if is_rod or k not in ROD_ARRAYS}
     static = {k: values[points] for k, values in drawing.static_points.items() if is_rod or k == "object"}
     return Block(
         name, points, lines, np.concatenate(triangles), {**arrays, DISPLACEMENT: 3}, static, len(points)

@@ -15,22 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats, Ints, State
-from rodsim.results import digests, journal, native, stored_states
+from rodsim.results import file_checksums, journal, native_format, stored_states
+from rodsim.results.array_sources import FileSource, JournalSource, MemorySource, open_source
+from rodsim.results.atomic_write import check_target, named
 from rodsim.results.distances import SURFACES
 from rodsim.results.journal import CRC, Journal, checksums, journal_of, record_type
-from rodsim.results.late_columns import NAMES as LATE
-from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
+from rodsim.results.lazy_columns import NAMES as LATE
+from rodsim.results.lazy_columns import LazyColumns
 from rodsim.results.lock import Lock
-from rodsim.results.memory_multipliers import after_in_memory
+from rodsim.results.memory_multipliers import multipliers_after
 from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
 from rodsim.results.result_file import write_file
-from rodsim.results.resuming import check_same_model, last_output
+from rodsim.results.resume_state import check_same_model, last_output
 from rodsim.results.snapshots import Snapshots
-from rodsim.results.sources import FileSource, JournalSource, MemorySource, source_of
 from rodsim.results.storage import blocks_of
-from rodsim.results.whole_file import check_target, named
 
 SYNC_EVERY = 5.0  # s between syncs to the disk; they protect against a power cut, a killed process needs none
 
@@ -41,9 +41,9 @@ class MemoryWriter:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.n_outputs = 0
-        self._items, self.output_bytes = native.series_in_memory(layout)
+        self._items, self.output_bytes = native_format.series_in_memory(layout)
         self._batches: dict[str, list[NDArray[Any]]] = {name: [] for name in self._items}
-        self._late: LateColumns | None = None
+        self._late: LazyColumns | None = None
         self._newton: list[Floats] = []  # Newton columns of outputs with lazy columns
 
     def append(
@@ -56,18 +56,18 @@ class MemoryWriter:
         """Store several outputs, with all their columns."""
         if self._late is not None:
             raise ValueError(
-                "outputs behind some whose columns are late; give these by `extend_late` as well"
+                "outputs behind some whose columns are late; give these by `extend_lazily` as well"
             )
         self.layout.check_state(outputs.state, len(outputs.t))
         self._keep(outputs, _native_values(self.layout, outputs))
 
-    def extend_late(
+    def extend_lazily(
         self,
         t: Floats,
         steps: Ints,
         states: State,
         newton: Floats,
-        late: LateColumns,
+        late: LazyColumns,
         after: Floats | None = None,
     ) -> None:
         """Store k outputs by their states (k, ...); `late` computes the derived columns when they are first read.
@@ -99,7 +99,7 @@ class MemoryWriter:
         late = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
         for name, item in self._items.items():
-            if name == native.AFTER and not self._batches[name]:
+            if name == native_format.LAM_AFTER and not self._batches[name]:
                 continue  # computed if a force is read
             if late is None or name not in LATE:
                 batches = self._batches[name]
@@ -107,7 +107,7 @@ class MemoryWriter:
                     arrays[name] = batches[0]
                 else:
                     arrays[name] = np.concatenate([np.zeros((0, *item.shape), item.dtype), *batches])
-        return Result(MemorySource(self.layout, arrays, late, after_in_memory))
+        return Result(MemorySource(self.layout, arrays, late, multipliers_after))
 
 
 class ResultWriter:
@@ -124,7 +124,7 @@ class ResultWriter:
         """Set up a writer without a journal; call `create` or `resume` instead."""
         self.path, self.layout = path, layout
         self._head, self._capacity, self._lock, self._snapshots = head, capacity, lock, snapshots
-        self._kind = record_type(native.series(layout))
+        self._kind = record_type(native_format.series(layout))
         self._synced = time.monotonic()
         self._working = path.with_name(f".{path.name}.{os.getpid()}.partial")  # name of the journal at first
         self._journal: Journal
@@ -146,7 +146,7 @@ class ResultWriter:
         if capacity < 1:
             raise ValueError(f"'{path}': capacity = {capacity} outputs; give at least 1, the initial state")
         check_target(path)
-        head = native.head(layout)
+        head = native_format.head(layout)
         with _locked(path) as lock, named(path):
             writer = cls(path, layout, head, capacity, lock, Snapshots.of(snapshot))
             writer._begin()
@@ -171,16 +171,16 @@ class ResultWriter:
         if not path.exists() and not journal_of(path).exists():
             raise FileNotFoundError(f"'{path}': no result to resume; run without resume first")
         check_target(path)
-        source_of(path)  # raises unless it is a readable result
+        open_source(path)  # raises unless it is a readable result
         with _locked(path) as lock, named(path):
-            source = source_of(path)
+            source = open_source(path)
             check_same_model(source.layout, layout, path)
             # the stored surfaces are kept: the resolution of shapes may have changed between versions; so are its arrays
             layout = replace(layout, bodies=source.layout.bodies, older=source.layout.older)
             if SURFACES not in source.layout.description:  # an older file
                 layout.description.pop(SURFACES, None)
             last = last_output(source)
-            head, most = native.head(layout), max(capacity, last.n)
+            head, most = native_format.head(layout), max(capacity, last.n)
             writer = cls(path, layout, head, most, lock, Snapshots.of(snapshot))
             writer._resume(source)
         return writer, last.t, last.step, last.state
@@ -230,7 +230,7 @@ class ResultWriter:
         t, step : time, s, and number of steps since t = 0
         state : state of all frames
         strains, stresses : (n_elements, 6) arrays (Gamma, K), 1 and 1/m, and (N, M), N and N m
-        audit : values of the columns of `rodsim.results.columns`
+        audit : values of the columns of `rodsim.results.audit_columns`
         """
         self.extend(Outputs.single(t, step, state, strains, stresses, audit))
 
@@ -246,7 +246,7 @@ class ResultWriter:
             )
         if outputs.after is None and self.layout.n_after:
             outputs = outputs._replace(after=np.full((count, self.layout.n_after), np.nan))
-        records = digests.records_of(self._kind, count, _native_values(self.layout, outputs))
+        records = file_checksums.make_records(self._kind, count, _native_values(self.layout, outputs))
         records[CRC] = checksums(records)
         with named(self.path):
             self._journal.append(records)
@@ -292,7 +292,7 @@ class ResultWriter:
 
     def result(self) -> Result:
         """Return the outputs stored so far as a `Result`, without checking what was just written."""
-        return Result(source_of(self.path))
+        return Result(open_source(self.path))
 
     def __enter__(self) -> ResultWriter:
         return self
@@ -367,13 +367,13 @@ def _locked(path: Path) -> Iterator[Lock]:
 
 def _native_values(layout: Layout, outputs: Outputs) -> dict[str, NDArray[Any]]:
     """Return the arrays of the native group by name, one row per output."""
-    after = {} if outputs.after is None else {native.AFTER: outputs.after}
+    after = {} if outputs.after is None else {native_format.LAM_AFTER: outputs.after}
     return {
         **stored_states.parts(layout, outputs.state),
         **after,
         "strains": outputs.strains,
         "stresses": outputs.stresses,
-        native.AUDIT: outputs.audit,
-        native.TIME: outputs.t,
-        native.STEP: outputs.step,
+        native_format.AUDIT: outputs.audit,
+        native_format.TIME: outputs.t,
+        native_format.STEP: outputs.step,
     }

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rigid.system import Floats
-from rodsim.results.patient_file import PatientFile
+from rodsim.results.deferred_error_file import DeferredErrorFile
 
 POLYLINE, TRIANGLE = 2, 4  # XDMF cell type numbers
 
@@ -32,7 +32,7 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
         self._numbers_file = numbers_file
 
     def __enter__(self) -> MovingMeshWriter:
-        self._numbers = PatientFile(self._numbers_file)
+        self._numbers = DeferredErrorFile(self._numbers_file)
         self.h5_file = h5py.File(self._numbers, "w")
         return self
 

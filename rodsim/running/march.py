@@ -11,25 +11,25 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discretization.memory import Memory
-from discretization.time.advance import Report, StepperBase
+from discretization.integrator_memory import MemoryLayout
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
-from discretization.time.turns import busy
+from discretization.time.stepper_base import Report, StepperBase
+from discretization.time.thread_turns import busy_time
 from rigid.system import State
 from rodsim.progress_bar import progress_bar
-from rodsim.results.columns import COLUMNS
+from rodsim.results.audit_columns import COLUMNS
 from rodsim.results.events import Watch, many
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.running.plan import Plan
 
-AT_ONCE = 64  # steps whose end states are checked for events together
+MAX_STEPS_PER_MARCH = 64  # steps whose end states are checked for events together
 PATIENCE = 0.25  # longest march, s
 LEAP = 64  # growth factor of marches that take less than PATIENCE / (2 LEAP)
 
 
-class Marching(Protocol):
+class MarchingRun(Protocol):
     """A run as it is advanced: `rodsim.running.run.Run`."""
 
     plan: Plan
@@ -42,7 +42,9 @@ class Marching(Protocol):
 class Progress:
     """The progress line, and the number of steps in a march (`chunk`), adapted so that the line moves often enough."""
 
-    def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None, memory: Memory):
+    def __init__(
+        self, n_steps: int, step: int, dt: float, every: int, show: bool | None, memory: MemoryLayout
+    ):
         """Prepare the line: `step` of `n_steps` steps done, `every` steps stored; `show` None: if stderr is a terminal."""
         self.chunk = 1
         self._memory = memory
@@ -95,16 +97,16 @@ def _balance(audit: Mapping[str, float]) -> float:
     return audit["total"] - audit["work"] + audit["dissipation"]
 
 
-def march(run: Marching, stepper: StepperBase, end: int, line: Progress) -> None:
+def march(run: MarchingRun, stepper: StepperBase, end: int, line: Progress) -> None:
     """Take the steps of a run up to step `end`, and store the outputs on the way.
 
     Each march takes several output intervals, or some of the steps to the next output. The last step of the run is an output,
     and `end` as well.
     """
     every, recorder = run.plan.every, run.recorder
-    line.chunk = max(line.chunk, stepper.first_march)
+    line.chunk = max(line.chunk, stepper.steps_of_first_march)
     while run.step < end:
-        began, first = busy(), run.step
+        began, first = busy_time(), run.step
         whole, share = min(line.chunk, end - first) // every, every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and first % every == 0:
             states, reports = stepper.record(run.state, first, every, min(whole, recorder.most))
@@ -112,11 +114,11 @@ def march(run: Marching, stepper: StepperBase, end: int, line: Progress) -> None
             share = min(line.chunk, every - first % every, end - first)
             state, report = stepper.advance(run.state, first, share)
             states, reports = many(state), [report]
-        took_parts(run, states, reports, share, end)
-        line.moved(run.step, busy() - began, run.step - first)
+        store_parts(run, states, reports, share, end)
+        line.moved(run.step, busy_time() - began, run.step - first)
 
 
-def took_parts(run: Marching, states: State, reports: Sequence[Report], share: int, end: int) -> None:
+def store_parts(run: MarchingRun, states: State, reports: Sequence[Report], share: int, end: int) -> None:
     """Advance a run by parts of `share` steps, and store their states (k, ...) that are outputs.
 
     A part is an interval between outputs, or a share of the steps to the next output. The state after step `end` is an output.
@@ -133,7 +135,7 @@ def took_parts(run: Marching, states: State, reports: Sequence[Report], share: i
     run.recorder.look()
 
 
-def march_until(run: Marching, watch: Watch, line: Progress) -> None:
+def march_until(run: MarchingRun, watch: Watch, line: Progress) -> None:
     """Take steps until an event holds, at most to the end of the run; return at once if an event holds in its state.
 
     The state after which an event holds and the one before are stored as outputs.
@@ -143,8 +145,8 @@ def march_until(run: Marching, watch: Watch, line: Progress) -> None:
         return
     begun = run.step  # the initial state is an output already
     while run.step < n_steps:
-        began, first = busy(), run.step
-        count = min(line.chunk, n_steps - first, recorder.most, AT_ONCE)
+        began, first = busy_time(), run.step
+        count = min(line.chunk, n_steps - first, recorder.most, MAX_STEPS_PER_MARCH)
         if isinstance(stepper, Stepper | ContactStepper):
             states, reports = stepper.record(run.state, first, 1, count)
         else:
@@ -160,7 +162,7 @@ def march_until(run: Marching, watch: Watch, line: Progress) -> None:
             if run.step % every == 0 or run.step == n_steps or last:
                 recorder.add_last(run.step, _state_at(states, k))
         run.state = _state_at(states, run.step - first - 1)
-        line.moved(run.step, busy() - began, run.step - first)
+        line.moved(run.step, busy_time() - began, run.step - first)
         recorder.look()
         if hit is not None:
             return

@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from discretization.time.adaptive import FIRST
-from discretization.time.em_names import KIN, EmIntegrator, em_integrator
+from discretization.time.em_family import EM_FAMILY, EmIntegrator, em_integrator
 from rigid import checks
 from rigid.errors import ModelError
+from rodsim.adaptive_steps import Adaptive, StepRequest, check_fit, requested_steps, resumed_steps, steps_of
 from rodsim.building.starting_states import StartLike
-from rodsim.chosen_steps import Adaptive, Asked, asked_steps, check_fit, resumed_steps, steps_of
-from rodsim.parts.entries import Contents
-from rodsim.parts.no_model import no_model
+from rodsim.components.model_argument import model_argument_error
+from rodsim.components.model_data import ModelData
+from rodsim.results.atomic_write import check_target
 from rodsim.results.events import Event, checked_events
 from rodsim.results.journal import existing, has_result
 from rodsim.results.lock import check_locks
-from rodsim.results.resuming import stored_outputs
+from rodsim.results.resume_state import stored_outputs
 from rodsim.results.snapshots import Snapshots
-from rodsim.results.whole_file import check_target
 
 Solver = Literal["auto", "general"]
-USUAL_OUTPUTS = 500  # approximate number of outputs unless `output_every` is given
-MOST_OUTPUTS = 2**29 - 1  # limit of a file
-LARGEST_TOLERANCE = 1e-3
-MOST_THREADS = 1024
+DEFAULT_OUTPUTS = 500  # approximate number of outputs unless `output_every` is given
+MAX_OUTPUTS = 2**29 - 1  # limit of a file
+MAX_TOLERANCE = 1e-3
+MAX_THREADS = 1024
 
 
 class Arguments(NamedTuple):
@@ -52,11 +52,11 @@ class Arguments(NamedTuple):
     snapshot: int | str | None
 
 
-class Checked(NamedTuple):
+class CheckedArguments(NamedTuple):
     """Results of the checks of the arguments."""
 
     scheme: EmIntegrator | None  # None: an integrator of mechanical systems
-    asked: Asked  # requested steps
+    asked: StepRequest  # requested steps
     tolerance: float
 
 
@@ -91,14 +91,14 @@ class Plan(NamedTuple):
 
     given: Arguments
     scheme: EmIntegrator | None
-    asked: Asked
+    asked: StepRequest
     tolerance: float
     events: tuple[Event, ...]
     dt: float
-    dt_given: float
+    requested_dt: float
     n_steps: int
     every: int
-    n_stored: int
+    n_stored_outputs: int
     stored: dict[str, Any]
     most: int
 
@@ -114,7 +114,7 @@ class Plan(NamedTuple):
 
     def keeps(self, name: str) -> bool:
         """Return whether a setting applies: always in a new run, in a resumed run if it began with this setting."""
-        return self.n_stored == 0 or name in self.stored
+        return self.n_stored_outputs == 0 or name in self.stored
 
 
 def plan_run(model: object, given: Arguments) -> Plan:
@@ -133,28 +133,30 @@ def plan_run(model: object, given: Arguments) -> Plan:
     if output is not None:
         check_output(Path(output), given.resume, given.overwrite)
     # an earlier end may lie between the outputs of this run
-    n_stored, last, stored = stored_outputs(output) if given.resume and output is not None else (0, -1, {})
-    dt_given = float(asked.between(stored))
+    n_stored_outputs, last, stored = (
+        stored_outputs(output) if given.resume and output is not None else (0, -1, {})
+    )
+    requested_dt = float(asked.between(stored))
     t_end = float(given.t_end)
-    if n_stored and dt_given in (stored.get("dt"), stored.get("dt_given")):
+    if n_stored_outputs and requested_dt in (stored.get("dt"), stored.get("dt_given")):
         dt, n_steps = resumed_steps(t_end, float(stored["dt"]))
     else:
-        dt, n_steps = steps_of(t_end, dt_given, given.output_every)
-        check_fit(dt, t_end, n_steps, dt_given, "dt" if asked.error is None else "output_dt")
+        dt, n_steps = steps_of(t_end, requested_dt, given.output_every)
+        check_fit(dt, t_end, n_steps, requested_dt, "dt" if asked.error is None else "output_dt")
     every = 1 if asked.error is not None else _output_every(given.output_every, stored, n_steps)
-    most = n_stored + outputs_after(last, n_steps, every) + 2 * bool(events)
-    if output is not None and most > MOST_OUTPUTS:
+    most = n_stored_outputs + outputs_after(last, n_steps, every) + 2 * bool(events)
+    if output is not None and most > MAX_OUTPUTS:
         raise ModelError(
-            f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
-            f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
+            f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MAX_OUTPUTS}; "
+            f"use output_every = {-(-n_steps // MAX_OUTPUTS)} or more"
         )
     return Plan(
-        given=given, scheme=scheme, asked=asked, tolerance=tolerance, events=tuple(events), dt=dt, dt_given=dt_given,
-        n_steps=n_steps, every=every, n_stored=n_stored, stored=stored, most=most
+        given=given, scheme=scheme, asked=asked, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
+        n_steps=n_steps, every=every, n_stored_outputs=n_stored_outputs, stored=stored, most=most
     )  # fmt: skip
 
 
-def check_arguments(model: object, given: Arguments) -> Checked:
+def check_arguments(model: object, given: Arguments) -> CheckedArguments:
     """Check the arguments that do not depend on files; raise ModelError if one is invalid.
 
     The start and the events are checked against the built model.
@@ -164,14 +166,14 @@ def check_arguments(model: object, given: Arguments) -> Checked:
     _check_options(model, given)
     checks.word("simulate", "solver", given.solver, get_args(Solver))
     scheme = check_integrator(given.integrator)
-    checks.count("simulate", "threads", given.threads, at_most=MOST_THREADS)
+    checks.count("simulate", "threads", given.threads, at_most=MAX_THREADS)
     if given.threads > 1 and scheme is None:
         raise ModelError(
             f"integrator '{given.integrator}' takes its steps in one thread; leave threads = {given.threads} out, or use one "
-            f"of {', '.join(KIN)}"
+            f"of {', '.join(EM_FAMILY)}"
         )
-    asked = asked_steps(given.t_end, given.dt, given.output_every, given.integrator, scheme)
-    return Checked(scheme, asked, _check_tolerance(given, scheme))
+    asked = requested_steps(given.t_end, given.dt, given.output_every, given.integrator, scheme)
+    return CheckedArguments(scheme, asked, _check_tolerance(given, scheme))
 
 
 def check_integrator(integrator: str) -> EmIntegrator | None:
@@ -190,7 +192,7 @@ def check_integrator(integrator: str) -> EmIntegrator | None:
         except ModelError as error:
             if not error.choices:
                 raise
-            raise unknown(integrator, (*KIN, *error.choices)) from None
+            raise unknown(integrator, (*EM_FAMILY, *error.choices)) from None
     return scheme
 
 
@@ -215,29 +217,29 @@ def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int)
     """Return the steps between outputs: the given value, that of the resumed run, or one for about USUAL_OUTPUTS outputs."""
     if given is None:
         kept = stored.get("output_every")
-        return kept if isinstance(kept, int) else max(1, round(n_steps / USUAL_OUTPUTS))
+        return kept if isinstance(kept, int) else max(1, round(n_steps / DEFAULT_OUTPUTS))
     return int(given)
 
 
 def _check_tolerance(given: Arguments, scheme: EmIntegrator | None) -> float:
     """Return the tolerance as a number; raise ModelError if it is too large or the integrator does not support it."""
     tolerance = checks.number("simulate", "tolerance", given.tolerance, at_least=0.0)
-    if tolerance > LARGEST_TOLERANCE:
+    if tolerance > MAX_TOLERANCE:
         raise ModelError(
-            f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {LARGEST_TOLERANCE:g}"
+            f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {MAX_TOLERANCE:g}"
         )
     if tolerance > 0.0 and scheme is None:
         raise ModelError(
             f"integrator '{given.integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one "
-            f"of {', '.join(KIN)}"
+            f"of {', '.join(EM_FAMILY)}"
         )
     return tolerance
 
 
 def _check_options(model: object, given: Arguments) -> None:
     """Raise ModelError if the model or an option of `simulate` has a wrong type."""
-    if not isinstance(model, Contents):
-        raise no_model("simulate", model)
+    if not isinstance(model, ModelData):
+        raise model_argument_error("simulate", model)
     output = given.output
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
         raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")

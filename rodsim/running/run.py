@@ -10,36 +10,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discretization.own_variables import without_lists
-from discretization.planar.symmetry import Symmetry
-from discretization.shortcuts import em_stepper
+from discretization.internal_variables import without_neighbour_list
+from discretization.planar.symmetry_input import Symmetry
+from discretization.solver_selection import select_stepper
 from discretization.system import System
 from discretization.time.adaptive import AdaptiveStepper
 from discretization.time.contact_stepper import ContactStepper
-from discretization.time.reversing import reverses
 from discretization.time.stepper import Stepper
-from rigid.compilation.first_compilation import announce
+from discretization.time.velocity_reflection import has_velocity_reflection
+from rigid.compilation.compile_notices import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
 from rigid.user_warnings import warn_user
+from rodsim.adaptive_steps import adaptive
 from rodsim.building.build import Built, Placement
-from rodsim.building.contact_doubts import warn_of_coarse_steps
-from rodsim.building.initial_velocities import Fitted, fit_velocities
-from rodsim.building.joint_rows import holding_names, loop_in_words
+from rodsim.building.contact_checks import warn_of_coarse_steps
+from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
+from rodsim.building.joint_rows import describe_loop, names_of_constraints
+from rodsim.building.load_sampling import SampledLoads
 from rodsim.building.massless_rods import check_mass
-from rodsim.building.plausibility import warn_of_stretched_starts
-from rodsim.building.restart import restarted
+from rodsim.building.model_checks import warn_of_stretched_starts
+from rodsim.building.restart import apply_start
+from rodsim.building.rotation_limits import turned_in_words
 from rodsim.building.starting_states import check_start_time
-from rodsim.building.turn_limits import turned_in_words
-from rodsim.building.watched_loads import WatchedLoads
-from rodsim.chosen_steps import adaptive
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
-from rodsim.results import older_files
+from rodsim.results import legacy_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.events import Watch
 from rodsim.results.layout import Functions
-from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
+from rodsim.results.output_multipliers import (
+    MULTIPLIERS_STORED,
+    MultipliersAfter,
+    initial_multipliers,
+    number_stored,
+)
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
 from rodsim.results.result_file import check_space
@@ -55,7 +60,7 @@ if TYPE_CHECKING:
 class Run:
     """One run: its arrays, its stepper, its state and its outputs.
 
-    Nothing is written before `open`. `go` takes all steps, `result` returns the result, `close` is called in any case.
+    Nothing is written before `open`. `execute` takes all steps, `result` returns the result, `close` is called in any case.
 
     Parameters
     ----------
@@ -89,7 +94,7 @@ class Run:
         model: Model,
         plan: Plan,
         first: Run | None = None,
-        fit: Callable[[Built], Fitted] = fit_velocities,
+        fit: Callable[[Built], FittedVelocities] = fit_velocities,
     ) -> None:
         announce()
         self.plan, self._model, self._first, self.step = plan, model, first, 0
@@ -100,23 +105,23 @@ class Run:
             warn_of_coarse_steps(model, Placement(model), plan.dt)
         self.state, changes = self._initial_state(fit)
         self.built.layout.functions = Functions(self.built.load_values, self.built.drive_values)
-        self._loads = WatchedLoads(self.built.load_values)
+        self._loads = SampledLoads(self.built.load_values)
         self._make = self._stepper_maker()
         self.stepper = self._new_stepper()
         settings = self._start()
         self._watch = self._checked_events()
         self._describe(settings, changes)
 
-    def _initial_state(self, fit: Callable[[Built], Fitted]) -> tuple[State, Fitted]:
+    def _initial_state(self, fit: Callable[[Built], FittedVelocities]) -> tuple[State, FittedVelocities]:
         """Return the initial state, and how its velocities were changed to fit the joints; record the origin of a start."""
         plan, given = self.plan, self.plan.given
         check_start_time("simulate", given.start, given.start_time)
         if given.start is not None:
-            self.built, state, origin = restarted(self.built, given.start, given.start_time)
+            self.built, state, origin = apply_start(self.built, given.start, given.start_time)
             self.built.layout.description["start"] = origin
-            return state, Fitted(state, 0.0, {})
+            return state, FittedVelocities(state, 0.0, {})
         fitted = fit(self.built)
-        if not plan.n_stored:
+        if not plan.n_stored_outputs:
             built = self.built
             warn_of_stretched_starts(self._model, built.layout, built.system.frames.mass, fitted.state.v)
         return fitted.state, fitted
@@ -136,7 +141,11 @@ class Run:
 
             def make(system: System) -> MechanicalStepper:
                 """Return a stepper of an integrator of mechanical systems."""
-                begun = initial if system is built.system else without_lists(system, built.system, initial)
+                begun = (
+                    initial
+                    if system is built.system
+                    else without_neighbour_list(system, built.system, initial)
+                )
                 values = loads, built.drive_values
                 return MechanicalStepper(
                     self._model.name, system, begun, plan.dt, given.integrator, given.chart, *values
@@ -148,23 +157,23 @@ class Run:
                 f"integrator '{given.integrator}' has its own chart; leave chart = '{given.chart}' out"
             )
         symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
-        spared = list(built.idle)  # axes without inertia, which cannot take a torque
-        if spared and scheme.rho is not None:
-            built.layout.description["without_inertia"] = spared
+        torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque
+        if torque_free_frames and scheme.rho is not None:
+            built.layout.description["without_inertia"] = torque_free_frames
         if self._first is not None:
             return partial(self._first._make, load_values=loads, symmetry=symmetry)
         joints = [joint.name for joint in built.layout.joints]
-        structured = given.solver == "auto" if plan.n_stored == 0 else "solver" in plan.stored
+        structured = given.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
         return partial(
-            em_stepper,
+            select_stepper,
             h=plan.h,
             order=scheme.order,
             load_values=loads,
             tolerance=plan.tolerance,
             drive_values=built.drive_values,
-            joint_names=holding_names(joints, built.other_names, built.system),
-            spared=spared,
-            loop_of=partial(loop_in_words, self._model),
+            joint_names=names_of_constraints(joints, built.interaction_names, built.system),
+            torque_free_frames=torque_free_frames,
+            loop_of=partial(describe_loop, self._model),
             threads=int(given.threads),
             shortcut=structured and not self._touching,
             earlier=plan.keeps("history"),
@@ -178,7 +187,7 @@ class Run:
         if self._touching:
             return ContactStepper(built.system, plan.h, self._make)
         first = self._first
-        if first is not None and differ_in_gravity_alone(built.system, first.built.system):
+        if first is not None and differ_only_in_gravity(built.system, first.built.system):
             return self._make(built.system, beside=first.stepper)
         return self._make(built.system)
 
@@ -191,13 +200,13 @@ class Run:
             "output_every": plan.every,
             "t_end": float(plan.given.t_end),
         }
-        if plan.dt != plan.dt_given or "dt_given" in stored:
-            settings["dt_given"] = plan.dt_given if plan.dt != plan.dt_given else stored["dt_given"]
-        settings |= self.stepper.settings | older_files.settings_of_predictors(stored)
+        if plan.dt != plan.requested_dt or "dt_given" in stored:
+            settings["dt_given"] = plan.requested_dt if plan.dt != plan.requested_dt else stored["dt_given"]
+        settings |= self.stepper.settings | legacy_files.predictor_settings(stored)
         if plan.keeps("corners"):  # an older version did not split the steps of this run
             settings |= built.corners.settings(plan.adaptive)
         if plan.adaptive and not isinstance(self.stepper, AdaptiveStepper):
-            began = stored if plan.n_stored else {}
+            began = stored if plan.n_stored_outputs else {}
             settings |= plan.asked.settings(built.system, self.state, built.load_values.vary, began)
             self.stepper = adaptive(self.stepper, built.system, plan.dt, settings, self._loads)
         else:
@@ -209,17 +218,17 @@ class Run:
             settings["threads"] = self.stepper.threads
         if plan.tolerance > 0.0:
             settings["tolerance"] = plan.tolerance
-        if plan.scheme is not None and plan.scheme.order > 2 and not reverses(built.system):
+        if plan.scheme is not None and plan.scheme.order > 2 and not has_velocity_reflection(built.system):
             settings["halves"] = False
         if plan.events:
             settings["until"] = " or ".join(str(event) for event in plan.events)
             settings["events"] = [event.described() for event in plan.events]
         if not isinstance(self.stepper, Stepper) and self.stepper.chart is not None:
             settings["chart"] = self.stepper.chart
-        if plan.keeps(STORED):  # files of older versions have none
+        if plan.keeps(MULTIPLIERS_STORED):  # files of older versions have none
             built.layout.n_after = number_stored(self.stepper, plan.every, plan.given.integrator)
         if built.layout.n_after:
-            settings[STORED] = True
+            settings[MULTIPLIERS_STORED] = True
         return settings
 
     def _checked_events(self) -> Watch | None:
@@ -228,15 +237,15 @@ class Run:
         if not plan.events:
             return None
         watch = Watch(plan.events, self.built.layout)
-        if not (plan.given.resume and plan.n_stored):
+        if not (plan.given.resume and plan.n_stored_outputs):
             watch.check_start(self.state)
         return watch
 
-    def _describe(self, settings: dict[str, Any], changes: Fitted) -> None:
+    def _describe(self, settings: dict[str, Any], changes: FittedVelocities) -> None:
         """Put what is known before the first step into the layout of the result."""
         built, plan = self.built, self.plan
         if plan.given.output is not None:
-            built.layout.lam_start = start_of(
+            built.layout.lam_start = initial_multipliers(
                 built.system, self.state, built.load_values, built.drive_values, plan.dt
             )
         description = built.layout.description
@@ -267,16 +276,16 @@ class Run:
         listener = self.line.audit if self.line.shown else None
         after = None
         if layout.n_after and (output is not None or plan.adaptive):
-            after = MultipliersAfter(layout, self.stepper_alone, plan.dt)
+            after = MultipliersAfter(layout, self.separate_stepper, plan.dt)
         self.recorder = Recorder(self.built.system, plan.dt, self._writer, listener, after)
         if output is None or not plan.given.resume:
             self.recorder.add_last(0, self.state)
 
-    def stepper_alone(self) -> Any:
+    def separate_stepper(self) -> Any:
         """Return a stepper that shares no work arrays with those of other runs."""
         return self.stepper
 
-    def go(self) -> None:
+    def execute(self) -> None:
         """Take all steps. If one fails, store what was computed; the error has the result so far."""
         try:
             if self._watch is None:
@@ -284,7 +293,7 @@ class Run:
             else:
                 march_until(self, self._watch, self.line)
         except ConvergenceError as failed:
-            failed.result = self.result_so_far(failed)
+            failed.result = self.partial_result(failed)
             raise
         except OSError:
             with contextlib.suppress(OSError):  # a full disk may fail again
@@ -301,7 +310,7 @@ class Run:
         self._loads.warn(f"model '{self.built.layout.name}'", self._begun * dt, self.recorder.last * dt)
         return self._result()
 
-    def result_so_far(self, failed: ConvergenceError) -> Result:
+    def partial_result(self, failed: ConvergenceError) -> Result:
         """Return the result of a failed run, including the last state that it reached."""
         if failed.reached is not None and failed.reached.step > self.recorder.last:
             self.recorder.took(failed.report)
@@ -325,6 +334,6 @@ class Run:
             self._writer.close()
 
 
-def differ_in_gravity_alone(one: System, other: System) -> bool:
+def differ_only_in_gravity(one: System, other: System) -> bool:
     """Return whether two systems share all tables except gravity (the same array objects)."""
     return all(x is y for name, x, y in zip(System._fields, one, other, strict=True) if name != "gravity")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rodsim.scenes.errors import SceneError as SceneError
-    from rodsim.scenes.plain import read_scene as read_scene
+    from rodsim.scenes.scene_input import read_scene as read_scene
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
-        {"rodsim.scenes.errors": "SceneError", "rodsim.scenes.plain": "read_scene"},
+        {"rodsim.scenes.errors": "SceneError", "rodsim.scenes.scene_input": "read_scene"},
     )

@@ -17,10 +17,10 @@ from rigid import signals
 from rigid.errors import ModelError
 from rigid.signals import Signal as TimeFunction
 from rigid.signals import VectorSignal
-from rodsim.parts.spring_laws import INTERPOLATIONS, SpringLaw
-from rodsim.parts.time_expressions import Expression
+from rodsim.components.spring_laws import INTERPOLATIONS, SpringLaw
+from rodsim.components.time_expressions import Expression
 from rodsim.scenes.errors import Path, SceneProblem
-from rodsim.scenes.plain_values import cannot_be_saved, plain
+from rodsim.scenes.round_trip import plain, raise_not_savable
 from rodsim.scenes.schema_types import (
     Components,
     Formula,
@@ -226,7 +226,7 @@ def signal_data(owner: str, what: str, given: Any, known: Sequence[str]) -> Any:
     words = {CLASSES[word]: word for word in known}
     if type(scalar) not in words:
         kind = type(scalar).__name__ if isinstance(scalar, TimeFunction) else "a Python function"
-        cannot_be_saved(owner, f"its {what} is {kind}")
+        raise_not_savable(owner, f"its {what} is {kind}")
     along = {"direction": given.direction.tolist()} if isinstance(given, VectorSignal) else {}
     return {"function": words[type(scalar)], **plain(vars(scalar)), **along}
 

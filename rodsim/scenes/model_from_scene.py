@@ -8,17 +8,17 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from rigid.errors import ModelError
+from rodsim.components.base import COMPONENT_TYPES
+from rodsim.components.model_parts import Anchor
 from rodsim.model import Model
-from rodsim.parts.entry import ENTRIES
-from rodsim.parts.model_parts import Anchor
 from rodsim.scenes import schema
-from rodsim.scenes.entries import add_entry
+from rodsim.scenes.components import add_component
 from rodsim.scenes.errors import Path, SceneError, SceneProblem
+from rodsim.scenes.for_loops import expand_for_loops
 from rodsim.scenes.object_names import name_object, objects
 from rodsim.scenes.parts import PART_KINDS, named_section
 from rodsim.scenes.points import PointReader
 from rodsim.scenes.reading import read
-from rodsim.scenes.repeats import repeated
 from rodsim.scenes.scene_checks import check
 from rodsim.scenes.yaml_data import Source
 
@@ -45,7 +45,7 @@ def loaded_from(source: Source, folder: FilePath, built: bool = True) -> Loaded:
 
     `built`: True to build the model once as a check; False if the caller builds it.
     """
-    source = repeated(source)
+    source = expand_for_loops(source)
     scene = check(source)
     try:
         loader = _Loader(scene, folder)
@@ -84,10 +84,10 @@ class _Loader:
         scene, model, points, folder = self._scene, self._model, self._points, self._folder
         self._unique_names()
         points.make_all()
-        for head, kind in ENTRIES.items():
+        for head, kind in COMPONENT_TYPES.items():
             for k, item in enumerate(getattr(scene, head)):
                 with self._errors_at((head, k)):
-                    add_entry(points, (head, k), kind, item, folder)
+                    add_component(points, (head, k), kind, item, folder)
         for name in [name for name in scene.order if name in model.others]:
             model.others[name] = model.others.pop(name)
         for name in scene.sections:
@@ -113,8 +113,10 @@ class _Loader:
 
     def _unique_names(self) -> None:
         """Raise SceneProblem if two parts, or two entries whose tables share names, have the same name."""
-        tables = {frozenset((kind.table, *kind.namesakes)) for kind in ENTRIES.values()}
-        lists = [[head for head, kind in ENTRIES.items() if kind.table in own] for own in tables]
+        tables = {
+            frozenset((kind.table, *kind.tables_without_namesakes)) for kind in COMPONENT_TYPES.values()
+        }
+        lists = [[head for head, kind in COMPONENT_TYPES.items() if kind.table in own] for own in tables]
         for heads in (["bodies", "rods", "driven"], *lists):
             seen: dict[str, tuple[str, Path]] = {}
             for head in heads:

@@ -17,28 +17,28 @@ import numpy as np
 from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rodsim.building.build import Built
+from rodsim.components.base import COMPONENT_TYPES
 from rodsim.model import Model
-from rodsim.parts.entry import ENTRIES
-from rodsim.results.errors import checked_path
-from rodsim.results.whole_file import check_target, whole_file
-from rodsim.scenes.entries import entry_data
+from rodsim.results.atomic_write import atomic_file, check_target
+from rodsim.results.errors import check_path
+from rodsim.scenes.components import component_data
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.parts import PART_KINDS
-from rodsim.scenes.plain_values import Data, cannot_be_saved, plain
 from rodsim.scenes.reading import parse
+from rodsim.scenes.round_trip import Data, plain, raise_not_savable
 from rodsim.scenes.scene_checks import check
 from rodsim.scenes.yaml_data import to_yaml
 
 
 def save(model: Model, path: Path | str) -> Path:
     """Write a scene file from which `rodsim.scenes.model_from_scene.load` makes the same model, and return its path."""
-    file = checked_path("save", path)
+    file = check_path("save", path)
     check_target(file)
     data = scene_data(model, file.parent)
     text = to_yaml(data)
     _check_same(model, text, file)
-    with whole_file(file) as part:
+    with atomic_file(file) as part:
         part.write_text(text, encoding="utf-8")
     return file
 
@@ -46,18 +46,22 @@ def save(model: Model, path: Path | str) -> Path:
 def scene_data(model: Model, folder: Path) -> Data:
     """Return the data of the scene of a model; mesh files in `folder` get relative paths, others absolute paths."""
     if model.left_out:
-        cannot_be_saved(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
+        raise_not_savable(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
     lists: Data = {
         head: [kind.data(part) for part in getattr(model, head).values()] for head, kind in PART_KINDS.items()
     }
     for entry in model.entries:
-        if ENTRIES.get(getattr(type(entry), "key", "")) is not type(entry):
-            cannot_be_saved(f"{entry.word} '{entry.name}'", "its kind is a Python function")
-    for key, kind in ENTRIES.items():
+        if COMPONENT_TYPES.get(getattr(type(entry), "key", "")) is not type(entry):
+            raise_not_savable(f"{entry.word} '{entry.name}'", "its kind is a Python function")
+    for key, kind in COMPONENT_TYPES.items():
         lists[key] = [
-            entry_data(entry, folder) for entry in getattr(model, kind.table).values() if type(entry) is kind
+            component_data(entry, folder)
+            for entry in getattr(model, kind.table).values()
+            if type(entry) is kind
         ]
-    others = [item["name"] for key, kind in ENTRIES.items() if kind.table == "others" for item in lists[key]]
+    others = [
+        item["name"] for key, kind in COMPONENT_TYPES.items() if kind.table == "others" for item in lists[key]
+    ]
     order = list(model.others)
     return {
         "name": model.name,

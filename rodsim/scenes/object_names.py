@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigid.checks import name_fault
-from rodsim.parts.entry import ENTRIES
+from rodsim.components.base import COMPONENT_TYPES
 from rodsim.scenes.errors import Path
 
 PARTS = {
@@ -19,7 +19,7 @@ PARTS = {
 
 def objects() -> dict[str, str]:
     """Return the word for one object of each list or mapping of a scene, by key."""
-    return PARTS | {key: kind.word for key, kind in ENTRIES.items()}
+    return PARTS | {key: kind.word for key, kind in COMPONENT_TYPES.items()}
 
 
 def name_object(data: Any, path: Path) -> str:

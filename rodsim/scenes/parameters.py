@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rigid.checks import shown
+from rodsim.components.time_expressions import TIME
 from rodsim.expressions import ExpressionError, bound, names_in, number_of, parsed
-from rodsim.parts.time_expressions import TIME
 from rodsim.scenes.errors import Path, SceneError
 from rodsim.scenes.yaml_data import Source
 

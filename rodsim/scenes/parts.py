@@ -13,13 +13,13 @@ from discretization.space.rod_elements import WORDS
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS, Body, Driven, Rod, RodShape
-from rodsim.parts.sections import Section
-from rodsim.parts.space_curves import Helix
+from rodsim.components.model_parts import MASSES, MOST_ELEMENTS, Body, Driven, Rod, RodShape
+from rodsim.components.sections import Section
+from rodsim.components.space_curves import Helix
 from rodsim.scenes.errors import Path, look_up
 from rodsim.scenes.functions import MOTIONS, Displacement, Motion, displacements_of, motion_of, signal_data
-from rodsim.scenes.plain_values import Data, before_check, cannot_be_saved
 from rodsim.scenes.points import Orientation, Place, PointReader
+from rodsim.scenes.round_trip import Data, invert_check, raise_not_savable
 from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector, numbers
 from rodsim.scenes.sections import SectionScene, section_data, section_of
 from rodsim.scenes.shapes import Shape, shape_data, shape_of
@@ -27,8 +27,8 @@ from rodsim.scenes.shapes import Shape, shape_data, shape_of
 # --- rods
 
 if TYPE_CHECKING:
-    from rodsim.parts.argument_types import ElementName as Element
-    from rodsim.parts.argument_types import RodMass
+    from rodsim.components.argument_types import ElementName as Element
+    from rodsim.components.argument_types import RodMass
 else:
     Element, RodMass = Literal[WORDS], Literal[tuple(MASSES)]
 
@@ -304,13 +304,13 @@ def table_along(
 def _body_data(body: Body) -> Data:
     """Return the scene data of a body."""
     owner = f"body '{body.name}'"
-    if body.stands_for is not None:
-        cannot_be_saved(owner, "it stands for a rod. Save the model that has the rod.")
+    if body.replaced_rod is not None:
+        raise_not_savable(owner, "it stands for a rod. Save the model that has the rod.")
     return {
         "name": body.name,
         "shape": shape_data(owner, body.properties),
         "position": body.position,
-        "orientation": before_check(owner, "orientation", unit_quaternion, body.orientation),
+        "orientation": invert_check(owner, "orientation", unit_quaternion, body.orientation),
         "velocity": body.velocity,
         "angular_velocity": body.angular_velocity,
     }
@@ -320,7 +320,7 @@ def _driven_data(driven: Driven) -> Data:
     """Return the scene data of a driven frame."""
     owner, motion = f"driven '{driven.name}'", driven.motion
     if motion.attitude is not None:
-        cannot_be_saved(owner, "its attitude is a Python function")
+        raise_not_savable(owner, "its attitude is a Python function")
     given = motion.displacement.given
     several = given if isinstance(given, list | tuple) else [given]
     displacement = [signal_data(owner, "displacement", own, MOTIONS) for own in several if given is not None]
@@ -328,9 +328,9 @@ def _driven_data(driven: Driven) -> Data:
     return {
         "name": driven.name,
         "position": motion.position,
-        "orientation": before_check(owner, "orientation", unit_quaternion, motion.orientation),
+        "orientation": invert_check(owner, "orientation", unit_quaternion, motion.orientation),
         "displacement": displacement or None,
-        "axis": before_check(owner, "axis", direction, motion.axis) if turns else None,
+        "axis": invert_check(owner, "axis", direction, motion.axis) if turns else None,
         "turn": signal_data(owner, "turn", motion.angle.given, MOTIONS) if turns else None,
     }
 
@@ -340,7 +340,7 @@ def _rod_data(rod: Rod) -> Data:
     owner = f"rod '{rod.name}'"
     for what in ("section", "velocity", "angular_velocity"):
         if callable(getattr(rod, what)):
-            cannot_be_saved(owner, f"its {what} is a Python function")
+            raise_not_savable(owner, f"its {what} is a Python function")
     free: Data = {}
     if rod.stress_free is not rod.initial:
         own = rod.stress_free
@@ -371,7 +371,7 @@ def _curve_data(owner: str, shape: RodShape) -> Any:
     if isinstance(given, Helix) and given.given is not None:
         return given.given
     if callable(given):
-        cannot_be_saved(owner, "its curve is a Python function")
+        raise_not_savable(owner, "its curve is a Python function")
     return given
 
 
@@ -380,7 +380,7 @@ def _along_data(owner: str, what: str, value: Any) -> Any:
     if isinstance(value, RowsAlong):
         return value.given
     if callable(value):
-        cannot_be_saved(owner, f"its {what} is a Python function")
+        raise_not_savable(owner, f"its {what} is a Python function")
     return value
 
 

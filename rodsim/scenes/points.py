@@ -13,11 +13,11 @@ from pydantic import AfterValidator, Field, FiniteFloat
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
+from rodsim.components.model_parts import Anchor as Point
+from rodsim.components.model_parts import Body, Driven, Ground, Rod
+from rodsim.components.part_lookup import ENDS, find_part_or_point
+from rodsim.components.surfaces import SURFACES_ON_PARTS
 from rodsim.orientations import align, quaternion_of
-from rodsim.parts.model_parts import Anchor as Point
-from rodsim.parts.model_parts import Body, Driven, Ground, Rod
-from rodsim.parts.part_names import ENDS, part_named
-from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.object_names import objects
 from rodsim.scenes.schema_types import A_LIST, A_TEXT, Name, Number, Part, Quaternion, Vector, made, one_form
@@ -281,7 +281,7 @@ class PointReader:
         for name in known:
             self.part(name)
         try:
-            found = part_named(self._who(path) or "scene", self.model, text)
+            found = find_part_or_point(self._who(path) or "scene", self.model, text)
         except ModelError as error:
             raise SceneProblem(path, str(error)) from None
         return found if isinstance(found, Point) else None

@@ -10,8 +10,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rigid.checks import shown
+from rodsim.scenes.deprecated_keys import with_new_keys
 from rodsim.scenes.errors import Path, SceneProblem, look_up
-from rodsim.scenes.old_words import with_new_words
 from rodsim.scenes.yaml_data import LARGEST_FILE, Source, parse_yaml, read_yaml, to_yaml
 
 INCLUDE, FILE, GRAVITY = "include", "file", "gravity"
@@ -54,7 +54,7 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
 
     `chain`: files from the first to this one. `included`: all files that have been included, which are added.
     """
-    data, lines = with_new_words(source.data, source.lines, source.file)
+    data, lines = with_new_keys(source.data, source.lines, source.file)
     source = Source(source.file, data, lines, source.text)
     if INCLUDE not in data:
         return source

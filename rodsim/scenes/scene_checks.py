@@ -14,9 +14,9 @@ from rigid.checks import LARGEST
 from rodsim.expressions import number_of
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.for_loops import expand_for_loops
 from rodsim.scenes.object_names import name_object, objects, quoted
 from rodsim.scenes.parameters import SIGN, Parameters, evaluated, is_expression
-from rodsim.scenes.repeats import repeated
 from rodsim.scenes.yaml_data import Source
 
 MOST_PROBLEMS = 10
@@ -82,7 +82,7 @@ def keys_of(kind: type[BaseModel]) -> Sequence[str]:
 
 def check(source: Source) -> schema.Scene:
     """Write out repeated entries, evaluate expressions and validate a scene; SceneError has at most ten problems, by lines."""
-    source = repeated(source)
+    source = expand_for_loops(source)
     parameters = Parameters(source.data)
     return checked(evaluated(source, parameters), schema.Scene, parameters)
 

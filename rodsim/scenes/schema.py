@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from rigid.errors import ModelError
+from rodsim.components.base import COMPONENT_TYPES, Component
 from rodsim.expressions import name_fault
-from rodsim.parts.entry import ENTRIES, Entry
-from rodsim.scenes.entries import schema_of
+from rodsim.scenes.components import schema_of
 from rodsim.scenes.parts import BodyScene, DrivenScene, RodScene
 from rodsim.scenes.schema_equilibrium import EquilibriumScene
 from rodsim.scenes.schema_types import (
@@ -135,10 +135,10 @@ class Parts(Part):
 
 
 @cache
-def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
+def _scene(entries: tuple[type[Component], ...]) -> type[Part]:
     """Return the schema of scenes, with a list for each kind of entry."""
     lists: dict[str, tuple[Any, ...]] = {
-        kind.key: (types.GenericAlias(list, schema_of(kind)), kind.many, [])  # type: ignore[arg-type]
+        kind.key: (types.GenericAlias(list, schema_of(kind)), kind.list_description, [])  # type: ignore[arg-type]
         for kind in entries
     }
     ends: dict[str, tuple[Any, ...]] = {
@@ -169,5 +169,5 @@ else:
         """Return `Scene`, made from the kinds of entries that are registered at the first access."""
         if name == "Scene":
             importlib.import_module("rodsim.model")  # registers its kinds of entries
-            return _scene(tuple(ENTRIES.values()))
+            return _scene(tuple(COMPONENT_TYPES.values()))
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, FiniteFloat, TypeAdapter, model_validator
 
-from rodsim.parts.materials import Material
-from rodsim.parts.sections import Section
-from rodsim.scenes.plain_values import Data, first_equal, plain
+from rodsim.components.materials import Material
+from rodsim.components.sections import Section
+from rodsim.scenes.round_trip import Data, first_identical, plain
 from rodsim.scenes.schema_types import (
     Name,
     NotNegative,
@@ -190,7 +190,7 @@ def section_data(owner: str, section: Any) -> Data:
         given = TypeAdapter(SectionScene).validate_python(candidate)
         return section_of(given, getattr(given, "material", None))
 
-    return first_equal(owner, "section", _candidates(section), make, section)
+    return first_identical(owner, "section", _candidates(section), make, section)
 
 
 def _candidates(section: Section) -> Iterator[Data]:

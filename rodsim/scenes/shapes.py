@@ -14,9 +14,9 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from rigid.errors import ModelError
 from rigid.inertia import Box, Capsule, Cone, Cylinder, MassProperties, PointMass, Sphere
+from rigid.mesh_mass_properties import Mesh
 from rigid.solids import Ball, Cuboid, Revolved, Stadium
-from rigid.surface import Mesh
-from rodsim.scenes.plain_values import Data, first_equal, plain
+from rodsim.scenes.round_trip import Data, first_identical, plain
 from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Vector, schemas, union
 
 
@@ -124,7 +124,7 @@ def shape_data(owner: str, shape: MassProperties) -> Data:
     def make(candidate: Data) -> MassProperties:
         return shape_of(TypeAdapter(Shape).validate_python(candidate), Path())
 
-    return first_equal(owner, "shape", _candidates(shape), make, shape)
+    return first_identical(owner, "shape", _candidates(shape), make, shape)
 
 
 def _candidates(own: MassProperties) -> Iterator[Data]:

@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike
 
 from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
-from discretization.linearisation.steady import steady_motion
+from discretization.linearisation.steady_rotation import steady_motion
 from rigid import checks
 from rigid.system import Floats, State
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.building.restart import state_about
+from rodsim.building.restart import linearisation_point
 from rodsim.building.starting_states import StartLike, check_start_time
+from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
-from rodsim.parts.part_names import check_known
 from rodsim.results.layout import Layout
 
 _ORIGIN = np.zeros(3)
@@ -115,7 +115,7 @@ def linear_about(
     if start is None:
         state = fit_velocities(built).state
     else:
-        given = state_about(owner, built, start, start_time)
+        given = linearisation_point(owner, built, start, start_time)
         built, state, rotation = given.built, given.state, given.rotation
         if axis is None and rotation is not None and rotation.spin.any():
             axis, point = rotation.spin, rotation.about
@@ -172,11 +172,11 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
         return found
     names = list(layout.description["loads"])
 
-    def worded(reason: str) -> str:
+    def describe_shape(reason: str) -> str:
         if not reason.startswith("load "):
             return reason
         number = int(reason.split()[1])  # loads at points come first, then those at nodes
         return f"load '{names[number]}'" if number < len(names) else "a distributed load"
 
-    words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
+    words = tuple(dict.fromkeys(map(describe_shape, found.unsymmetric)))
     return found.changed(unsymmetric=words)

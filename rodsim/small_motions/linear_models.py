@@ -5,7 +5,7 @@ From M x'' + D x' + K x + G^T y = B u, G x = 0 (`linear_equations`) the joints a
 
     q'' = (Z^T M Z)^-1 (Z^T B u - Z^T D Z q' - Z^T K Z q)                                                    (1)
 
-Internal states of interactions and relaxing viscoelastic branches (`discretization.linearisation.evolving` (2)) are states
+Internal states of interactions and relaxing viscoelastic branches (`discretization.linearisation.internal_states` (2)) are states
 here, after q and q'.
 
 A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved directly. Joint forces
@@ -24,22 +24,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
-from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.saddle_point import SaddlePointSolver
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import built_from
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.placement import Placement
 from rodsim.building.starting_states import StartLike
+from rodsim.components.model_parts import Anchor, Body, Driven
+from rodsim.components.part_lookup import find_point
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
-from rodsim.parts.model_parts import Anchor, Body, Driven
-from rodsim.parts.part_names import point_named
 from rodsim.small_motions.linear_equations import linear_about
 from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
 
-MOST_FREEDOMS = 2000  # largest number of degrees of freedom with all motions kept
+MAX_DEGREES_OF_FREEDOM = 2000  # largest number of degrees of freedom with all motions kept
 WHAT = ("position", "velocity", "turn", "angular velocity")
 
 
@@ -202,13 +202,13 @@ def state_space(
     )
     direct = np.zeros((C.shape[1], B.shape[1]))
     if carried:
-        saddle = Saddle(lin.M, lin.G)
+        saddle = SaddlePointSolver(lin.M, lin.G)
         for j, row in carried.items():
             # dlam = L (B u - D x' - K x); L^T of_lam is the z of [M G^T; G 0] [z; .] = [0; of_lam]
-            to_forces = saddle.solve(np.zeros(lin.size), below=row.of_lam)
+            to_forces = saddle.solve(np.zeros(lin.size), below=row.multiplier_coefficients)
             to_states = np.zeros(0) if own is None else -(to_forces @ own.H)
-            of_x = row.of_x @ Z - to_forces @ (lin.K @ Z)
-            of_states[j] = [*of_x, *(-(to_forces @ (full_D @ Z))), *to_states]
+            motion_coefficients = row.motion_coefficients @ Z - to_forces @ (lin.K @ Z)
+            of_states[j] = [*motion_coefficients, *(-(to_forces @ (full_D @ Z))), *to_states]
             direct[j] = to_forces @ B
     return scipy.signal.StateSpace(A, of_inputs, of_states, direct)
 
@@ -293,7 +293,7 @@ def frequency_response(
     of_inputs = np.concatenate([B, np.zeros((M.shape[0] - size, B.shape[1]))])
     for w in np.atleast_1d(np.asarray(omega, float)):
         try:
-            saddle = Saddle(scipy.sparse.csr_matrix(-w * w * M + 1j * w * D + K), G)
+            saddle = SaddlePointSolver(scipy.sparse.csr_matrix(-w * w * M + 1j * w * D + K), G)
         except ModelError:
             raise ModelError(
                 f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
@@ -303,7 +303,7 @@ def frequency_response(
         x = x[:size]
         out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
         for j, row in carried.items():
-            out[j] = row.of_lam @ y + row.of_x @ x
+            out[j] = row.multiplier_coefficients @ y + row.motion_coefficients @ x
         found.append(out)
     return np.array(found)
 
@@ -312,7 +312,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
     """Return the motions Z (size, k) that satisfy the joints: all, or the `n_modes` lowest undamped modes."""
     free = lin.free
     if n_modes is None:
-        if free > MOST_FREEDOMS:
+        if free > MAX_DEGREES_OF_FREEDOM:
             raise ModelError(
                 f"state_space: the model has {free} freedoms, too many for full matrices; give n_modes="
             )
@@ -355,7 +355,7 @@ def _put(
     The column is work-conjugate to displacements and rotations (dr, turn); it also gives the output of the point. Raises
     ModelError if the point does not move.
     """
-    anchor = point_named(owner, model, at.on)
+    anchor = find_point(owner, model, at.on)
     if not isinstance(anchor, Anchor):
         raise ModelError(f"{owner}: {checks.shown(anchor)} is not a point; use body.at(...) or rod.at(s)")
     placed = placement.place(anchor)

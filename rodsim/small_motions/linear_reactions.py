@@ -18,18 +18,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.drives import at_states, varying
+from discretization.drives import at_states, has_driven_parameters
+from discretization.internal_variables import part
 from discretization.linearisation import tangents
 from discretization.linearisation.equations import Linearised
-from discretization.own_variables import part
 from discretization.redundancy import redundancy
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.interactions.constraints import first_rows, groups_of
 from rigid.system import Floats
+from rodsim.components.joints import JointComponent
+from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
-from rodsim.parts.joint_entries import JointEntry
-from rodsim.parts.part_names import check_known
 
 JOINT = "joint"
 
@@ -39,7 +39,7 @@ class Reaction(NamedTuple):
 
     Parameters
     ----------
-    joint : JointEntry or str
+    joint : JointComponent or str
         The joint, or its name.
     direction : array_like, shape (3,)
         World direction; its length does not matter.
@@ -53,16 +53,16 @@ class Reaction(NamedTuple):
     False
     """
 
-    joint: JointEntry | str
+    joint: JointComponent | str
     direction: ArrayLike
     moment: bool = False
 
 
 class ReactionRow(NamedTuple):
-    """Coefficients of (1) along a direction: `of_lam` . dlam + `of_x` . x."""
+    """Coefficients of (1) along a direction: `multiplier_coefficients` . dlam + `motion_coefficients` . x."""
 
-    of_lam: Floats  # (m,) coefficients of the multipliers
-    of_x: Floats  # (size,) coefficients of the displacements
+    multiplier_coefficients: Floats  # (m,) coefficients of the multipliers
+    motion_coefficients: Floats  # (size,) coefficients of the displacements
 
 
 def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) -> ReactionRow:
@@ -70,7 +70,7 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
 
     Raises ModelError if there is no such joint, or the equations do not determine its force.
     """
-    name = reaction.joint.name if isinstance(reaction.joint, JointEntry) else reaction.joint
+    name = reaction.joint.name if isinstance(reaction.joint, JointComponent) else reaction.joint
     names = [own for _, own in model.constraint_names]
     check_known(owner, "joint", name, list(model.joints))
     direction = checks.direction(owner, "direction", reaction.direction)
@@ -83,7 +83,7 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
             "leave it, or them, more motion"
         )
     constraints = system.constraints
-    if varying(constraints):
+    if has_driven_parameters(constraints):
         constraints, _ = at_states(constraints, state, part(system, state, "drive"))
     mine = np.flatnonzero(constraints.joint == number)
     rows = first_rows(constraints)[mine[0]] + np.arange(
@@ -99,21 +99,21 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     geometric = tangents.stiffness(groups, state, lam).matrix(lin.place).tocsr()[at].toarray()
     G = lin.G.tocsr()[rows].toarray()[:, at]  # (rows, 6)
     wrench = sign * tangents.forces(groups, state, lam)[frame]
-    of_lam, of_x = np.zeros((6, len(lin.lam))), sign * geometric
-    of_lam[:, rows] = sign * G.T
+    multiplier_coefficients, motion_coefficients = np.zeros((6, len(lin.lam))), sign * geometric
+    multiplier_coefficients[:, rows] = sign * G.T
     point = state.r[b] + quaternions.rotate(state.quat[b], own.Xb[0])
     arm = point - state.r[frame]
     pick = direction
     if not reaction.moment:
-        return ReactionRow(pick @ of_lam[:3], pick @ of_x[:3])
+        return ReactionRow(pick @ multiplier_coefficients[:3], pick @ motion_coefficients[:3])
     # M = tau - arm x F; n . (arm x dF) = (n x arm) . dF, n . (d arm x F) = d arm . (F x n)
     about = np.cross(pick, arm)
     moved = np.cross(wrench[:3], pick)
-    row = pick @ of_x[3:] - about @ of_x[:3]
+    row = pick @ motion_coefficients[3:] - about @ motion_coefficients[:3]
     own_columns = np.zeros(6)
     if moves:  # d arm = rotation x arm
         own_columns[3:] = -np.cross(arm, moved)
     else:  # the point is fixed, the frame moves away from it
         own_columns[:3] = moved
     row[at] += own_columns
-    return ReactionRow(pick @ of_lam[3:] - about @ of_lam[:3], row)
+    return ReactionRow(pick @ multiplier_coefficients[3:] - about @ multiplier_coefficients[:3], row)

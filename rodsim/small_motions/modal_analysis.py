@@ -9,22 +9,22 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike, NDArray
 
-from discretization.extent import extent
+from discretization.characteristic_length import extent
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
-from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.saddle_point import SaddlePointSolver
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
+from rodsim.building.equilibrium_checks import part_at
 from rodsim.building.starting_states import StartLike
-from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
 from rodsim.provenance import provenance
-from rodsim.small_motions.free_motions import worded
 from rodsim.small_motions.linear_equations import frame_names, linear_about
+from rodsim.small_motions.zero_energy_motions import describe_shape
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
 AWAY = 1e-5  # largest distance from equilibrium relative to the model's size
@@ -199,11 +199,11 @@ def modes(
     built, lin = linear_about("modes", built, start, spin, about, load_time, loads, start_time)
     if checks.flag("modes", "undamped", undamped):
         lin = lin.changed(C=None, states=lin.states and lin.states.without_branches)
-    free = eigen.finite(lin)
+    free = eigen.count_finite_eigenvalues(lin)
     if free <= 0:
-        massless = " that has mass" if len(eigen.massless(lin)) else ""
+        massless_unknowns = " that has mass" if len(eigen.massless_unknowns(lin)) else ""
         raise ModelError(
-            f"model '{built.layout.name}': its joints leave nothing that moves{massless}; there are no modes"
+            f"model '{built.layout.name}': its joints leave nothing that moves{massless_unknowns}; there are no modes"
         )
     try:
         if lin.conservative:
@@ -212,10 +212,10 @@ def modes(
             values = np.where(mu < 0, np.sqrt(np.abs(mu)), 1j * np.sqrt(np.abs(mu)))
             noise: Floats = np.zeros(len(mu))  # the signs are exact
         else:
-            values, phi, zero, noise = eigen.general(lin, n)
+            values, phi, zero, noise = eigen.general_spectrum(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
             phi = phi / np.sqrt(np.where(norms > 0.0, norms, 1.0))[:, None]  # zero norm: internal states only
-    except eigen.Floppy as floppy:
+    except eigen.UnstiffenedMotionError as floppy:
         raise ModelError(
             f"model '{built.layout.name}': {frame_names(built.layout)(floppy.frame)} has no mass, and no joint and no "
             "stiffness holds it; hold it, or give it mass"
@@ -259,12 +259,14 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     push = phi.conj() @ lin.force
     push = push * np.maximum(1.0 - rounding(lin, phi) / np.maximum(np.abs(push), 1e-300), 0.0)
     shift = np.abs(lin.of_frames(phi * (push / squares)[:, None]))
-    light = eigen.massless(lin)
+    light = eigen.massless_unknowns(lin)
     if len(light):  # frames without mass move as far as their stiffness allows
         own = np.zeros((1, lin.size))
         held = lin.G[:, light]
         held = scipy.sparse.csr_matrix(held[np.diff(held.indptr) > 0])
-        own[0, light] = Saddle(scipy.sparse.csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
+        own[0, light] = SaddlePointSolver(scipy.sparse.csr_matrix(lin.K[light][:, light]), held).solve(
+            lin.force[light]
+        )
         shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
     size = extent(lin.state.r)
     far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))
@@ -274,20 +276,21 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     names = frame_names(built.layout)
     loose = which < len(zero) and bool(zero[which])
     raise ModelError(
-        f"model '{built.layout.name}' is not in equilibrium: {_pushed(lin, built, int(worst))} "
+        f"model '{built.layout.name}' is not in equilibrium: {_describe_unbalanced_force(lin, built, int(worst))} "
         + (
-            f"along a motion that no joint and no stiffness holds ({worded(lin.of_frames(phi[which].real), size, names)[1]}); "
+            f"along a motion that no joint and no stiffness holds "
+            f"({describe_shape(lin.of_frames(phi[which].real), size, names)[1]}); "
             "begin with an equilibrium (start=equilibrium(model), --equilibrium), hold it by a joint or a spring, or "
             "anyway=True"
             if loose
-            else f"and would {_how_far(float(far.max()), size)}; begin with an equilibrium "
+            else f"and would {_describe_distance(float(far.max()), size)}; begin with an equilibrium "
             "(start=equilibrium(model), --equilibrium), or anyway=True"
         ),
         about=[part_at(built.layout, int(worst))],
     )
 
 
-def _pushed(lin: Linearised, built: Built, worst: int) -> str:
+def _describe_unbalanced_force(lin: Linearised, built: Built, worst: int) -> str:
     """Return in words the unbalanced force or moment on the part of frame `worst`, and the loads that act."""
     part = part_at(built.layout, worst)
     mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
@@ -301,7 +304,7 @@ def _pushed(lin: Linearised, built: Built, worst: int) -> str:
     return f"{part.kind} '{part.name}' is pushed by {what}{by} that nothing balances,"
 
 
-def _how_far(far: float, size: float) -> str:
+def _describe_distance(far: float, size: float) -> str:
     """Return the distance of the motion in words."""
     return (
         f"move by about {far:.3g} m" if far < size else f"move further than the model is large ({size:.3g} m)"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discretization.extent import extent
-from discretization.linearisation.moving import moved
+from discretization.characteristic_length import extent
+from discretization.linearisation.perturbed_state import perturb_state
 from rigid import checks
 from rigid.system import State
 from rodsim.results.outputs import stacked
@@ -98,6 +98,6 @@ def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     size = extent(state.r)
     largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
     x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
-    there = moved(modes.built.system, state, x)
+    there = perturb_state(modes.built.system, state, x)
     still = np.zeros_like(state.v)
     return there._replace(v=still, Omega=still, lam=np.zeros_like(state.lam), totals=np.zeros(2))

@@ -22,22 +22,22 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike
 
-from discretization.extent import extent
+from discretization.characteristic_length import extent
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
-from discretization.linearisation.moving import moved
-from discretization.linearisation.saddle import Saddle
-from discretization.long_rest import evolving, moving_state, resting_state
+from discretization.linearisation.perturbed_state import perturb_state
+from discretization.linearisation.saddle_point import SaddlePointSolver
+from discretization.relaxed_system import evolving_interactions, relaxed_state, unrelaxed_state
 from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
-from rodsim.building.restart import state_about
+from rodsim.building.equilibrium_checks import at_rest
+from rodsim.building.restart import linearisation_point
 from rodsim.building.starting_states import StartLike, check_start_time
-from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
 from rodsim.results.steady_rotation import SteadyRotation
 from rodsim.small_motions.linear_equations import largest, under
 
@@ -53,11 +53,11 @@ AWAY = 0.4  # rad, and relative to the model's size: displacement at which force
 ROUNDING = 1e3  # times eps times stiffness times size: smaller forces count as zero
 
 
-class Unheld(ModelError):
+class UnheldMotion(ModelError):
     """Report a motion in the rotating axes that nothing holds."""
 
 
-class Turning(NamedTuple):
+class RotatingModel(NamedTuple):
     """A model with the loads and the spin that it is to have at the end of the way."""
 
     built: Built
@@ -133,38 +133,38 @@ def steady_rotation(
     built = built_from("steady_rotation", model)
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
-    if len(evolving(built.system.others)):
+    if len(evolving_interactions(built.system.others)):
         raise ModelError(
             "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
         )
     check_start_time("steady_rotation", start, start_time)
     given, ground = built.state, None
     if start is not None:
-        began = state_about("steady_rotation", built, start, start_time, at_rest=True)
+        began = linearisation_point("steady_rotation", built, start, start_time, at_rest=True)
         built, given, ground = began.built, began.state, began.moved_ground
     moving, built = built, at_rest(built)
 
     def of_motion(found: State) -> SteadyRotation:
         """Return the steady rotation for a resting state in the rotating axes."""
-        state = moving_state(moving.system, built.system, given, found)
+        state = unrelaxed_state(moving.system, built.system, given, found)
         return SteadyRotation(built.layout.name, state, full, center, ground)
 
     values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
-    here = resting_state(moving.system, built.system, given)
+    here = relaxed_state(moving.system, built.system, given)
     still = np.zeros_like(here.v)
     here = here._replace(v=still, Omega=still)
-    turning = Turning(built, values, full, center, grows=False)
+    turning = RotatingModel(built, values, full, center, grows=False)
     held = _free_along(turning, here)
     if start is None:
         # full weight first: a model held by its weight alone has no shape without it; soft models need growing loads instead
-        with suppress(ConvergenceError, Unheld):
-            return of_motion(_turned(turning, here, held, steps, 1.0 / steps, ITERATIONS))
+        with suppress(ConvergenceError, UnheldMotion):
+            return of_motion(_continue_rotation(turning, here, held, steps, 1.0 / steps, ITERATIONS))
         turning = turning._replace(grows=True)
-    return of_motion(_turned(turning, here, held, steps, SHORTEST, WORSE))
+    return of_motion(_continue_rotation(turning, here, held, steps, SHORTEST, WORSE))
 
 
-def _turned(
-    turning: Turning, state: State, held: tuple[bool, bool], steps: int, shortest: float, patience: int
+def _continue_rotation(
+    turning: RotatingModel, state: State, held: tuple[bool, bool], steps: int, shortest: float, patience: int
 ) -> State:
     """Return the state at the end of the way, in steps no shorter than `shortest`.
 
@@ -175,17 +175,19 @@ def _turned(
     while done < 1.0:
         to = 1.0 if done + part > 1.0 - SHORTEST else done + part
         try:
-            state = _settled(turning, state, to, held, patience)
-        except (ConvergenceError, Unheld) as error:
+            state = _steady_shape(turning, state, to, held, patience)
+        except (ConvergenceError, UnheldMotion) as error:
             part *= 0.5
-            if part < (LOOSE * longest if isinstance(error, Unheld) else shortest):
+            if part < (LOOSE * longest if isinstance(error, UnheldMotion) else shortest):
                 raise
         else:
             done, part = to, min(2.0 * part, longest)
     return state
 
 
-def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool], patience: int) -> State:
+def _steady_shape(
+    turning: RotatingModel, state: State, part: float, held: tuple[bool, bool], patience: int
+) -> State:
     """Return the shape at the fraction `part` of the way, by Newton's method from a state."""
     size, change, smallest, worse = extent(state.r), np.inf, np.inf, 0
     for _ in range(ITERATIONS):
@@ -209,34 +211,36 @@ def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool
     )
 
 
-def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]) -> tuple[State, float]:
+def _newton(
+    turning: RotatingModel, state: State, part: float, held: tuple[bool, bool]
+) -> tuple[State, float]:
     """Apply one Newton correction; return the state and the size of the correction, m."""
     built = turning.built
     lin = turning.linear(state, part)
-    B = [row for row, holds in zip(_along(turning, lin), held, strict=True) if holds]
+    B = [row for row, holds in zip(_constraint_rows(turning, lin), held, strict=True) if holds]
     rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(np.array(B))], format="csr") if B else lin.G
     below = np.append(lin.below(constraint_residual(built.system, state)), np.zeros(len(B)))
     # K is singular if a motion costs no energy and no force acts along it, such as the rotation of a bar about its axis
-    shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
+    shift = FREE * float(eigen.squared_frequencies(lin).reshape(-1, 6)[:, :3].max())
     try:
-        x = Saddle(scipy.sparse.csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
+        x = SaddlePointSolver(scipy.sparse.csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
     except ModelError:
-        raise Unheld(
+        raise UnheldMotion(
             f"model '{built.layout.name}': nothing holds it in axes that turn with {turning.spin} rad/s; join it to the ground"
         ) from None
     by_frame = lin.of_frames(x)
     size = extent(state.r)
     change = largest(by_frame, size)
     by_frame *= min(1.0, LARGEST * size / change) if change > 0.0 else 1.0
-    return moved(built.system, state, by_frame), change
+    return perturb_state(built.system, state, by_frame), change
 
 
-def _axis(turning: Turning) -> Floats:
+def _axis(turning: RotatingModel) -> Floats:
     """Return the unit vector of the spin (3,); zero without spin."""
     return turning.spin / (np.linalg.norm(turning.spin) or 1.0)
 
 
-def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
+def _constraint_rows(turning: RotatingModel, lin: Linearised) -> tuple[Floats, Floats]:
     """Return the rows B^T of (1), normalised: rotation about the axis, and displacement along it."""
     axis, arms = _axis(turning), lin.state.r[lin.frames] - turning.about
     axes = np.tile(axis, (len(arms), 1))
@@ -248,7 +252,7 @@ def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
     return turn, shift
 
 
-def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
+def _free_along(turning: RotatingModel, state: State) -> tuple[bool, bool]:
     """Return whether the model may rotate about the axis, and slide along it, at no cost.
 
     This is so if joints that hold here also hold at another position on that way, and the forces there are those here,
@@ -264,7 +268,7 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
         R = quaternions.to_matrix(quaternions.from_rotation_vector(turn * axis))
         w[:, :3] = (state.r - turning.about) @ (R - np.eye(3)).T + shift * axis
         w[system.frames.fixed != 0] = 0.0
-        there = moved(system, state, w)
+        there = perturb_state(system, state, w)
         gap = np.abs(constraint_residual(system, there) - g).max(initial=0.0)
         if gap > eigen.EPS * ROUNDING * max(size, 1.0):
             found.append(False)
@@ -274,10 +278,10 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
         off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
         free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
         # internal forces and joints do no work in this motion
-        axes = _along(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
+        axes = _constraint_rows(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
         push = float(np.abs(axes[bool(shift)] @ here.force))
         if free and push > rounding * len(force):
-            raise Unheld(
+            raise UnheldMotion(
                 f"model '{turning.built.layout.name}': nothing keeps it from {'sliding along' if shift else 'turning about'} the "
                 "axis, and its loads push it there; hold it by a joint or a spring, or leave these loads out"
             )

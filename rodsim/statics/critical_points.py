@@ -5,10 +5,10 @@ At a critical point the stiffness is singular:
     r(x, f) = 0,   K(x, f) phi + G^T y = 0,   G phi = 0,   phi M phi = 1                                      (1)
 
 This is solved in two ways. If the load does no work in phi, the point is a bifurcation: the path does not go along phi. The
-amplitude of phi is held, so that equilibria are computed with a regular matrix (`growing_loads`), and secants in f bring the
-eigenvalue of phi to zero. If several critical points coincide or are close to each other, all their shapes are held. Else the
-point is a limit point: the load has an extremum there, amplitude a and factor are both unknown. With m, the residual r along
-phi, and the eigenvalue s = phi K phi
+amplitude of phi is held, so that equilibria are computed with a regular matrix (`proportional_loading`), and secants in f bring
+the eigenvalue of phi to zero. If several critical points coincide or are close to each other, all their shapes are held. Else
+the point is a limit point: the load has an extremum there, amplitude a and factor are both unknown. With m, the residual r
+along phi, and the eigenvalue s = phi K phi
 
     m + m_f df - s a = 0,     s + s_f df + s_a a = 0,     x = x_0 + df x_f + a phi                            (2)
 
@@ -29,20 +29,20 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # submodules are loaded lazily
 
-from discretization.extent import extent
-from discretization.linearisation.equations import Linearised, filled
-from discretization.linearisation.moving import moved
+from discretization.characteristic_length import extent
+from discretization.linearisation.equations import Linearised, fill_zero_diagonal
+from discretization.linearisation.perturbed_state import perturb_state
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.small_motions.linear_equations import largest
 from rodsim.small_motions.modal_analysis import rounding
-from rodsim.statics.growing_loads import (
+from rodsim.statics.proportional_loading import (
     CONVERGED,
     HOVERING,
     IDLE,
     ITERATIONS,
-    Held,
-    Loaded,
+    ProportionallyLoadedModel,
+    ShapeConstrainedEquilibrium,
     is_last,
     work_scale,
 )
@@ -73,7 +73,7 @@ SINGULAR = (
 )
 
 
-class Critical(NamedTuple):
+class CriticalPoint(NamedTuple):
     """A solution of (1): a critical point."""
 
     kind: str
@@ -86,13 +86,15 @@ class NoCriticalPoint(Exception):
     """Report that there is no critical point, with the reason in words."""
 
 
-def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Floats, which: int) -> Critical:
+def critical_point(
+    loaded: ProportionallyLoadedModel, lin: Linearised, factors: Floats, shapes: Floats, which: int
+) -> CriticalPoint:
     """Return the critical point next to a factor of linear buckling.
 
     `factors`, `shapes` (k, size): results of linear buckling, of which number `which` is used. `lin`: linear equations about
     the equilibrium at factor zero. Raises NoCriticalPoint.
     """
-    state, M, load = lin.state, filled(lin.M), loaded.rate(lin)
+    state, M, load = lin.state, fill_zero_diagonal(lin.M), loaded.rate(lin)
     near = [which, *(k for k in range(len(factors)) if k != which and factors[k] <= NEAR * factors[which])]
     unit = _orthonormal(shapes[near], M)
     # one step of inverse iteration, which removes the round-off of stiff motions
@@ -136,7 +138,7 @@ def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     return found
 
 
-def _along(phi: Floats, held: Held, alike: float) -> tuple[Floats, float]:
+def _along(phi: Floats, held: ShapeConstrainedEquilibrium, alike: float) -> tuple[Floats, float]:
     """Return the part of phi in the held eigenvectors, and its eigenvalue.
 
     Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `alike`: tolerance.
@@ -148,7 +150,9 @@ def _along(phi: Floats, held: Held, alike: float) -> tuple[Floats, float]:
     return share @ held.shapes, float(share**2 @ held.squares)
 
 
-def _bifurcation(here: Held, factor: float, phi: Floats, parts: int) -> Critical | None:
+def _bifurcation(
+    here: ShapeConstrainedEquilibrium, factor: float, phi: Floats, parts: int
+) -> CriticalPoint | None:
     """Return the bifurcation next to a factor by secants, from factor zero with shapes held; None if the path moves along one.
 
     `parts`: number of initial steps to the factor; they end when the eigenvalue changes its sign.
@@ -158,7 +162,7 @@ def _bifurcation(here: Held, factor: float, phi: Floats, parts: int) -> Critical
     start, before, last = factor, 0.0, np.inf
     for part in range(1, parts + 1):
         before, square_before, factor = here.factor, square, start * part / parts
-        here = _reached(here, before, factor)
+        here = _equilibrium_at(here, before, factor)
         phi, square = _along(phi, here, DOUBLE * first)
         if square <= 0.0:
             break
@@ -170,17 +174,19 @@ def _bifurcation(here: Held, factor: float, phi: Floats, parts: int) -> Critical
             if abs(square) > ZERO * first:
                 break
             loose = np.any(np.abs(here.left) > _loose(here, factor))
-            return None if loose else Critical(BIFURCATION, factor, here.state, phi)
+            return None if loose else CriticalPoint(BIFURCATION, factor, here.state, phi)
         before, square_before, last = factor, square, abs(step)
         factor = max(factor + step, 0.1 * factor)
         if not LEAST * start < factor < FAR * start:
             break
-        here = _reached(here, before, factor)
+        here = _equilibrium_at(here, before, factor)
         phi, square = _along(phi, here, DOUBLE * first)
-    raise _no_end(factor, last / factor)
+    raise _search_error(factor, last / factor)
 
 
-def _reached(here: Held, start: float, factor: float) -> Held:
+def _equilibrium_at(
+    here: ShapeConstrainedEquilibrium, start: float, factor: float
+) -> ShapeConstrainedEquilibrium:
     """Return the equilibrium at `factor`, from that at `start`, in as many steps as are needed."""
     done, part, left = 0.0, 1.0, np.inf
     hovering = HOVERING * extent(here.state.r)
@@ -200,31 +206,31 @@ def _reached(here: Held, start: float, factor: float) -> Held:
     return here
 
 
-def _loose(here: Held, factor: float) -> Floats:
+def _loose(here: ShapeConstrainedEquilibrium, factor: float) -> Floats:
     """Return the forces (k,) above which what holds a shape is more than round-off."""
     applied = here.loaded.applied(here.lin, factor)
     return IDLE * work_scale(here.shapes, applied) + rounding(here.lin, here.shapes)
 
 
-def _no_end(factor: float, residual: float) -> ConvergenceError:
+def _search_error(factor: float, residual: float) -> ConvergenceError:
     """Return the ConvergenceError of a search that did not end."""
     message = f"on the path from load factor zero no critical point was found, up to {factor:.6g}"
     return ConvergenceError(t=factor, h=0.0, iterations=ITERATIONS, residual=residual, message=message)
 
 
-def _limit(start: Held, factor: float) -> Critical:
+def _limit(start: ShapeConstrainedEquilibrium, factor: float) -> CriticalPoint:
     """Return the limit point on the path from factor zero, at which the eigenvalue of the held shape goes to zero."""
     tried = np.inf
-    for here in _towards_limit(start, factor):
+    for here in _points_towards_limit(start, factor):
         if abs(here.squares[0]) > 0.5 * tried:
             continue
-        found, tried = _polished(here), abs(here.squares[0])
+        found, tried = _refine_limit_point(here), abs(here.squares[0])
         if found is not None:
             return found
-    raise _no_end(here.factor, 1.0)
+    raise _search_error(here.factor, 1.0)
 
 
-def _polished(here: Held) -> Critical | None:
+def _refine_limit_point(here: ShapeConstrainedEquilibrium) -> CriticalPoint | None:
     """Return the limit point by Newton's method on (2), from a nearby point; None if the iteration leads away."""
     state, f, size, change = here.state, here.factor, extent(here.state.r), np.inf
     for _ in range(ITERATIONS):
@@ -237,17 +243,17 @@ def _polished(here: Held) -> Critical | None:
         before, change = change, largest(by_frame, size)
         if not change <= FARTHEST * size or not abs(df) <= FARTHEST * here.factor or f + df <= 0.0:
             return None
-        state, f = moved(here.loaded.built.system, state, by_frame), f + df
+        state, f = perturb_state(here.loaded.built.system, state, by_frame), f + df
         here = here.loaded.held(state, f, phi[None], here.M)
         if (
             is_last(change, before, size) and abs(df) <= 1e-9 * f
         ):  # an error of the state enters the factor squared
-            return Critical(LIMIT, f, state, here.shapes[0])
+            return CriticalPoint(LIMIT, f, state, here.shapes[0])
     return None
 
 
 def _correction(
-    here: Held, rate: Floats, x_f: Floats, row: list[float], right: float
+    here: ShapeConstrainedEquilibrium, rate: Floats, x_f: Floats, row: list[float], right: float
 ) -> tuple[Floats, float] | None:
     """Solve the first equation of (2) and the equation row . (df, a) = right; None if they are singular.
 
@@ -261,7 +267,9 @@ def _correction(
     return here.lin.of_frames(here.x + df * x_f + a * phi), float(df)
 
 
-def _towards_limit(here: Held, factor: float) -> Iterator[Held]:
+def _points_towards_limit(
+    here: ShapeConstrainedEquilibrium, factor: float
+) -> Iterator[ShapeConstrainedEquilibrium]:
     """Yield points of the path closer and closer to where the eigenvalue of phi changes its sign, by arc-length.
 
     In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), which is regular where s is zero. Lengths are measured
@@ -272,7 +280,7 @@ def _towards_limit(here: Held, factor: float) -> Iterator[Held]:
     tangent, first, ds = _tangent(here, weight, factor, None), float(here.squares[0]), 0.05
     between, most = False, 0.0
     for _ in range(STEPS):
-        there = _stepped(here, weight, factor, tangent, ds)
+        there = _arc_step(here, weight, factor, tangent, ds)
         if there is None:
             ds *= 0.5
             continue
@@ -292,13 +300,15 @@ def _towards_limit(here: Held, factor: float) -> Iterator[Held]:
         if here.factor > FAR * factor or here.factor < 0.0:
             break
         ds *= 1.0 if between else 1.5
-    raise _no_end(most, float(here.squares[0]) / first)
+    raise _search_error(most, float(here.squares[0]) / first)
 
 
 Tangent = tuple[Floats, float]  # components for x (size,) and for the factor
 
 
-def _tangent(here: Held, weight: float, factor: float, before: Tangent | None) -> Tangent:
+def _tangent(
+    here: ShapeConstrainedEquilibrium, weight: float, factor: float, before: Tangent | None
+) -> Tangent:
     """Return the unit tangent of the path, continuing `before`; if that is None, towards larger factors."""
     phi, rate, M = here.shapes[0], here.rate, here.M
     df, a = float(here.squares[0]), float(phi @ rate)
@@ -309,13 +319,15 @@ def _tangent(here: Held, weight: float, factor: float, before: Tangent | None) -
     return x / length, float(df / length)
 
 
-def _stepped(here: Held, weight: float, factor: float, tangent: Tangent, ds: float) -> Held | None:
+def _arc_step(
+    here: ShapeConstrainedEquilibrium, weight: float, factor: float, tangent: Tangent, ds: float
+) -> ShapeConstrainedEquilibrium | None:
     """Return the equilibrium after a step of length ds, in the plane perpendicular to the tangent.
 
     None if Newton's method does not converge.
     """
     system, size, change = here.loaded.built.system, extent(here.state.r), np.inf
-    state = moved(system, here.state, here.lin.of_frames(ds * tangent[0]))
+    state = perturb_state(system, here.state, here.lin.of_frames(ds * tangent[0]))
     f, across = here.factor + ds * tangent[1], here.M @ tangent[0] / weight
     for _ in range(ITERATIONS):
         here = here.at(state, f)
@@ -329,13 +341,13 @@ def _stepped(here: Held, weight: float, factor: float, tangent: Tangent, ds: flo
         before, change = change, max(largest(by_frame, size), size * abs(df) / factor)
         if not change <= size:
             return None
-        state, f = moved(system, state, by_frame), f + df
+        state, f = perturb_state(system, state, by_frame), f + df
         if is_last(change, before, size):
             return here.at(state, f)
     return None
 
 
-def _change(here: Held, x: Floats, df: float) -> float:
+def _change(here: ShapeConstrainedEquilibrium, x: Floats, df: float) -> float:
     """Return the change of the eigenvalue of the single held shape along x, with the factor changing by df.
 
     It is phi K' phi + 2 y G' phi, y of (1).
@@ -344,7 +356,8 @@ def _change(here: Held, x: Floats, df: float) -> float:
     size = extent(here.state.r)
     eps = STEP / max(largest(by_frame, size) / size, abs(df / here.factor), 1e-300)
     ends = [
-        here.loaded.linear(moved(system, here.state, e * by_frame), here.factor + e * df) for e in (eps, -eps)
+        here.loaded.linear(perturb_state(system, here.state, e * by_frame), here.factor + e * df)
+        for e in (eps, -eps)
     ]
     K, G = ends[0].K - ends[1].K, ends[0].G - ends[1].G
     return float(phi @ (K @ phi) + 2.0 * here.pull[0] @ (G @ phi)) / (2.0 * eps)

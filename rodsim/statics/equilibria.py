@@ -9,43 +9,52 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.contact.table import refuse
-from discretization.memo import copied
+from discretization.contact.table import refuse_contacts
+from discretization.memoization import copied
+from discretization.statics.contact_statics import (
+    ContactEquilibriumSystem,
+    DeepestPenetration,
+    equilibrium_system_of,
+)
 from discretization.statics.dynamic_relaxation import relax
+from discretization.statics.equilibrium_newton import NewtonOutcome
+from discretization.statics.equilibrium_system import FAILURE_REASONS, EquilibriumSystem
 from discretization.statics.forces import FOLDED, SOLVED
+from discretization.statics.load_steps import PathPoint, find_equilibrium, follow_load_steps
 from discretization.statics.loading import Loading
-from discretization.statics.newton_at_rest import Solved
-from discretization.statics.path import Point, settle, walk
-from discretization.statics.rest import REASONS, Rest
-from discretization.statics.touching import Deepest, TouchingRest, rest_of
 from rigid import checks
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.joints import JOINTS
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built
-from rodsim.building.contact_doubts import warn_of_friction_at_rest
-from rodsim.building.restart import restarted
+from rodsim.building.contact_checks import warn_of_friction_at_rest
+from rodsim.building.equilibrium_checks import check_determined, check_supported
+from rodsim.building.restart import apply_start
+from rodsim.building.rotation_limits import turned_in_words
 from rodsim.building.starting_states import StartLike, check_start_time
-from rodsim.building.static_checks import check_determined, check_held
-from rodsim.building.turn_limits import turned_in_words
+from rodsim.components.model_argument import model_argument_error
+from rodsim.components.model_parts import Anchor, Ground, part_of
+from rodsim.components.parameter_changes import GRAVITY
 from rodsim.equilibrium_methods import ArcLength, MethodName, Newton, method_of
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
-from rodsim.parts.changes import GRAVITY
-from rodsim.parts.model_parts import Anchor, Ground, part_of
-from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
 from rodsim.results.contact_gaps import CONTACTS, PAIRS
 from rodsim.running.plan import check_output
-from rodsim.small_motions.free_motions import free_motions
 from rodsim.small_motions.linear_equations import frame_names
+from rodsim.small_motions.zero_energy_motions import describe_free_motions
 from rodsim.statics.equilibrium_results import Equilibrium, ProgressLine, Record
-from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable
+from rodsim.statics.equilibrium_stability import (
+    Unstable,
+    leave_unstable_equilibrium,
+    record_stability,
+    refuse_unstable,
+)
 from rodsim.statics.load_factors import loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 
 UNSTABLE = ("keep", "stop", "leave")
-MOST_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
+MAX_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
 CREEP = 0.02  # load factor by which one such relaxation advances
 _DEEP = 0.5  # depth of a contact relative to the sum of the radii: surfaces would go through each other
 SHORTER = 8  # attempts, each a quarter of the last: near a limit point round-off decides which succeeds
@@ -157,7 +166,7 @@ def equilibrium(
     >>> tip = bent.rod("rod").r[-1, -1]  # m
     """
     if not isinstance(model, Model):
-        raise no_model("equilibrium", model)
+        raise model_argument_error("equilibrium", model)
     checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
     checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
     checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
@@ -182,21 +191,21 @@ def equilibrium(
         _refuse_contact(built)
     built.layout.description["provenance"] = provenance(model.scene)
     check_determined(built)
-    check_held(built)
+    check_supported(built)
     warn_of_friction_at_rest(model)
     check_start_time("equilibrium", start, start_time)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
-        built, state, origin = restarted(built, start, start_time, at_rest=True, owner="equilibrium")
+        built, state, origin = apply_start(built, start, start_time, at_rest=True, owner="equilibrium")
         built.layout.description["start"] = origin
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
     if followed and start is None:
         _refuse_nothing_to_grow(built, loading)
-    rest = rest_of(built.system, state, loading, idle=built.idle)
-    rest.most_turn = _most_turn(model)
+    rest = equilibrium_system_of(built.system, state, loading, idle=built.idle)
+    rest.most_turn = _max_rotation(model)
     if start is not None:
-        rest.hold()
+        rest.hold_by_fading_forces()
     settings = {
         "method": "arc-length" if followed else "newton",
         "at": float(load_time),
@@ -206,11 +215,11 @@ def equilibrium(
     if unstable == "stop":
         record.check = lambda rest: refuse_unstable(built, rest)
 
-    def reached(point: Point) -> None:
+    def reached(point: PathPoint) -> None:
         record.add(point.factor, rest, point.iterations)
 
     try:
-        failure = settle(rest)
+        failure = find_equilibrium(rest)
         if failure is None:
             record.add(0.0, rest, 0)
         if followed:
@@ -218,9 +227,9 @@ def equilibrium(
         else:
             for end in ends:
                 if failure is None:
-                    failure = walk(rest, rest.factor, end, first_step, reached).failure
+                    failure = follow_load_steps(rest, rest.factor, end, first_step, reached).failure
                 if failure is not None and relaxation:
-                    failure = _relaxed(rest, record, failure, end, reached)
+                    failure = _continue_by_relaxation(rest, record, failure, end, reached)
                 if failure is not None:
                     break
     except Unstable as stop:
@@ -228,15 +237,15 @@ def equilibrium(
     if failure is not None:
         raise_not_converged(built, rest, failure, record, output)
     if unstable == "leave":
-        leave(built, rest, record)
+        leave_unstable_equilibrium(built, rest, record)
     line.close()
-    judge(built, rest, record, warn=not followed)
+    record_stability(built, rest, record, warn=not followed)
     return record.write(output)
 
 
 def _refuse_contact(built: Built) -> None:
     """Raise ModelError if the model has contacts, which method 'arc-length' does not support."""
-    refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
+    refuse_contacts(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
 
 
 def _refuse_nothing_to_grow(built: Built, loading: Loading) -> None:
@@ -251,7 +260,7 @@ def _refuse_nothing_to_grow(built: Built, loading: Loading) -> None:
     )
 
 
-def _most_turn(model: Model) -> float:
+def _max_rotation(model: Model) -> float:
     """Return the largest rotation of a part between two equilibria for which the angles of joints are known, rad.
 
     One side of a joint must rotate by less than half a turn relative to the other.
@@ -265,41 +274,53 @@ def _most_turn(model: Model) -> float:
     return 3.0 if grounded else 1.5
 
 
-def _relaxed(
-    rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
-) -> Solved | None:
+def _continue_by_relaxation(
+    rest: EquilibriumSystem,
+    record: Record,
+    failure: NewtonOutcome,
+    end: float,
+    reached: Callable[[PathPoint], None],
+) -> NewtonOutcome | None:
     """Continue to load factor `end` by relaxation if load steps fail; return None, or the failure."""
     left = _relax(rest, record, failure, end)
-    return _creep(rest, record, left, end, reached) if left is not None and rest.loading.moves else left
+    return (
+        _relax_in_parts(rest, record, left, end, reached) if left is not None and rest.loading.moves else left
+    )
 
 
-def _relax(rest: Rest, record: Record, failure: Solved, end: float) -> Solved | None:
+def _relax(
+    rest: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float
+) -> NewtonOutcome | None:
     """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
     kept = rest.keep()
     rest.load_at(end)
     relaxed = relax(rest)
     if relaxed.status != SOLVED:
-        rest.back_to(kept)
+        rest.restore_saved(kept)
         return failure
     _add_relaxed(rest, record, kept[1], relaxed.iterations)
     return None
 
 
-def _add_relaxed(rest: Rest, record: Record, factor: float, steps: int) -> None:
+def _add_relaxed(rest: EquilibriumSystem, record: Record, factor: float, steps: int) -> None:
     """Add an equilibrium that relaxation reached from a load factor, and record that factor and the number of steps."""
     used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
     used["steps"] += steps
     record.add(rest.factor, rest, steps)
 
 
-def _creep(
-    rest: Rest, record: Record, failure: Solved, end: float, reached: Callable[[Point], None]
-) -> Solved | None:
+def _relax_in_parts(
+    rest: EquilibriumSystem,
+    record: Record,
+    failure: NewtonOutcome,
+    end: float,
+    reached: Callable[[PathPoint], None],
+) -> NewtonOutcome | None:
     """Continue to load factor `end` by relaxations over small parts of the way, each followed by load steps.
 
     This is used for moved ground points, with which a relaxation cannot go the whole way. Returns None, or the failure.
     """
-    for _ in range(MOST_RELAXATIONS):
+    for _ in range(MAX_RELAXATIONS):
         kept = rest.keep()
         part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
         for _ in range(SHORTER):
@@ -307,14 +328,14 @@ def _creep(
             relaxed = relax(rest)
             if relaxed.status == SOLVED:
                 break
-            rest.back_to(kept)
+            rest.restore_saved(kept)
             part *= 0.25
         else:
             return failure
         _add_relaxed(rest, record, kept[1], relaxed.iterations)
         if rest.factor >= end:
             return None
-        walked = walk(rest, rest.factor, end, 1.0, reached).failure
+        walked = follow_load_steps(rest, rest.factor, end, 1.0, reached).failure
         if walked is None:
             return None
         failure = walked
@@ -331,26 +352,28 @@ def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Pa
 
 
 def raise_not_converged(
-    built: Built, rest: Rest, failure: Solved, record: Record, output: str | Path | None
+    built: Built, rest: EquilibriumSystem, failure: NewtonOutcome, record: Record, output: str | Path | None
 ) -> NoReturn:
     """Raise a ConvergenceError that says how far the load steps came, what moves there at no cost, and what may be done.
 
     Errors while this is determined do not replace the ConvergenceError.
     """
-    reason = REASONS.get(failure.status, "Newton's iteration did not converge")
+    reason = FAILURE_REASONS.get(failure.status, "Newton's iteration did not converge")
     message = (
         f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}"
     )
     told = _words(lambda: turned_in_words(built, rest.state, failure.status == FOLDED))
-    cure = _words(lambda: free_motions(built, rest)) or _words(lambda: _pressed_in_words(built, rest))
+    cure = _words(lambda: describe_free_motions(built, rest)) or _words(
+        lambda: _describe_penetration(built, rest)
+    )
     cure = cure or "where the load has a limit there is none next to it"
     message = "; ".join(part for part in (message, told, cure) if part)
     _raise(record, output, rest.factor, message, failure.iterations, failure.level)
 
 
-def _pressed_in_words(built: Built, rest: Rest) -> str:
+def _describe_penetration(built: Built, rest: EquilibriumSystem) -> str:
     """Return a message with the deepest pair of rods or capsules, its depth and the cure; "" if no pair is that deep."""
-    own = rest.deepest() if isinstance(rest, TouchingRest) else None
+    own = rest.deepest() if isinstance(rest, ContactEquilibriumSystem) else None
     if own is None or own.apart > (1.0 - _DEEP) * own.reach:
         return ""
     name = frame_names(built.layout)
@@ -362,7 +385,7 @@ def _pressed_in_words(built: Built, rest: Rest) -> str:
     )
 
 
-def _contact_of(built: Built, own: Deepest) -> str:
+def _contact_of(built: Built, own: DeepestPenetration) -> str:
     """Return the name of the contact of a pair; pairs are numbered contact by contact."""
     before = 0
     for name, told in built.layout.description[CONTACTS].items():

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from discretization.extent import extent
+from discretization.characteristic_length import extent
+from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.loading import Loading
-from discretization.statics.rest import Rest
 from rigid import checks
 from rigid.system import Floats, State
 from rodsim.building.build import Built
-from rodsim.building.plausibility import warn_of_strains
+from rodsim.building.model_checks import warn_of_strains
 from rodsim.progress_bar import progress_bar
+from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.errors import UnknownName
-from rodsim.results.late_columns import LateColumns
+from rodsim.results.lazy_columns import LazyColumns
 from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
-from rodsim.results.standing import Standing
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 
@@ -144,7 +144,9 @@ class Record:
         self._built, self._loading = built, loading
         self._progress = ProgressLine(False) if progress is None else progress
         self.settings = settings
-        self.check: Callable[[Rest], None] | None = None  # called before an equilibrium is added; may raise
+        self.check: Callable[[EquilibriumSystem], None] | None = (
+            None  # called before an equilibrium is added; may raise
+        )
         self.states: list[State] = []
         self.factors: list[float] = []
         self.monitors = dict(monitors or {})
@@ -152,11 +154,11 @@ class Record:
         self.residuals: list[float] = []
         self.iterations: list[int] = []
 
-    def add(self, factor: float, rest: Rest, iterations: int) -> None:
+    def add(self, factor: float, rest: EquilibriumSystem, iterations: int) -> None:
         """Add the equilibrium in which `rest` is."""
         if self.check is not None:
             self.check(rest)
-        self.states.append(rest.of_motion)
+        self.states.append(rest.state_for_motion)
         self.factors.append(float(factor))
         for name, monitor in self.monitors.items():
             self.measured[name].append(float(monitor(rest.state)))
@@ -212,10 +214,10 @@ class Record:
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
-            steps, states, standing = np.arange(n), stacked(self.states), Standing(layout)
+            steps, states, standing = np.arange(n), stacked(self.states), ConstraintHistory(layout)
             if isinstance(writer, MemoryWriter):
-                late = LateColumns(system, 1.0, standing)
-                writer.extend_late(self._times(), steps, states, newton, late)
+                late = LazyColumns(system, 1.0, standing)
+                writer.extend_lazily(self._times(), steps, states, newton, late)
             else:
                 outputs = tabulate(system, 1.0, steps, states, newton, standing)
                 writer.extend(outputs._replace(t=self._times()))

@@ -7,30 +7,32 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # submodules are loaded lazily
 
-from discretization.linearisation import applied, eigen, inertia
-from discretization.linearisation.equations import SKEW, Linearised, filled, idle_rows
+from discretization.linearisation import eigen, inertia, load_stiffness
+from discretization.linearisation.equations import SKEW, Linearised, fill_zero_diagonal, massless_axis_rows
 from discretization.linearisation.matrices import sparse
-from discretization.long_rest import resting_state
-from discretization.redundancy import count_repeated
+from discretization.redundancy import count_redundant
+from discretization.relaxed_system import relaxed_state
 from discretization.statics.dynamic_relaxation import relax
+from discretization.statics.equilibrium_newton import CLEAR, largest_load, unbalanced
+from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SOLVED
-from discretization.statics.newton_at_rest import CLEAR, largest_load, unbalanced
-from discretization.statics.rest import Rest
 from discretization.statics.stability import negative_count
 from discretization.statics.tangent import tangent
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
-from rodsim.small_motions.free_motions import MOST, worded
 from rodsim.small_motions.linear_equations import frame_names
+from rodsim.small_motions.zero_energy_motions import MOST, describe_shape
 from rodsim.statics.equilibrium_results import Record
 
-MOST_LEFT = 3  # number of times an unstable equilibrium is left, as the next one may be unstable as well
+MAX_LEFT_EQUILIBRIA = (
+    3  # number of times an unstable equilibrium is left, as the next one may be unstable as well
+)
 PUSH = 1e-2  # displacement of the initial push, relative to the model's size, or rad
 
 
-class WaysDown(NamedTuple):
+class UnstableMotions(NamedTuple):
     """Motions that lower the energy of an equilibrium."""
 
     pivots: int  # number of negative pivots of the stiffness, on the motions that the joints allow
@@ -42,27 +44,27 @@ class WaysDown(NamedTuple):
         return f"its stiffness has {self.pivots} negative pivot{plural}, along one way down {self.words}"
 
 
-def about_equilibrium(built: Built, rest: Rest) -> Linearised:
+def about_equilibrium(built: Built, rest: EquilibriumSystem) -> Linearised:
     """Return the linear equations about the equilibrium for which the tangent of `rest` is assembled, without dampers.
 
     Frames without mass get a measure of their motions as mass matrix. The result is unsymmetric if forces have no potential;
     its `unsymmetric` then says only "forces". For axes without inertia, which G constrains, K contains the substitute
     stiffness of statics.
     """
-    found, whole = tangent(rest), rest.of_model
+    found, whole = tangent(rest), rest.system_for_linearisation
     system = whole._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
-    state = resting_state(built.system, system, rest.state)
+    state = relaxed_state(built.system, system, rest.state)
     place = np.full(len(state.r), -1)
     place[rest.frames] = np.arange(len(rest.frames))
     mass, K, G = inertia.mass(system, state), found.K, found.G
     small = isinstance(K, np.ndarray)
     if rest.idle:
-        held = idle_rows(state, place, rest.idle)
+        held = massless_axis_rows(state, place, rest.idle)
         G = np.vstack([G, held.toarray()]) if small else scipy.sparse.vstack([G, held], format="csr")
     left = rest.residual[rest.unknowns].ravel()
     skew, stiff = abs(K - K.T).max(), abs(K).max()
     return Linearised(
-        M=filled(mass.full(place) if small else sparse(mass.matrix(place))),
+        M=fill_zero_diagonal(mass.full(place) if small else sparse(mass.matrix(place))),
         C=None,
         gyroscopic=None,
         K=0.5 * (K + K.T),
@@ -74,20 +76,22 @@ def about_equilibrium(built: Built, rest: Rest) -> Linearised:
         unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(left).max() else (),
         system=system,
         state=state,
-        motion=inertia.resting(len(state.r)),
+        motion=inertia.motion_at_rest(len(state.r)),
         loads=rest.values,
-        repeated=count_repeated(system, state),
+        repeated=count_redundant(system, state),
     )
 
 
-def ways_down(built: Built, rest: Rest) -> WaysDown | None:
+def unstable_motions(built: Built, rest: EquilibriumSystem) -> UnstableMotions | None:
     """Return motions that lower the energy of the equilibrium in which `rest` is.
 
     None if there are none, or if it cannot be decided, as under follower loads. Negative pivots are counted first. If there
     are some, or a zero one, as for bodies that only joints hold, the eigenvalues decide whether they are more than round-off.
     """
-    system = rest.of_model
-    if applied.without_potential(system, rest.values) or applied.open_edges(system):
+    system = rest.system_for_linearisation
+    if load_stiffness.loads_without_potential(system, rest.values) or load_stiffness.has_open_pressure_edges(
+        system
+    ):
         return None
     rest.assemble(True)
     count = negative_count(rest)
@@ -105,22 +109,22 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
             if down.any() or few >= most:
                 break
             few *= 2
-    except (ModelError, eigen.Floppy):
+    except (ModelError, eigen.UnstiffenedMotionError):
         return None
     if not down.any():
         return None
     shape = lin.of_frames(phi[np.argmin(mu)])
-    _, words = worded(shape, rest.length, frame_names(built.layout))
-    return WaysDown(max(count - int(np.sum(zero)), int(down.sum())), words, shape)
+    _, words = describe_shape(shape, rest.length, frame_names(built.layout))
+    return UnstableMotions(max(count - int(np.sum(zero)), int(down.sum())), words, shape)
 
 
-def leave(built: Built, rest: Rest, record: Record) -> None:
+def leave_unstable_equilibrium(built: Built, rest: EquilibriumSystem, record: Record) -> None:
     """Go from the unstable equilibrium in which `rest` is to a stable one under the same loads, and add it to the record.
 
     A push along a motion that lowers the energy starts a damped motion to the next equilibrium.
     """
-    for _ in range(MOST_LEFT):
-        ways = ways_down(built, rest)
+    for _ in range(MAX_LEFT_EQUILIBRIA):
+        ways = unstable_motions(built, rest)
         if ways is None:
             return
         kept, moves = rest.keep(), np.abs(ways.shape)
@@ -130,7 +134,7 @@ def leave(built: Built, rest: Rest, record: Record) -> None:
         pushed = rest.advance(x)
         relaxed = relax(rest, every_way=True) if pushed == SOLVED else None
         if relaxed is None or relaxed.status != SOLVED:
-            rest.back_to(kept)
+            rest.restore_saved(kept)
             return
         record.settings["left"] = record.settings.get("left", 0) + relaxed.iterations
         record.add(rest.factor, rest, relaxed.iterations)
@@ -139,22 +143,22 @@ def leave(built: Built, rest: Rest, record: Record) -> None:
 class Unstable(Exception):
     """Signal that an unstable equilibrium was reached; `unstable="stop"` ends the path before it."""
 
-    def __init__(self, factor: float, ways: WaysDown) -> None:
+    def __init__(self, factor: float, ways: UnstableMotions) -> None:
         super().__init__(factor)
         self.factor, self.ways = factor, ways
 
 
-def refuse_unstable(built: Built, rest: Rest) -> None:
+def refuse_unstable(built: Built, rest: EquilibriumSystem) -> None:
     """Raise Unstable if motions lower the energy of the equilibrium in which `rest` is."""
-    ways = ways_down(built, rest)
+    ways = unstable_motions(built, rest)
     if ways is not None:
         raise Unstable(float(rest.factor), ways)
 
 
-def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
+def record_stability(built: Built, rest: EquilibriumSystem, record: Record, warn: bool) -> None:
     """Record, and warn if `warn`, if the last equilibrium, that of `rest`, is unstable or its forces are lost in round-off."""
     model = f"model '{built.layout.name}'"
-    ways = ways_down(built, rest)
+    ways = unstable_motions(built, rest)
     if ways is not None:
         first = _first_unstable(built, rest, record)
         record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
@@ -178,13 +182,13 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
             )
 
 
-def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
+def _first_unstable(built: Built, rest: EquilibriumSystem, record: Record) -> float:
     """Return the load factor of the first of the unstable equilibria at the end of the path."""
     kept, first = rest.keep(), record.factors[-1]
     for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
-        rest.stand(state, factor)
-        if ways_down(built, rest) is None:
+        rest.set_equilibrium(state, factor)
+        if unstable_motions(built, rest) is None:
             break
         first = factor
-    rest.back_to(kept)
+    rest.restore_saved(kept)
     return float(first)

@@ -18,14 +18,14 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import NDArray
 
-from discretization.extent import extent
+from discretization.characteristic_length import extent
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.linear.one_thread import one_thread
+from discretization.linear.blas_threads import one_thread
 from discretization.linearisation import eigen, prestress
-from discretization.linearisation.equations import Linearised, filled
-from discretization.linearisation.moving import moved
-from discretization.linearisation.saddle import Saddle
-from discretization.long_rest import moving_state
+from discretization.linearisation.equations import Linearised, fill_zero_diagonal
+from discretization.linearisation.perturbed_state import perturb_state
+from discretization.linearisation.saddle_point import SaddlePointSolver
+from discretization.relaxed_system import unrelaxed_state
 from discretization.state_measures import element_strains
 from discretization.statics.stability import negative_pivots
 from rigid import checks
@@ -33,19 +33,19 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
+from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
-from rodsim.building.plausibility import linear_rods, strains, surface_strains
-from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
+from rodsim.building.equilibrium_checks import at_rest, check_determined, check_supported, part_at
+from rodsim.building.model_checks import linear_rods, strains, surface_strains
+from rodsim.components.model_warnings import LinearFactorWarning, warn_about_model
+from rodsim.components.parameter_changes import GRAVITY
+from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
-from rodsim.old_names import accept_old_arguments
-from rodsim.parts.changes import GRAVITY
-from rodsim.parts.model_warnings import LinearFactorWarning, warn_doubtful
-from rodsim.parts.part_names import check_known
 from rodsim.results.layout import RodLayout
-from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names, given_loads, largest
-from rodsim.statics.critical_points import BIFURCATION, LIMIT, Critical, NoCriticalPoint, critical_point
-from rodsim.statics.growing_loads import Loaded
+from rodsim.small_motions.zero_energy_motions import MOST, describe_loose_motions, describe_shape
+from rodsim.statics.critical_points import BIFURCATION, LIMIT, CriticalPoint, NoCriticalPoint, critical_point
+from rodsim.statics.proportional_loading import ProportionallyLoadedModel
 
 LINEAR = "linear"
 SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference, and cosine in the product of M: one point
@@ -153,7 +153,7 @@ def buckling(
     loaded = _loaded(built, constant, load_time)
     still = np.zeros_like(built.state.v)
     start = built.state._replace(v=still, Omega=still)
-    check_held(built)
+    check_supported(built)
     try:
         here = loaded.settled(start, 0.0)
     except (ConvergenceError, ModelError) as error:
@@ -163,7 +163,7 @@ def buckling(
     _check_potential(loaded, state)
     if _negative_pivots(lin) > 0:
         _refuse(built, lin)
-    saddle = Saddle(lin.K, lin.G)
+    saddle = SaddlePointSolver(lin.K, lin.G)
     direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
     linear, shapes = _linear(loaded, lin, saddle, direction, n)
     if np.any(np.sum(shapes * (lin.K @ shapes.T).T, axis=1) <= eigen.noise(lin, shapes)):
@@ -172,7 +172,9 @@ def buckling(
         points, factors = _refined(loaded, lin, linear, shapes, n)
     else:
         factors = [float(factor) for factor in linear[:n]]
-        points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
+        points = [
+            CriticalPoint(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)
+        ]
     order = np.argsort([point.factor for point in points], kind="stable")
     ordered = [points[k] for k in order]
     _warn_of_strains(built, lin, direction, ordered)
@@ -180,36 +182,36 @@ def buckling(
         np.array([point.factor for point in ordered]),
         np.array([factors[k] for k in order]),
         _scaled(lin, np.array([point.shape for point in ordered])),
-        [moving_state(moving.system, built.system, moving.state, point.state) for point in ordered],
+        [unrelaxed_state(moving.system, built.system, moving.state, point.state) for point in ordered],
         tuple(point.kind for point in ordered),
     )
 
 
 def _refined(
-    loaded: Loaded, lin: Linearised, linear: Floats, shapes: Floats, n: int
-) -> tuple[list[Critical], list[float]]:
+    loaded: ProportionallyLoadedModel, lin: Linearised, linear: Floats, shapes: Floats, n: int
+) -> tuple[list[CriticalPoint], list[float]]:
     """Return the first n distinct points to which linear factors lead, and these factors."""
-    points: list[Critical] = []
+    points: list[CriticalPoint] = []
     factors: list[float] = []
-    M = filled(lin.M)
+    M = fill_zero_diagonal(lin.M)
     for which, factor in enumerate(linear):
         if len(points) == n:
             break
         try:
             point = critical_point(loaded, lin, linear, shapes, which)
         except NoCriticalPoint as why:
-            point = Critical(f"{LINEAR}: {why}", float(factor), lin.state, shapes[which])
+            point = CriticalPoint(f"{LINEAR}: {why}", float(factor), lin.state, shapes[which])
             warn_user(
                 f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
                 LinearFactorWarning,
             )
-        if not any(_same(point, known, M) for known in points):
+        if not any(_is_same_point(point, known, M) for known in points):
             points.append(point)
             factors.append(float(factor))
     return points, factors
 
 
-def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
+def _is_same_point(a: CriticalPoint, b: CriticalPoint, M: scipy.sparse.csr_matrix) -> bool:
     """Return whether two critical points are the same; a double point has two shapes and counts twice."""
     if LINEAR in a.kind or LINEAR in b.kind or abs(a.factor - b.factor) > SAME_FACTOR * b.factor:
         return False
@@ -217,7 +219,7 @@ def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
     return bool(products[0] ** 2 > SAME_SHAPE**2 * products[1] * products[2])
 
 
-def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
+def _loaded(built: Built, constant: Sequence[str], load_time: float) -> ProportionallyLoadedModel:
     """Return the model with constant and growing loads; raise ModelError if no load grows."""
     names = list(built.layout.description["loads"])
     values = given_loads("buckling", built, load_time)
@@ -228,7 +230,9 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
     kept[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in stays else (none, g)
-    loaded = Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
+    loaded = ProportionallyLoadedModel(
+        built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity
+    )
     if not np.any(loaded.growing) and not np.any(gravity[1]):
         pressed = np.any(built.system.others.kind == INTERACTIONS.index(PRESSED_EDGE))
         cure = (
@@ -244,17 +248,17 @@ def _refuse(built: Built, lin: Linearised) -> None:
     """Raise ModelError if there is no equilibrium from which growing loads could make the model buckle; name part and cure."""
     names, size = frame_names(built.layout), extent(lin.state.r)
     try:
-        free = loose(lin, size, names)
+        free = describe_loose_motions(lin, size, names)
         many = min(max(_negative_pivots(lin), 0) + MOST, lin.free)
         mu, phi, zero = eigen.conservative(lin, many)
-    except (ModelError, eigen.Floppy):
+    except (ModelError, eigen.UnstiffenedMotionError):
         return
     if free:
         raise ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
     down = (mu < 0.0) & ~np.asarray(zero, bool)
     if not down.any():
         return
-    frame, words = worded(lin.of_frames(phi[np.argmin(mu)]), size, names)
+    frame, words = describe_shape(lin.of_frames(phi[np.argmin(mu)]), size, names)
     raise ModelError(
         f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
         "hold it there, or leave out what is `constant`",
@@ -274,7 +278,7 @@ def _negative_pivots(lin: Linearised) -> int:
     return negative_pivots(matrix, np.arange(matrix.shape[0]) >= lin.size)
 
 
-def _check_potential(loaded: Loaded, state: State) -> None:
+def _check_potential(loaded: ProportionallyLoadedModel, state: State) -> None:
     """Raise ModelError if a growing load has no potential."""
     reasons = loaded.linear(state, 1.0).unsymmetric
     if reasons:
@@ -285,7 +289,7 @@ def _check_potential(loaded: Loaded, state: State) -> None:
 
 
 def _linear(
-    loaded: Loaded, lin: Linearised, saddle: Saddle, direction: Floats, n: int
+    loaded: ProportionallyLoadedModel, lin: Linearised, saddle: SaddlePointSolver, direction: Floats, n: int
 ) -> tuple[Floats, Floats]:
     """Return factors and shapes of K(0) + f K'.
 
@@ -307,10 +311,10 @@ def _linear(
     use = use[np.argsort(-inverse[use])]
     # more than n, because close shapes are held together, and two may lead to one point
     factors, shapes = 1.0 / inverse[use], phi.T[use]
-    return factors, _apart(factors, shapes, filled(lin.M))
+    return factors, _orthogonalised(factors, shapes, fill_zero_diagonal(lin.M))
 
 
-def _growing(loaded: Loaded) -> str:
+def _growing(loaded: ProportionallyLoadedModel) -> str:
     """Return the names of the growing loads in words."""
     names = list(loaded.built.layout.description["loads"])
     own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
@@ -319,7 +323,7 @@ def _growing(loaded: Loaded) -> str:
 
 
 def _ratios(
-    built: Built, lin: Linearised, saddle: Saddle, change: scipy.sparse.csr_matrix, n: int
+    built: Built, lin: Linearised, saddle: SaddlePointSolver, change: scipy.sparse.csr_matrix, n: int
 ) -> tuple[Floats, Floats]:
     """Return 1/f of at least n lowest factors of K(0) + f K', and their shapes (size, k)."""
     free, name = lin.free, built.layout.name
@@ -359,7 +363,7 @@ def _ratios(
         raise ModelError(failed) from None
 
 
-def _apart(factors: Floats, shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
+def _orthogonalised(factors: Floats, shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     """Return the shapes, made orthogonal to earlier shapes of the same factor, so that each leads to a different double point."""
     for k in range(len(factors)):
         phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
@@ -382,7 +386,9 @@ def _scaled(lin: Linearised, shapes: Floats) -> Floats:
     return out / np.where(largest > 0, largest, 1.0)
 
 
-def _warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Sequence[Critical]) -> None:
+def _warn_of_strains(
+    built: Built, lin: Linearised, direction: Floats, points: Sequence[CriticalPoint]
+) -> None:
     """Warn if a factor strains rods with a linear law by more than 10 %, or if the loads mainly stretch the rods.
 
     A rod in tension has a shear instability near GA, which is a property of the rod model: a section that rotates gains more
@@ -394,7 +400,10 @@ def _warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: S
     if not rods:
         return
     step = _STRAIN_STEP * max(point.factor for point in points)
-    ends = [element_strains(lin.system, moved(lin.system, lin.state, f * direction)) for f in (step, -step)]
+    ends = [
+        element_strains(lin.system, perturb_state(lin.system, lin.state, f * direction))
+        for f in (step, -step)
+    ]
     rate, start = (ends[0] - ends[1]) / (2.0 * step), element_strains(lin.system, lin.state)
     pulled = _are_pulled(rods, rate)
     for point in points:
@@ -409,7 +418,7 @@ def _warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: S
                 "in tension, near GA, which solids do not reach; reverse the loads, or let a load that presses grow",
             )
         if found:
-            return warn_doubtful(built.layout.name, found)
+            return warn_about_model(built.layout.name, found)
 
 
 def _are_pulled(rods: Sequence[RodLayout], rate: Floats) -> bool:

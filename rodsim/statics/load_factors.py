@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.memo import copied
-from discretization.statics.loading import Loading, Motion, moved_points, placing
+from discretization.memoization import copied
+from discretization.statics.loading import GroundMotion, Loading, moved_points, rigid_placement
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Constraints, Floats
 from rodsim.building.build import Built
+from rodsim.components.parameter_changes import GRAVITY
+from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
-from rodsim.parts.changes import GRAVITY
-from rodsim.parts.part_names import check_known
 from rodsim.small_motions.linear_equations import given_loads
 
 _THERE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
-OfFactor = Callable[[float], Floats]
+LoadFactorFunction = Callable[[float], Floats]
 
 
 def loading_of(
@@ -65,7 +65,9 @@ def stations(factors: ArrayLike) -> Floats:
     return found
 
 
-def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints) -> Motion:
+def _motion(
+    model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints
+) -> GroundMotion:
     """Return the checked motion of the ground side of a joint by load factor."""
     joints = list(model.joints)
     check_known("equilibrium", "joint", name, joints)
@@ -79,15 +81,17 @@ def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unm
     unknown = sorted(set(given) - {"displacement", "rotation", "about"})
     if unknown:
         raise ModelError(f"{owner}: '{unknown[0]}' is not known; give displacement, rotation, about")
-    d, turn = (_of_factor(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation"))
+    d, turn = (
+        _load_factor_function(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation")
+    )
     begins = bool(np.any(d(0.0)) or np.any(turn(0.0)))
     table = unmoved if begins else constraints
     on_ground = np.where(table.frames[mine, :1] == 0, table.Xa[mine], table.Xb[mine])
     center = np.asarray(checks.vector(owner, "about", given["about"]) if "about" in given else on_ground[0])
     if not begins:
-        return Motion(number, lambda factor: (d(factor), turn(factor)), center)
+        return GroundMotion(number, lambda factor: (d(factor), turn(factor)), center)
     there = copied(unmoved)
-    moved_points(unmoved, there, number, placing(center, d(0.0), turn(0.0)))
+    moved_points(unmoved, there, number, rigid_placement(center, d(0.0), turn(0.0)))
     off = max(
         float(np.abs(getattr(there, column)[mine] - getattr(constraints, column)[mine]).max())
         for column in _MOVED
@@ -97,10 +101,12 @@ def _motion(model: Model, built: Built, name: str, given: Mapping[str, Any], unm
             f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {turn(0.0)} must be zero, or where the result given as "
             f"`start` has moved the joint; it is {off:.3g} m (or of a direction) from there"
         )
-    return Motion(number, _onward(center, d, turn), center)
+    return GroundMotion(number, _onward(center, d, turn), center)
 
 
-def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tuple[Floats, Floats]]:
+def _onward(
+    center: Floats, d: LoadFactorFunction, turn: LoadFactorFunction
+) -> Callable[[float], tuple[Floats, Floats]]:
     """Return the rest of a motion whose beginning is done: X -> c + R (X - c) + d after undoing (d0, R0)."""
     d0, turn0 = d(0.0), turn(0.0)
     back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
@@ -119,7 +125,7 @@ def _onward(center: Floats, d: OfFactor, turn: OfFactor) -> Callable[[float], tu
     return path
 
 
-def _of_factor(owner: str, what: str, value: Any) -> OfFactor:
+def _load_factor_function(owner: str, what: str, value: Any) -> LoadFactorFunction:
     """Return a displacement or rotation as a function of the load factor: the callable itself, or linear up to the value."""
     if callable(value):
         checks.vector(owner, f"{what}(0)", value(0.0))

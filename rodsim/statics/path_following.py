@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.statics.arc import Arc, SingularTangent
+from discretization.statics.arc_length import ArcLengthPath, SingularTangent
+from discretization.statics.continuation import LOAD_FACTOR, follow_path
+from discretization.statics.equilibrium_newton import NewtonOutcome
+from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SINGULAR
-from discretization.statics.newton_at_rest import Solved
-from discretization.statics.rest import Rest
-from discretization.statics.tour import LOAD_FACTOR, tour
 from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.placement import Placement
+from rodsim.components.model_parts import Anchor, Ground
+from rodsim.components.part_lookup import find_point
 from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
-from rodsim.parts.model_parts import Anchor, Ground
-from rodsim.parts.part_names import point_named
 from rodsim.statics.equilibrium_results import Record
 
-FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
+FIRST_ARC = 0.02  # length of the first step, in the norm of `EquilibriumSystem`
 ROUNDING = 1e-9  # tolerance relative to the range of a stop
 
 
@@ -72,7 +72,7 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
         anchor, along = given
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: {checks.shown(given)} is no (point, direction); give both") from None
-    anchor = point_named(owner, model, anchor)
+    anchor = find_point(owner, model, anchor)
     if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
         raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
     direction = checks.direction(owner, "direction", along)
@@ -85,7 +85,9 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
     return value
 
 
-def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> Solved | None:
+def follow(
+    rest: EquilibriumSystem, record: Record, settings: PathSettings, first: float
+) -> NewtonOutcome | None:
     """Follow the path from the equilibrium in which `rest` is; return None, or why it ended before a stop.
 
     Equilibria are added to the record. Raises ModelError if the path begins beyond a stop, or ends before the bifurcation at
@@ -99,14 +101,14 @@ def follow(rest: Rest, record: Record, settings: PathSettings, first: float) -> 
                 f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give one around it"
             )
     try:
-        arc = Arc(rest, settings.monitors)
+        arc = ArcLengthPath(rest, settings.monitors)
     except SingularTangent:
-        return Solved(SINGULAR, 0, 0.0)
+        return NewtonOutcome(SINGULAR, 0, 0.0)
 
     def reached(iterations: int) -> None:
         record.add(rest.factor, rest, iterations)
 
-    ended = tour(arc, settings.stops, settings.most_points, first, reached, settings.branch)
+    ended = follow_path(arc, settings.stops, settings.most_points, first, reached, settings.branch)
     if settings.branch is not None and ended.failure is None and ended.waits:
         passed = ended.crossed
         there = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rodsim.studies.errors import StudyError as StudyError
     from rodsim.studies.errors import StudyStopped as StudyStopped
     from rodsim.studies.study_results import Sweep as Sweep
-    from rodsim.studies.sweeping import sweep as sweep
+    from rodsim.studies.study_runner import sweep as sweep
 else:
-    from rodsim.lazy_names import lazy_names
+    from rodsim.lazy_exports import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -22,6 +22,6 @@ else:
             "rodsim.studies.convergence": "Convergence SchemeChoice cheapest_scheme converge",
             "rodsim.studies.errors": "StudyError StudyStopped",
             "rodsim.studies.study_results": "Sweep",
-            "rodsim.studies.sweeping": "sweep",
+            "rodsim.studies.study_runner": "sweep",
         },
     )

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from numba.core import event
 
-from rodsim.studies.bases import Base
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure, measure, numbers_of
+from rodsim.studies.study_targets import StudyTarget
 
 T = TypeVar("T")
 LOOK = 0.05  # interval between checks of the clock, s
 LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # bounds of the time that a case has to end after its limit, s
 SENT = 1.0  # time for the outcomes of a process to be sent before it ends, s
-_ONE_AT_A_TIME = threading.Lock()  # one case at a time: a worker may have been started with several threads
+_ONE_CASE_LOCK = threading.Lock()  # one case at a time: a worker may have been started with several threads
 
 
 class Case(NamedTuple):
@@ -59,14 +59,14 @@ class Outcome(NamedTuple):
 class Recipe:
     """Everything a worker needs besides the case: the study target, the measures and the time limit."""
 
-    base: Base
+    base: StudyTarget
     measures: Mapping[str, Measure]
     program: str  # version and hash of the sources, which must be the same on the worker
     sampler: Any = None  # function Result -> numbers, see `convergence`
     limit: float | None = None  # time limit of a case, s
 
 
-class OtherProgram(StudyError):
+class ProgramMismatch(StudyError):
     """The worker has another version of the program than the study."""
 
 
@@ -99,17 +99,17 @@ def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = froz
     A case that does not end at its time limit is the last one: the outcomes of the cases after it are missing. `kept`: numbers of
     the cases whose result files are returned.
     """
-    from rodsim.studies.keys import program
+    from rodsim.studies.case_keys import program
 
     importlib.import_module(
         "rodsim.simulation"
     )  # the import does not count against the limit of the first case
     if program() != recipe.program:
-        raise OtherProgram(
+        raise ProgramMismatch(
             f"a worker has rodsim {program()}, the study was started with {recipe.program}; install the same there"
         )
     outcomes: list[Outcome] = []
-    with _ONE_AT_A_TIME:
+    with _ONE_CASE_LOCK:
         for case in cases:
             outcomes.append(_run(recipe, case, case.number in kept))
             if outcomes[-1].stuck:
@@ -128,8 +128,11 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
             measures, file, samples = within(recipe.limit, lambda: _measured(recipe, case, keep))
         except MemoryError:
             error = "out of memory; give each worker more, or start fewer"
-        except TookTooLong as over:
-            error, stuck = f"it took longer than the limit of {recipe.limit:g} s", isinstance(over, Stuck)
+        except TimeLimitExceeded as over:
+            error, stuck = (
+                f"it took longer than the limit of {recipe.limit:g} s",
+                isinstance(over, CallDoesNotEnd),
+            )
         except SystemExit as stop:
             error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: leave sys.exit out"
         except Exception as failure:
@@ -169,11 +172,11 @@ def _words(failure: Exception) -> str:
 # --- limit of time
 
 
-class TookTooLong(BaseException):
+class TimeLimitExceeded(BaseException):
     """Raised in a call at its time limit; a BaseException, so that no `except Exception` in the call catches it."""
 
 
-class Stuck(TookTooLong):
+class CallDoesNotEnd(TimeLimitExceeded):
     """The call has not ended after its time limit, either."""
 
 
@@ -227,10 +230,10 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
                 concurrent.futures.wait([ended], LOOK)
         finally:
             if not ended.done():  # at the limit, or if this thread is interrupted
-                _raise_in(thread, TookTooLong)
+                _raise_in(thread, TimeLimitExceeded)
         concurrent.futures.wait([ended], min(max(seconds, LEAST_GRACE), MOST_GRACE))
     if not ended.done():
-        raise Stuck
+        raise CallDoesNotEnd
     return ended.result()
 
 

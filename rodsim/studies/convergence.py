@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discretization.space.rod_elements import order_of
-from discretization.time.em_names import KIN, em_integrator
+from discretization.time.em_family import EM_FAMILY, em_integrator
 from rigid.checks import count, number
 from rigid.errors import ModelError
-from rigid.later import Later
+from rigid.lazy_modules import LazyModule
 from rigid.system import Floats
-from rodsim.chosen_steps import steps_of
-from rodsim.running.plan import USUAL_OUTPUTS
-from rodsim.studies.bases import SceneBase, read_scene_base, scene_base
+from rodsim.adaptive_steps import steps_of
+from rodsim.running.plan import DEFAULT_OUTPUTS
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import Measure, MotionSamples, named_measures
 from rodsim.studies.refinement import SAMPLES, Choice, Plan, Run, Series, choose, series
 from rodsim.studies.study import Study, made_parameter
 from rodsim.studies.study_results import Sweep, dumps
-from rodsim.studies.sweeping import run_with
+from rodsim.studies.study_runner import run_with
+from rodsim.studies.study_targets import SceneTarget, read_scene_target, scene_target
 from rodsim.studies.workers import open_workers
 
 if TYPE_CHECKING:
     from rodsim.studies import study_schema as schema
 else:
-    schema = Later("rodsim.studies.study_schema")
+    schema = LazyModule("rodsim.studies.study_schema")
 
 MOTION = "motion"  # name of the default measure: positions of all parts
 ALIKE = 1.2  # ratio of times below which two integrators count as equally fast
@@ -183,7 +183,7 @@ class Convergence:
         StudyError
             If the format given by the ending of `path` is not supported.
         """
-        from rodsim.studies.pictures import Panel, draw_errors
+        from rodsim.studies.study_plots import Panel, draw_errors
 
         choice = self.choice
         panels = [
@@ -292,7 +292,7 @@ def converge(
 class Refinement:
     """A scene that is run with several meshes and steps as studies, and the times of these runs."""
 
-    base: SceneBase
+    base: SceneTarget
     plan: Plan
     measures: dict[str, Measure]  # empty: the motion
     error: float
@@ -305,7 +305,7 @@ class Refinement:
         count("converge", "levels", levels)
         if levels < 3:
             raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
-        base, named = read_scene_base(scene, settings=settings), named_measures(measures)
+        base, named = read_scene_target(scene, settings=settings), named_measures(measures)
         return cls(base, plan_of(base, levels, motion=not named), named, error)
 
     def choice(self, how: dict[str, Any]) -> Convergence:
@@ -357,7 +357,7 @@ class Refinement:
             for path, values in entries.items()
         }
         places = {name: p.places for name, p in parameters.items()}
-        base = replace(scene_base(given.file, data, given.lines, None, places, settings), files=given.files)
+        base = replace(scene_target(given.file, data, given.lines, None, places, settings), files=given.files)
         sampler = None if self.measures else MotionSamples(self.plan.times)
         design = schema.DesignEntry(type="list")
         study = Study("converge", base, parameters, design, self.measures, sampler=sampler)
@@ -381,7 +381,7 @@ class Refinement:
         return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
 
 
-def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
+def plan_of(base: SceneTarget, levels: int, motion: bool) -> Plan:
     """Return the plan of a scene, whose own mesh and step are the first run; raise StudyError if it cannot be refined."""
     loaded = base.load({}, built=True)
     orders = {rod.name: order_of(rod.element) for rod in loaded.scene.rods}
@@ -402,8 +402,8 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
             f"converge: '{base.file}' has `error`, by which steps choose themselves; give dt, the step to refine from"
         )
     dt, n_steps = steps_of(run.t_end, run.dt)
-    between = _between_samples(n_steps)
-    usual = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))
+    between = _steps_between_samples(n_steps)
+    usual = run.output_every or max(1, round(n_steps / DEFAULT_OUTPUTS))
     if motion:  # all samples must be outputs
         usual = math.gcd(between, usual)
     else:
@@ -416,7 +416,7 @@ def _multiple(n: int, order: int) -> int:
     return order * -(-n // order)
 
 
-def _between_samples(n_steps: int) -> int:
+def _steps_between_samples(n_steps: int) -> int:
     """Return the number of steps from sample to sample: a divisor of `n_steps`, so that the steps can be divided again.
 
     If no divisor gives between 5 and 80 samples, the number need not be a divisor.
@@ -540,26 +540,26 @@ def _row(found: Convergence) -> str:
     )
 
 
-def schemes_beside(integrator: str) -> tuple[str, ...]:
+def scheme_variants(integrator: str) -> tuple[str, ...]:
     """Return the integrator and its variants of other orders: em, em4, em6, em8, or these with -ggl.
 
     Raises StudyError for an integrator without such variants.
     """
     own = em_integrator(integrator)
-    if own is None or not own.of_substeps:
+    if own is None or not own.is_composition:
         raise StudyError(
             f"cheapest_scheme: '{integrator}' has no variants of other orders; give the schemes to choose from"
         )
-    return tuple(name for name in KIN if _is_kin(name, own.hidden))
+    return tuple(name for name in EM_FAMILY if _is_variant(name, own.hidden))
 
 
-def _is_kin(name: str, hidden: bool) -> bool:
+def _is_variant(name: str, hidden: bool) -> bool:
     """Return whether an integrator is composed of steps of `em`, or of `em-ggl` if `hidden`."""
     try:
         found = em_integrator(name)
     except ModelError:  # a pattern for many integrators, which needs a parameter
         return False
-    return found is not None and found.of_substeps and found.hidden == hidden
+    return found is not None and found.is_composition and found.hidden == hidden
 
 
 def cheapest_scheme(
@@ -584,7 +584,7 @@ def cheapest_scheme(
         File or data of a scene, as in `converge`. Its step is the coarsest of the sequences; a choice may have steps that are up
         to four times as long.
     schemes : sequence of str, optional
-        Names of integrators. By default that of the scene and its variants of other orders (`schemes_beside`): "em",
+        Names of integrators. By default that of the scene and its variants of other orders (`scheme_variants`): "em",
         "em4", "em6" and "em8", or these with "-ggl".
     measures : mapping of str to str or callable, or sequence of str, optional
         Measures as in `converge`; by default the motion.
@@ -629,10 +629,10 @@ def cheapest_scheme(
     0.02
     """
     times = {"t_end": t_end, "dt": dt}
-    own = read_scene_base(scene, settings=times).whole.get("run")
+    own = read_scene_target(scene, settings=times).whole.get("run")
     if own is None:
         raise StudyError("cheapest_scheme: the scene has no run; an equilibrium has no integrator")
-    names = schemes_beside(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
+    names = scheme_variants(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
     if not names:
         raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
     refinements = {

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rodsim.parts.points import Point, leading_position, parse_point, parse_position
-from rodsim.results.along_rods import length_of
+from rodsim.components.point_syntax import Point, leading_position, parse_point, parse_position
+from rodsim.results.rod_interpolation import rod_length
 from rodsim.studies.errors import StudyError, near
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rodsim.results.result import Result
 
 Measure = str | Callable[["Result"], float]
-MOST_PARTS = 20  # parts whose motion is sampled
+MAX_PARTS = 20  # parts whose motion is sampled
 FEWEST = 8  # smallest number of outputs of a spectrum
 PADDING = 8  # zero padding: ratio of the length of the transform to the number of outputs
 
@@ -108,7 +108,7 @@ def named_measures(measures: Mapping[str, Measure] | Sequence[str] | None) -> di
     return named
 
 
-class Named(NamedTuple):
+class ParsedMeasure(NamedTuple):
     """A parsed measure: quantity, unit and reduction."""
 
     quantity: Quantity
@@ -116,14 +116,14 @@ class Named(NamedTuple):
     reduce: Callable[[Floats, Floats], Any]
 
 
-def parse(text: str, layout: Layout, end: float | None = None) -> Named:
+def parse(text: str, layout: Layout, end: float | None = None) -> ParsedMeasure:
     """Parse the measure `text` for results with this layout; `end`: end time of the run (s), None if it is not known."""
     word, rest, reduce = _reduction(text, end)
     try:
         found = quantity(rest, layout)
     except StudyError as error:
         raise StudyError(f"measure '{text}': {error}") from None
-    return Named(found, _UNITS.get(word, found.unit), reduce)
+    return ParsedMeasure(found, _UNITS.get(word, found.unit), reduce)
 
 
 def check_words(text: str) -> None:
@@ -203,12 +203,12 @@ class MotionSamples:
     times: tuple[float, ...] | None
 
     def __call__(self, result: Result) -> Iterator[float]:
-        from rodsim.comparing.points import motion, parts_of, usual_points
+        from rodsim.comparing.material_points import default_points, motion, parts_of
 
         names = parts_of(result)
-        points = {text: parse_point(text, names).part for text in usual_points(result, result)}
+        points = {text: parse_point(text, names).part for text in default_points(result, result)}
         parts = list(dict.fromkeys(points.values()))
-        few = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), MOST_PARTS)).round().astype(int))
+        few = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), MAX_PARTS)).round().astype(int))
         chosen = {parts[k] for k in few}
         at = self._outputs(result)
         way, samples = 0.0, []
@@ -333,7 +333,7 @@ def _fail(text: str, why: str) -> StudyError:
 
 def _of_whole(text: str) -> tuple[_Field, str]:
     """Return the field of a quantity of the whole model, and the text behind its name."""
-    from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
+    from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 
     plain = [*(name for name in COLUMNS if name not in ENERGIES), ALGORITHMIC]
     fields: dict[str, _Field] = {f"energy.{name}": _Field("J", None, _column(name)) for name in ENERGIES}
@@ -439,7 +439,7 @@ def _at_point(point: str, word: str) -> Read:
     """Return a reader of position, displacement or quaternion of a point of a rod or body."""
 
     def read(result: Result) -> Floats:
-        from rodsim.comparing.points import motion
+        from rodsim.comparing.material_points import motion
 
         found = motion(result, "the result", point)
         if word == "displacement":
@@ -460,7 +460,7 @@ def _between(name: str, word: str, place: float) -> Read:
         if rod.layout.closed:  # append the first node at the end
             values, at = (
                 np.append(values, values[:, :1], axis=1),
-                np.append(at, length_of(result.layout, rod.layout)),
+                np.append(at, rod_length(result.layout, rod.layout)),
             )
         at = at / at[-1]
         k = min(int(np.searchsorted(at, place, "right")) - 1, len(at) - 2)
@@ -485,7 +485,7 @@ def _largest_on(name: str, word: str) -> Read:
 
 def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
     """Return a reader of the distance of two surfaces or points; `pair`: match of both names, None if the text has no pair."""
-    from rodsim.results.distances import surface_of
+    from rodsim.results.distances import surface_by_name
     from rodsim.results.errors import ResultError
 
     if pair is None:
@@ -495,7 +495,7 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
     a, b = pair[1].strip(), pair[2].strip()
     if layout.description:  # otherwise the model is not known yet
         try:
-            surface_of(layout, a), surface_of(layout, b)
+            surface_by_name(layout, a), surface_by_name(layout, b)
         except ResultError as error:
             raise _fail(text, str(error)) from None
     return lambda result: result.distance(a, b)

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rigid import checks
-from rigid.later import Later
-from rodsim.studies.bases import Base, FunctionBase, SceneBase
+from rigid.lazy_modules import LazyModule
+from rodsim.studies.case_keys import key, program, structure
 from rodsim.studies.cases import Case
 from rodsim.studies.errors import StudyError, near
-from rodsim.studies.keys import key, program, structure
 from rodsim.studies.measures import Measure, check_words, parse
+from rodsim.studies.study_targets import FunctionTarget, SceneTarget, StudyTarget
 
 if TYPE_CHECKING:
     from rodsim.studies import study_schema as schema
     from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry, PlotEntry
 else:
-    schema = Later("rodsim.studies.study_schema")
+    schema = LazyModule("rodsim.studies.study_schema")
 
 KEEP = ("none", "all")
 
@@ -33,7 +33,7 @@ class Study:
     """A study and its cases; the constructor checks it and raises StudyError or SceneError before anything runs."""
 
     name: str
-    base: Base
+    base: StudyTarget
     parameters: dict[str, Parameter]
     design: DesignEntry
     measures: dict[str, Measure]
@@ -73,7 +73,7 @@ class Study:
 
     def _check_seeds(self) -> None:
         """Raise StudyError if seeds would only repeat identical cases of a scene."""
-        takes_seed = not isinstance(self.base, SceneBase)
+        takes_seed = not isinstance(self.base, SceneTarget)
         varies = any(p.random for p in self.parameters.values()) or self.design.type in (
             "latin_hypercube",
             "sobol",
@@ -101,27 +101,27 @@ class Study:
     def _check_first(self) -> None:
         """Check the first case, its measures against its parts and end time, and for a scene further cases (`_ends`)."""
         first = self.rows[0]
-        if isinstance(self.base, FunctionBase):
+        if isinstance(self.base, FunctionTarget):
             self._check_made(self.base, first)
             return
         try:
             layout, end = self.base.layout(first), self.base.end(first)
         except ValueError as error:
-            raise StudyError(f"{self._case_in_words(0)}: {error}") from None
+            raise StudyError(f"{self._describe_case(0)}: {error}") from None
         for name, what in self.measures.items():
             if isinstance(what, str) and layout is not None:
                 self.units[name] = parse(what, layout, end).unit
-        if isinstance(self.base, SceneBase):
+        if isinstance(self.base, SceneTarget):
             for number in self._ends():
                 try:
                     self.base.end(self.rows[number])
                 except ValueError as error:
-                    raise StudyError(f"{self._case_in_words(number)}: {error}") from None
+                    raise StudyError(f"{self._describe_case(number)}: {error}") from None
 
-    def _check_made(self, base: FunctionBase, first: dict[str, Any]) -> None:
+    def _check_made(self, base: FunctionTarget, first: dict[str, Any]) -> None:
         """Check named measures against the model that a function makes for the first case; without one, for all models."""
         named = {name: what for name, what in self.measures.items() if isinstance(what, str)}
-        layout = base.made_layout(first) if named else None
+        layout = base.layout_from_function(first) if named else None
         for name, text in named.items():
             if layout is None:
                 check_words(text)
@@ -130,14 +130,14 @@ class Study:
 
     def _ends(self) -> list[int]:
         """Return the numbers of further cases to check: the first with the smallest, the largest and each non-numeric value."""
-        assert isinstance(self.base, SceneBase)
+        assert isinstance(self.base, SceneTarget)
         found = {0: 0}
         for name in self.base.places:
             column = [row[name] for row in self.rows]
             found |= {column.index(value): 0 for value in _ends(column)}
         return sorted(found)[1:]
 
-    def _case_in_words(self, number: int) -> str:
+    def _describe_case(self, number: int) -> str:
         """Describe a case by its values; if it differs from the first case in one value, by this value alone."""
         row, first = self.rows[number], self.rows[0]
         differing = [name for name in row if not number or row[name] != first[name]]
@@ -241,9 +241,9 @@ def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str,
             values = {**row, **{p.name: p.drawn(seed or 0) for p in drawn}}
             ordered = {p.name: values[p.name] for p in parameters}
             found.append(ordered if seed is None else {**ordered, SEED: seed})
-            if len(found) > schema.MOST_CASES:
+            if len(found) > schema.MAX_CASES:
                 raise StudyError(
-                    f"the design has more than {schema.MOST_CASES} cases; take fewer values or samples"
+                    f"the design has more than {schema.MAX_CASES} cases; take fewer values or samples"
                 )
     return found
 
@@ -273,8 +273,8 @@ def _grid(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> li
     """Return all combinations of the values; the last parameter changes fastest."""
     names = [parameter.name for parameter in parameters]
     steps = [parameter.steps() for parameter in parameters]
-    if np.prod([float(len(values)) for values in steps]) > schema.MOST_CASES:
-        raise StudyError(f"the grid has more than {schema.MOST_CASES} cases; take fewer values")
+    if np.prod([float(len(values)) for values in steps]) > schema.MAX_CASES:
+        raise StudyError(f"the grid has more than {schema.MAX_CASES} cases; take fewer values")
     return [dict(zip(names, values, strict=True)) for values in itertools.product(*steps)]
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from rodsim import html_tables as tables
 from rodsim.extras import extra
 from rodsim.html_tables import some
+from rodsim.results.atomic_write import atomic_file, named
 from rodsim.results.lock import Lock
-from rodsim.results.whole_file import named, whole_file
 from rodsim.studies.cases import Outcome
 from rodsim.studies.errors import StudyError
 from rodsim.studies.study import CASE, ERROR, Study, is_grid
@@ -129,7 +129,7 @@ class Sweep:
         Path or None
             The file; None if the result was not saved.
         """
-        return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
+        return None if self.folder is None else saved_result(self.folder, self.study.cases[number].key)
 
     def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
         """Draw two columns, y over x, or three: the third as colour over both.
@@ -158,7 +158,7 @@ class Sweep:
         StudyError
             If there is no such column or kind, no case succeeded, or the format given by the ending of `path` is not supported.
         """
-        from rodsim.studies.pictures import draw
+        from rodsim.studies.study_plots import draw
 
         return draw(self.frame, self.study.columns, columns, path, kind, log)
 
@@ -217,11 +217,11 @@ def write_table(table: pd.DataFrame, folder: Path) -> list[Path]:
     arrow = extra("pyarrow", "studies", "a study")
     parquet = extra("pyarrow.parquet", "studies", "a study")
     paths = [folder / "table.csv", folder / "table.parquet"]
-    with whole_file(paths[0]) as file:
+    with atomic_file(paths[0]) as file:
         table.to_csv(file, index=False)  # floats with all their digits
     units = {"units": json.dumps(table.attrs["units"])}
     own = arrow.Table.from_pandas(table, preserve_index=False)
-    with whole_file(paths[1]) as file:
+    with atomic_file(paths[1]) as file:
         parquet.write_table(own.replace_schema_metadata({**(own.schema.metadata or {}), **units}), file)
     return paths
 
@@ -252,7 +252,7 @@ RESULTS = "results"
 # --- journal
 
 
-class Folder:
+class StudyFolder:
     """Folder of a study, locked against other writers until `close`."""
 
     def __init__(self, path: Path) -> None:
@@ -279,7 +279,7 @@ class Folder:
         if outcome.file is not None:
             target = self.result(outcome.key, outcome.number)
             target.parent.mkdir(exist_ok=True)
-            with whole_file(target) as file:
+            with atomic_file(target) as file:
                 file.write_bytes(outcome.file)
         if self._file is None:
             written = self._journal.read_bytes() if self._journal.exists() else b""
@@ -306,7 +306,7 @@ class Folder:
 
     def kept(self, key: str) -> Path | None:
         """Return the saved result file of a case; None if there is none."""
-        return kept_result(self.path, key)
+        return saved_result(self.path, key)
 
     def close(self) -> None:
         """Close the journal and release the lock."""
@@ -318,7 +318,7 @@ class Folder:
             self._lock.release()
 
 
-def kept_result(folder: Path, key: str) -> Path | None:
+def saved_result(folder: Path, key: str) -> Path | None:
     """Return the saved result file of a case in the folder of a study; None if there is none."""
     return next(iter(sorted((folder / RESULTS).glob(f"case-*-{key[:8]}.vtkhdf"))), None)
 

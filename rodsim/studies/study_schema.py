@@ -10,9 +10,9 @@ from pydantic import Field, FiniteFloat, model_validator
 
 from rodsim.scenes.schema_types import Name, Number, Part, Positive
 
-MOST_CASES = 1_000_000  # largest number of cases of a study
+MAX_CASES = 1_000_000  # largest number of cases of a study
 _PICTURE = re.compile(r"\.(png|pdf|svg)$", re.IGNORECASE)
-Count = Annotated[int, Field(ge=1, le=MOST_CASES)]
+Count = Annotated[int, Field(ge=1, le=MAX_CASES)]
 Pair = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 

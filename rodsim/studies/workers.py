@@ -40,8 +40,8 @@ BATCH = 1.0  # intended time of a batch, s
 LOOK = 1.0  # interval between checks of the workers, s
 QUIET = 30.0  # time without an outcome until a message is printed, doubled after each, s
 PATIENCE = 60.0  # waiting time for a scheduler that does not answer and for its workers, s
-MOST_DEATHS = 3  # number of deaths of workers after which a case is recorded as lost
-MOST_RECONNECTIONS = 5  # largest number of lost schedulers in a row
+MAX_WORKER_DEATHS = 3  # number of deaths of workers after which a case is recorded as lost
+MAX_RECONNECTIONS = 5  # largest number of lost schedulers in a row
 READY = "ready"  # file by which the first process of this machine reports that it has started
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -247,7 +247,7 @@ class DaskWorkers:
         self.close()
         if not isinstance(self._scheduler, str):
             raise StudyStopped("the client of the study has lost its scheduler")
-        if self._lost > MOST_RECONNECTIONS:
+        if self._lost > MAX_RECONNECTIONS:
             raise StudyStopped(f"the scheduler was lost {self._lost} times in a row")
         self.start(0)
 
@@ -398,13 +398,15 @@ class _Dispatch:
         self._took(outcome)
 
     def _suspect(self, cases: list[Case], error: Exception, alone: bool) -> None:
-        """Make suspects of the cases of a batch whose worker died; record one that was `alone` as lost after `MOST_DEATHS`."""
+        """Make suspects of the cases of a batch whose worker died; record one that was `alone` as lost after
+        `MAX_WORKER_DEATHS`.
+        """
         deaths = getattr(error, "allowed_failures", 0) + 1
         self._died += deaths
         for case in cases:
             self._deaths[case.number] += deaths
             n = self._deaths[case.number]
-            if alone and n >= MOST_DEATHS:
+            if alone and n >= MAX_WORKER_DEATHS:
                 words = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
                 self._end(case, Outcome(case.number, case.key, {}, words, lost=True))
             else:

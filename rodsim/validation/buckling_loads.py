@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from rigid.errors import ModelError
+from rodsim.components.sections import Section
 from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
-from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
 from rodsim.statics.linear_buckling import buckling
-from rodsim.validation.case import Case, Known, Meshes, Values
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values
 from rodsim.validation.rods_at_rest import section
 
 # arch of 215 degrees, radius 100, EI = 1e6, EA = GA = 1e8: load and downward displacement of the crown at the limit
@@ -145,8 +145,8 @@ CASES = (
         "deep-arch",
         "Arch of 215 degrees, clamped and hinged, DaDeppo and Schmidt 1975 (897 where it does not stretch)",
         "shooting, 10 digits (tests/support/shooting.py)",
-        {f"P({name})": Known(P, 1e-7, 897.0) for name, (P, _) in ARCH.items()}
-        | {f"v({name})": Known(v, 1e-7, 100.0) for name, (_, v) in ARCH.items()},
+        {f"P({name})": ReferenceValue(P, 1e-7, 897.0) for name, (P, _) in ARCH.items()}
+        | {f"v({name})": ReferenceValue(v, 1e-7, 100.0) for name, (_, v) in ARCH.items()},
         arch,
         Meshes("40 elements", "80 elements", 2),
     ),
@@ -154,7 +154,7 @@ CASES = (
         "right-angle-frame",
         "Frame of two thin legs leaves its plane, Argyris et al. 1979 (1.088)",
         "shooting, 12 digits (tests/support/shooting.py)",
-        {f"P({name})": Known(P, 1e-11, P) for name, P in FRAME.items()},
+        {f"P({name})": ReferenceValue(P, 1e-11, P) for name, P in FRAME.items()},
         frame,
         Meshes("20 elements a leg", "40 elements a leg", 2),
     ),
@@ -163,7 +163,7 @@ CASES = (
         "Frame of two thin legs under moments at its feet, Argyris et al. 1979 (622.2)",
         "exact, pi sqrt(EI GJ)/L with the bend in its plane (tests/exact/test_validation_sources.py)",
         # bifurcations are located to 1e-6 of the load
-        {f"M({name})": Known(M, 1e-3, M) for name, M in FRAME_MOMENTS.items()},
+        {f"M({name})": ReferenceValue(M, 1e-3, M) for name, M in FRAME_MOMENTS.items()},
         frame_moments,
         Meshes("20 elements", "40 elements", 2),
     ),
@@ -173,7 +173,7 @@ CASES = (
         "exact, 2 pi sqrt(3) EI/GJ (Goriely, J. Elasticity 84, 2006)",
         # remaining stretch and shear, (2 pi EI)^2/EA, and the accuracy to which a double bifurcation is located
         {
-            f"twist(GJ = {GJ:g})": Known(2 * np.pi * np.sqrt(3) / GJ, 1e-4 * 10.88, 10.88)
+            f"twist(GJ = {GJ:g})": ReferenceValue(2 * np.pi * np.sqrt(3) / GJ, 1e-4 * 10.88, 10.88)
             for GJ in RING_STIFFNESS
         },
         twisted_rings,
@@ -185,8 +185,8 @@ CASES = (
         "Ring of a strip turned over by one turn coils threefold",
         "exact, circle of a third of the radius",
         {
-            "r(pi R)": Known((2 / 3, 0.0, 0.0), 1e-9, 2.0),
-            "energy": Known(2 * np.pi, 1e-8, 2 * np.pi),
+            "r(pi R)": ReferenceValue((2 / 3, 0.0, 0.0), 1e-9, 2.0),
+            "energy": ReferenceValue(2 * np.pi, 1e-8, 2 * np.pi),
         },
         deployed_ring,
         Meshes("", "20 elements: constant strain is exact in each, round-off", None),

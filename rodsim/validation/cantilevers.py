@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from rodsim.components.materials import Material
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.materials import Material
-from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
-from rodsim.validation.case import Case, Known, Meshes, Values, known_at
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values, reference_values_at
 from rodsim.validation.rods_at_rest import cantilever, section
 
 # Dowell and Traybar's beam of aluminium: 508 x 12.3777 x 3.2024 mm, as Obrezkov, Mikkola and Matikainen compute it
@@ -124,7 +124,7 @@ CASES = (
         "princeton",
         "Princeton beam of Dowell and Traybar 1975, 13.345 N at 0 to 90 degrees",
         "shooting, 12 digits (tests/support/shooting.py)",
-        known_at("u", PRINCETON, 1e-12, LENGTH),
+        reference_values_at("u", PRINCETON, 1e-12, LENGTH),
         princeton_exact,
         PRINCETON_MESHES,
     ),
@@ -133,7 +133,8 @@ CASES = (
         "Princeton beam, 8.896 and 13.345 N, beside ANSYS",
         "ANSYS beams of Obrezkov, Mikkola, Matikainen, Nonlinear Dyn. 109, 2022; numbers by Exudyn, ANCFBeamTest.py",
         # the programs of the source differ by 3e-4 m: one prevents warping of the section at the clamp
-        known_at("P2", ANSYS["P2"], 3e-4, LENGTH) | known_at("P3", ANSYS["P3"], 3e-4, LENGTH),
+        reference_values_at("P2", ANSYS["P2"], 3e-4, LENGTH)
+        | reference_values_at("P3", ANSYS["P3"], 3e-4, LENGTH),
         princeton_published,
         PRINCETON_MESHES,
     ),
@@ -141,7 +142,7 @@ CASES = (
         "helix",
         "Cantilever wound into a helix by a dead moment",
         "exact, helix",
-        {f"tip({n})": Known(_helix(), 1e-11, 1.0) for n in (1, 3)},
+        {f"tip({n})": ReferenceValue(_helix(), 1e-11, 1.0) for n in (1, 3)},
         helix,
         Meshes("", "1 and 3 elements: constant strain is exact in each, round-off", None),
     ),
@@ -149,7 +150,7 @@ CASES = (
         "l-frame",
         "L of two legs under a force, Exudyn's LShapeGeomExactBeam2D",
         "shooting, 12 digits (tests/support/shooting.py)",
-        {"u": Known(CORNER, 1e-12, 1.0)},
+        {"u": ReferenceValue(CORNER, 1e-12, 1.0)},
         corner,
         Meshes("10 elements a leg", "20 elements a leg", 2),
     ),

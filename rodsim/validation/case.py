@@ -31,7 +31,7 @@ Values = Mapping[str, Any]  # numbers or arrays by quantity
 Table = Mapping[Any, Any]  # numbers or arrays by time or parameter
 
 
-class Known(NamedTuple):
+class ReferenceValue(NamedTuple):
     """A reference value: a number, or several."""
 
     value: ArrayLike
@@ -55,7 +55,7 @@ class Case:
     name: str
     title: str
     source: str  # source of the numbers
-    known: Mapping[str, Known]
+    known: Mapping[str, ReferenceValue]
     run: Callable[[int], Values]  # computes the values at a level: COARSE, FINE
     meshes: Meshes
     slow: bool = False
@@ -80,9 +80,9 @@ class Outcome(NamedTuple):
         return bool(self.error <= self.tolerance)
 
 
-def known_at(what: str, table: Table, accuracy: float, scale: float) -> dict[str, Known]:
+def reference_values_at(what: str, table: Table, accuracy: float, scale: float) -> dict[str, ReferenceValue]:
     """Return the reference values "what(key)" of a table by time or parameter."""
-    return {f"{what}({key:g})": Known(value, accuracy, scale) for key, value in table.items()}
+    return {f"{what}({key:g})": ReferenceValue(value, accuracy, scale) for key, value in table.items()}
 
 
 def column(table: Table, k: int) -> dict[float, Any]:

@@ -7,12 +7,12 @@ from scipy.special import gamma
 
 from rigid import signals
 from rigid.inertia import MassProperties, Sphere
+from rodsim.components.friction import Friction
+from rodsim.components.sections import Material, Section
 from rodsim.model import Model
-from rodsim.parts.friction import Friction
-from rodsim.parts.sections import Material, Section
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values
 
 G = 9.80665
 
@@ -194,9 +194,9 @@ CASES = (
         "Ball on a linear spring",
         EXACT,
         {
-            "top": Known(TOP, 0.0, 1.0),
-            "deepest": Known(DEEPEST, 0.0, DEEPEST),
-            "contact time": Known(TOUCHES, 0.0, TOUCHES),
+            "top": ReferenceValue(TOP, 0.0, 1.0),
+            "deepest": ReferenceValue(DEEPEST, 0.0, DEEPEST),
+            "contact time": ReferenceValue(TOUCHES, 0.0, TOUCHES),
         },
         bounce,
         Meshes("em, 40 steps a touch", "em, 80 steps a touch", 2, 1e-3),
@@ -205,8 +205,8 @@ CASES = (
         "hertz-impact",
         "Two steel spheres, Hertz",
         "closed form, H. Hertz 1882",
-        dict.fromkeys(("contact time", "largest force"), Known(1.0, 0.0, 1.0))
-        | {"velocity": Known(APPROACH, 0.0, 1.0)},
+        dict.fromkeys(("contact time", "largest force"), ReferenceValue(1.0, 0.0, 1.0))
+        | {"velocity": ReferenceValue(APPROACH, 0.0, 1.0)},
         hertz,
         Meshes("em, 80 steps a touch", "em, 160 steps a touch", 2, 1e-4),
     ),
@@ -215,8 +215,8 @@ CASES = (
         "Elastic bar hits a wall, Saint-Venant",
         EXACT,
         {
-            "momentum(2)": Known(1.0 - 0.1, 0.0, 1.0),
-            "momentum(1)": Known(-0.1 * (1.0 - np.exp(-10.0)), 0.0, 1.0),
+            "momentum(2)": ReferenceValue(1.0 - 0.1, 0.0, 1.0),
+            "momentum(1)": ReferenceValue(-0.1 * (1.0 - np.exp(-10.0)), 0.0, 1.0),
         },
         bar,
         Meshes("em, 40 elements, h = 0.5 dx/c", "em, 80 elements, h = 0.5 dx/c", 1),
@@ -226,9 +226,9 @@ CASES = (
         "Ball slides, then rolls",
         EXACT,
         {
-            "v": Known(ROLLS, 1e-4, 1.0),  # the lever arm is shorter by a depth of 1e-5 m
-            "lost": Known(0.5 * (1.0 - ROLLS), 1e-4, 0.5),
-            "rolls from": Known((1.0 - ROLLS) / (MU * G), 1e-4, 0.15),
+            "v": ReferenceValue(ROLLS, 1e-4, 1.0),  # the lever arm is shorter by a depth of 1e-5 m
+            "lost": ReferenceValue(0.5 * (1.0 - ROLLS), 1e-4, 0.5),
+            "rolls from": ReferenceValue((1.0 - ROLLS) / (MU * G), 1e-4, 0.15),
         },
         slide_to_roll,
         Meshes("em, h = 5e-4", "em, h = 2.5e-4", 2, 1e-3),
@@ -238,9 +238,9 @@ CASES = (
         "Block on a belt, held by a spring",
         EXACT,
         {
-            "period": Known(STICKS + SLIPS, 0.0, STICKS + SLIPS),
-            "top": Known(RESTS + np.hypot(BREAKS - RESTS, BELT / W), 0.0, BREAKS),
-            "lost": Known(KINETIC * G * (BELT * SLIPS + 2.0 * (BREAKS - RESTS)), 0.0, 0.2),
+            "period": ReferenceValue(STICKS + SLIPS, 0.0, STICKS + SLIPS),
+            "top": ReferenceValue(RESTS + np.hypot(BREAKS - RESTS, BELT / W), 0.0, BREAKS),
+            "lost": ReferenceValue(KINETIC * G * (BELT * SLIPS + 2.0 * (BREAKS - RESTS)), 0.0, 0.2),
         },
         stick_slip,
         Meshes("em, h = 5e-4", "em, h = 2.5e-4", 1),

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from rigid.errors import RedundantJointsWarning
 from rigid.inertia import MassProperties
 from rigid.signals import SpinUp
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values, known_at, values_at
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values, reference_values_at, values_at
 
 # Simo and Vu-Quoc 1986: a beam of length 10 whose root rotates ever faster until t = 15, then with 6 rad/s
 LENGTH, EA, MASS, ROTARY, SPEED, T_UP, T_END = 10.0, 2.8e7, 1.2, 6e-4, 6.0, 15.0, 20.0
@@ -145,9 +145,9 @@ CASES = (
         "exact, steady rotation",
         {
             # the remaining vibration exchanges some J with the drive
-            "work": Known(WORK, 1e-4 * WORK, WORK),
-            "stretch": Known(STRETCH, 1e-3 * STRETCH, STRETCH),
-            "work - energy": Known(0.0, 1e-11 * WORK, WORK),
+            "work": ReferenceValue(WORK, 1e-4 * WORK, WORK),
+            "stretch": ReferenceValue(STRETCH, 1e-3 * STRETCH, STRETCH),
+            "work - energy": ReferenceValue(0.0, 1e-11 * WORK, WORK),
         },
         spin_up,
         Meshes("10 elements, h = 0.05", "20 elements, h = 0.025", 2, 2e-2),
@@ -157,7 +157,8 @@ CASES = (
         "Unbalanced disc on a driven shaft passes its critical speed, Jeffcott 1919",
         "Jeffcott's equation, integrated to 12 digits (tests/exact/test_validation_sources.py)",
         # twist, stretch and shear of the shaft and the rotations of the disc: 1e-5 of the deflection
-        known_at("(y, z)", JEFFCOTT, 1e-8, 7.25 * UNBALANCE) | {"work - energy": Known(0.0, 1e-13, 3.0)},
+        reference_values_at("(y, z)", JEFFCOTT, 1e-8, 7.25 * UNBALANCE)
+        | {"work - energy": ReferenceValue(0.0, 1e-13, 3.0)},
         shaft,
         Meshes("32 elements, h = 0.0025", "64 elements, h = 0.00125", 2, 3e-2),
     ),
@@ -165,7 +166,8 @@ CASES = (
         "slider-crank",
         "Slider-crank of revolute joints and a slide turns by itself",
         "exact, one quadrature, 12 digits (tests/exact/test_validation_sources.py)",
-        known_at("slider", SLIDER, 1e-12, CRANK) | {"energy change": Known(0.0, 1e-12, 1.0)},
+        reference_values_at("slider", SLIDER, 1e-12, CRANK)
+        | {"energy change": ReferenceValue(0.0, 1e-12, 1.0)},
         slider_crank,
         Meshes("em4, h = 0.005", "em4, h = 0.0025", 4, 1e-4),
     ),

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from rigid import quaternions
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values
 
 EXACT = "exact, closed form"
 L, EA, GJ, RHO, SPIN_INERTIA = 10.0, 1e4, 500.0, 1.0, 20.0
@@ -114,7 +114,7 @@ CASES = (
         "stretch-wave",
         "Standing wave of stretch, clamped and free, amplitude 5 %",
         EXACT,
-        {"u(L)": Known(AMPLITUDE * np.cos(W_STRETCH * T_STRETCH), 0.0, AMPLITUDE)},
+        {"u(L)": ReferenceValue(AMPLITUDE * np.cos(W_STRETCH * T_STRETCH), 0.0, AMPLITUDE)},
         stretch,
         Meshes("20 elements, h = 0.005", "40 elements, h = 0.0025", 2),
     ),
@@ -122,7 +122,7 @@ CASES = (
         "twist-wave",
         "Standing wave of twist, clamped and free",
         EXACT,
-        {"theta(L)": Known(AMPLITUDE * np.cos(W_TWIST * T_TWIST), 0.0, AMPLITUDE)},
+        {"theta(L)": ReferenceValue(AMPLITUDE * np.cos(W_TWIST * T_TWIST), 0.0, AMPLITUDE)},
         twist,
         Meshes("20 elements, h = 0.1", "40 elements, h = 0.05", 2),
     ),
@@ -131,8 +131,8 @@ CASES = (
         "Breathing ring, amplitude 10 %",
         EXACT,
         {
-            "radius": Known(RING + (START - RING) * np.cos(W_RING * T_RING), 0.0, START - RING),
-            "out of round": Known(0.0, 1e-9, RING),
+            "radius": ReferenceValue(RING + (START - RING) * np.cos(W_RING * T_RING), 0.0, START - RING),
+            "out of round": ReferenceValue(0.0, 1e-9, RING),
         },
         ring,
         Meshes("20 elements, h = 0.01", "40 elements, h = 0.005", 2, 3e-2),
@@ -141,7 +141,7 @@ CASES = (
         "rotating-rod",
         "Free rod in steady rotation, stretched",
         EXACT,
-        {"end(2)": Known(_end(), 0.0, L / 2)},
+        {"end(2)": ReferenceValue(_end(), 0.0, L / 2)},
         rotation,
         Meshes("20 elements, h = 0.01", "40 elements, h = 0.005", 2),
     ),

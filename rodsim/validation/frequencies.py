@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from rodsim.components.materials import Material
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.materials import Material
-from rodsim.parts.sections import Section
 from rodsim.small_motions.modal_analysis import modes
-from rodsim.validation.case import Case, Known, Meshes, Values
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values
 
 EXACT = "exact, roots of the frequency equation, 12 digits"
 STEEL = Material(E=210e9, nu=0.3, density=7850.0)
@@ -55,7 +55,7 @@ CASES = (
         "Bending frequencies of straight beams, thick and slender",
         EXACT,
         {
-            f"{name}({k + 1})": Known(omega, 1e-11 * omega, omega)
+            f"{name}({k + 1})": ReferenceValue(omega, 1e-11 * omega, omega)
             for name, (_, _, known) in TABLE.items()
             for k, omega in enumerate(known)
         },

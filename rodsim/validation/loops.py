@@ -15,7 +15,7 @@ from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Meshes, Values, known_at, values_at
+from rodsim.validation.case import Case, Meshes, Values, reference_values_at, values_at
 
 # IFToMM A02, N loops: t -> end of the first crank; at 1.5 s the positions in which all bars lie in one line are passed
 FOUR_BARS = {
@@ -94,7 +94,7 @@ CASES = (
             f"four-bars-{n}",
             f"IFToMM A02: {n} four-bar{'s' * (n > 1)} through their singular positions",
             "exact, one coordinate, 17 digits",
-            known_at("end", table, 1e-15, 1.0),
+            reference_values_at("end", table, 1e-15, 1.0),
             partial(four_bars, n),
             MESHES,
             slow=n > 1,
@@ -105,7 +105,7 @@ CASES = (
         "bricard",
         "IFToMM A04: Bricard's mechanism of six revolute joints",
         "minimal coordinates, 1e-10",
-        known_at("P3", BRICARD, 1e-9, 1.0),
+        reference_values_at("P3", BRICARD, 1e-9, 1.0),
         bricard,
         MESHES,
     ),

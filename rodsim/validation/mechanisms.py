@@ -9,7 +9,15 @@ from rigid.inertia import Box, MassProperties
 from rodsim.model import Model
 from rodsim.papers import closed_loop
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at, values_at
+from rodsim.validation.case import (
+    Case,
+    Meshes,
+    ReferenceValue,
+    Values,
+    column,
+    reference_values_at,
+    values_at,
+)
 
 # four bars 10 x 1 x 1 in a loop, density 1, pushed for 1 s: t -> centres
 LOOP = {
@@ -111,11 +119,11 @@ CASES = (
         "Four bars in a loop under load",
         "extrapolation in minimal coordinates, 1e-10; invariants exact",
         {
-            "T(5)": Known(LOOP_KINETIC, 1e-9, LOOP_KINETIC),
-            "P(5)": Known((400.0, 0.0, 0.0), 0.0, 400.0),
-            "L(5)": Known((300.0, 0.0, 0.0), 0.0, 300.0),
+            "T(5)": ReferenceValue(LOOP_KINETIC, 1e-9, LOOP_KINETIC),
+            "P(5)": ReferenceValue((400.0, 0.0, 0.0), 0.0, 400.0),
+            "L(5)": ReferenceValue((300.0, 0.0, 0.0), 0.0, 300.0),
         }
-        | known_at("centres", LOOP, 1e-9, 10.0),
+        | reference_values_at("centres", LOOP, 1e-9, 10.0),
         loop,
         Meshes("em, h = 0.01", "em, h = 0.005", 2),
     ),
@@ -123,9 +131,9 @@ CASES = (
         "governor",
         "IFToMM A05: flyball governor without drive",
         "minimal coordinates, 12 digits",
-        {"L_z(5)": Known(GOVERNOR_L, 1e-11, GOVERNOR_L)}
-        | known_at("slider", column(GOVERNOR, 0), 1e-11, 0.25)
-        | known_at("shaft rate", column(GOVERNOR, 1), 1e-11, 1.2),
+        {"L_z(5)": ReferenceValue(GOVERNOR_L, 1e-11, GOVERNOR_L)}
+        | reference_values_at("slider", column(GOVERNOR, 0), 1e-11, 0.25)
+        | reference_values_at("shaft rate", column(GOVERNOR, 1), 1e-11, 1.2),
         governor,
         Meshes("em, h = 1e-3", "em, h = 5e-4", 2),
     ),

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats
-from rodsim.results.whole_file import whole_file
+from rodsim.results.atomic_write import atomic_file
 from rodsim.validation.case import Case, Outcome, failed, outcomes
 
 COLUMNS = ("case", "quantity", "reference", "value", "error", "tolerance", "", "s")
@@ -53,7 +53,7 @@ def write(found: list[Outcome], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in (("validation.txt", as_text(found)), ("validation.html", as_html(found))):
-        with whole_file(folder / name) as file:
+        with atomic_file(folder / name) as file:
             file.write_text(text, encoding="utf-8")
         written.append(folder / name)
     return written

@@ -10,7 +10,7 @@ from rodsim.papers.pendulum import EXACT_P, EXACT_Q, EXACT_T
 from rodsim.papers.physical_pendulum import EXACT as PHYSICAL
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values, known_at, values_at
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values, reference_values_at, values_at
 
 G = 9.81
 # unit mass at distance 1, from (1, 0, 0) with velocity (0, 1, 0): t -> r, v
@@ -81,7 +81,7 @@ CASES = (
         "physical-pendulum",
         "Box on a revolute joint",
         EXACT,
-        known_at("angle", PHYSICAL, 1e-15, 1.0),
+        reference_values_at("angle", PHYSICAL, 1e-15, 1.0),
         physical,
         Meshes("em6, h = 0.02", "em6, h = 0.01", 6, 1e-7),
     ),
@@ -89,7 +89,7 @@ CASES = (
         "spherical-pendulum",
         "Point mass on a sphere",
         EXACT,
-        known_at("r", SPHERICAL, 1e-15, 1.0) | known_at("v", SPHERICAL_V, 1e-15, 3.5),
+        reference_values_at("r", SPHERICAL, 1e-15, 1.0) | reference_values_at("v", SPHERICAL_V, 1e-15, 3.5),
         spherical,
         Meshes("em6-ggl, h = 0.005", "em6-ggl, h = 0.0025", 6, 1e-6),
     ),
@@ -97,7 +97,7 @@ CASES = (
         "simple-pendulum",
         "IFToMM A01: simple pendulum",
         EXACT,
-        known_at("(x, y)", SIMPLE, 1e-15, 1.0),
+        reference_values_at("(x, y)", SIMPLE, 1e-15, 1.0),
         simple,
         Meshes("em6, h = 0.005", "em6, h = 0.0025", 6, 1e-7),
     ),
@@ -105,7 +105,7 @@ CASES = (
         "chain",
         "Five pinned bars fall from horizontal",
         "converged, two programs, 6 digits",
-        {"tip(2)": Known(CHAIN_TIP, 1e-6, 1.0)},
+        {"tip(2)": ReferenceValue(CHAIN_TIP, 1e-6, 1.0)},
         chain,
         Meshes("em4, h = 0.004", "em4, h = 0.002", 4, 1e-4),
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
 from rodsim.papers import heavy_top, mass_spring, pendulum
-from rodsim.validation.case import Case, Meshes, Values, known_at
+from rodsim.validation.case import Case, Meshes, Values, reference_values_at
 
 METIS = "metis, the program of the papers, tolerance 1e-9 a step"
 # EML, h = 0.1: t -> q, p
@@ -56,21 +56,21 @@ CASES = (
     _case(
         name="metis-mass-spring",
         title="Mass-spring system in redundant coordinates",
-        known=known_at("q, p", MASS_SPRING, 1e-8, 1.0),
+        known=reference_values_at("q, p", MASS_SPRING, 1e-8, 1.0),
         run=by_mass_spring,
         meshes=Meshes("", "EML, h = 0.1"),
     ),
     _case(
         name="metis-heavy-top",
         title="Heavy top about its tip",
-        known=known_at("q", HEAVY_TOP, 1e-8, 1.0),
+        known=reference_values_at("q", HEAVY_TOP, 1e-8, 1.0),
         run=by_heavy_top,
         meshes=Meshes("", "EML, h = 0.01"),
     ),
     _case(
         name="metis-pendulum",
         title="Mathematical pendulum in three dimensions",
-        known=known_at("q, p", PENDULUM, 1e-8, 5.0),
+        known=reference_values_at("q, p", PENDULUM, 1e-8, 5.0),
         run=by_pendulum,
         meshes=Meshes("", "VI-S, h = 0.05"),
     ),

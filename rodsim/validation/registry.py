@@ -31,7 +31,7 @@ CASES: dict[str, Case] = {
 }
 
 
-def chosen(names: Iterable[str]) -> list[Case]:
+def select_cases(names: Iterable[str]) -> list[Case]:
     """Return the cases called `names`, or all if there are no names; raise `ModelError` for an unknown name."""
     wanted = list(names)
     for name in wanted:

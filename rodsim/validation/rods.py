@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from rigid import signals
+from rodsim.components.materials import Material
+from rodsim.components.sections import Section
 from rodsim.model import Model
-from rodsim.parts.materials import Material
-from rodsim.parts.sections import Section
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at, values_at
+from rodsim.validation.case import (
+    Case,
+    Meshes,
+    ReferenceValue,
+    Values,
+    column,
+    reference_values_at,
+    values_at,
+)
 
 OWN = "spectral elements p = 12, two discretisations"
 # Simo and Vu-Quoc 1988, 3D, J = (20, 10, 10): t -> loaded end, free end, kinetic and elastic energy
@@ -162,11 +170,11 @@ CASES = (
         "flying-spaghetti",
         "Flying spaghetti 3D, Simo and Vu-Quoc 1988",
         OWN,
-        {"T + V(10)": Known(SPAGHETTI_ENERGY, 1e-3, 700.0)}
+        {"T + V(10)": ReferenceValue(SPAGHETTI_ENERGY, 1e-3, 700.0)}
         | {
             name: known
             for k, (what, accuracy, size) in enumerate(SPAGHETTI_COLUMNS)
-            for name, known in known_at(what, column(SPAGHETTI, k), accuracy, size).items()
+            for name, known in reference_values_at(what, column(SPAGHETTI, k), accuracy, size).items()
         },
         spaghetti,
         FINER,
@@ -175,10 +183,10 @@ CASES = (
         "flying-spaghetti-2d",
         "Flying spaghetti 2D, Simo and Vu-Quoc 1986, EI = 100 and 500",
         "momentum exact; energy by spectral elements p = 12, to 0.1 %: a sudden pull makes fronts",
-        {f"E({EI:g})": Known(energy, accuracy, energy) for EI, (energy, accuracy) in PLANE.items()}
-        | {f"P({EI:g})": Known((20.0, 0.0, 0.0), 0.0, 20.0) for EI in PLANE}
-        | {f"centre({EI:g})": Known((10.5, 4.0, 0.0), 0.0, 10.0) for EI in PLANE}
-        | {f"change of E({EI:g})": Known(0.0, 0.0, 1.0) for EI in PLANE},
+        {f"E({EI:g})": ReferenceValue(energy, accuracy, energy) for EI, (energy, accuracy) in PLANE.items()}
+        | {f"P({EI:g})": ReferenceValue((20.0, 0.0, 0.0), 0.0, 20.0) for EI in PLANE}
+        | {f"centre({EI:g})": ReferenceValue((10.5, 4.0, 0.0), 0.0, 10.0) for EI in PLANE}
+        | {f"change of E({EI:g})": ReferenceValue(0.0, 0.0, 1.0) for EI in PLANE},
         plane_spaghetti,
         FINER,
     ),
@@ -186,7 +194,7 @@ CASES = (
         "rubber-rod",
         "Rubber rod swings on a hinge, PyElastica's FlexibleSwingingPendulumCase",
         "elements of order 4 on two meshes, 4 digits; PyElastica's meshes go there",
-        {"end(1)": Known(RUBBER, 2e-5, 1.0), "change of E": Known(0.0, 1e-13, 1.0)},
+        {"end(1)": ReferenceValue(RUBBER, 2e-5, 1.0), "change of E": ReferenceValue(0.0, 1e-13, 1.0)},
         rubber,
         FINEST,
     ),
@@ -194,9 +202,9 @@ CASES = (
         "right-angle",
         "Right-angle cantilever, Simo and Vu-Quoc 1988, J = (20, 10, 10)",
         OWN,
-        known_at("elbow", column(ELBOW, 0), 3e-6, 10.0)
-        | known_at("tip", column(ELBOW, 1), 3e-6, 10.0)
-        | {"T + V(10)": Known(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)},
+        reference_values_at("elbow", column(ELBOW, 0), 3e-6, 10.0)
+        | reference_values_at("tip", column(ELBOW, 1), 3e-6, 10.0)
+        | {"T + V(10)": ReferenceValue(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)},
         partial(elbow, (20.0, 10.0, 10.0)),
         MESHES,
     ),
@@ -204,7 +212,7 @@ CASES = (
         "right-angle-round",
         "Right-angle cantilever, J = (10, 10, 10)",
         OWN,
-        known_at("u_z", ELBOW_ROUND, 3e-6, 10.0),
+        reference_values_at("u_z", ELBOW_ROUND, 3e-6, 10.0),
         partial(elbow, (10.0, 10.0, 10.0)),
         MESHES,
     ),
@@ -212,7 +220,7 @@ CASES = (
         "falling-cantilever",
         "Soft cantilever falls from horizontal",
         "converged, two programs, 4 digits",
-        known_at("tip", CANTILEVER, 1e-4, 1.0),
+        reference_values_at("tip", CANTILEVER, 1e-4, 1.0),
         cantilever,
         FINEST,
     ),

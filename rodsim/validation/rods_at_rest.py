@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rigid.errors import ModelError
+from rodsim.components.sections import Section
 from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
-from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
-from rodsim.validation.case import Case, Known, Meshes, Values, column, known_at
+from rodsim.validation.case import Case, Meshes, ReferenceValue, Values, column, reference_values_at
 
 EXACT = "exact, 16 digits"
 # name -> (EA, GA, EI, P, tip) of a cantilever of length 1 under a dead end load P across
@@ -164,12 +164,15 @@ def lee(level: int) -> Values:
     return found
 
 
-def _known_lee() -> dict[str, Known]:
+def _known_lee() -> dict[str, ReferenceValue]:
     """Return the reference values of Lee's frame by quantity."""
     known = {}
     for k, (_, P, u, v) in enumerate(LEE):
         # remaining shear: 1e-3 of the load with GA = EA/2.6, so 4e-9 here
-        known[f"P({k + 1})"], known[f"(u, v)({k + 1})"] = Known(P, 1e-3, 20000.0), Known((u, v), 1e-5, 120.0)
+        known[f"P({k + 1})"], known[f"(u, v)({k + 1})"] = (
+            ReferenceValue(P, 1e-3, 20000.0),
+            ReferenceValue((u, v), 1e-5, 120.0),
+        )
     return known
 
 
@@ -180,10 +183,10 @@ CASES = (
         "Cantilever rolled up by an end moment, one and two turns",
         "exact, circle",
         {
-            "tip(1)": Known((0.0, 0.0, 0.0), 1e-9, 10.0),
-            "energy(1)": Known(197.39208802178717, 1e-9, 197.4),
-            "tip(2)": Known((0.0, 0.0, 0.0), 1e-10, 1.0),
-            "energy(2)": Known(157.91367041742974, 1e-9, 157.9),
+            "tip(1)": ReferenceValue((0.0, 0.0, 0.0), 1e-9, 10.0),
+            "energy(1)": ReferenceValue(197.39208802178717, 1e-9, 197.4),
+            "tip(2)": ReferenceValue((0.0, 0.0, 0.0), 1e-10, 1.0),
+            "energy(2)": ReferenceValue(157.91367041742974, 1e-9, 157.9),
         },
         roll_up,
         Meshes("", "10 elements: constant strain is exact in each, round-off", None),
@@ -192,7 +195,7 @@ CASES = (
         "reissner",
         "Cantilever with stretch and shear, dead end load",
         EXACT,
-        {f"tip, {name}": Known(data[4], 1e-15, 1.0) for name, data in REISSNER.items()},
+        {f"tip, {name}": ReferenceValue(data[4], 1e-15, 1.0) for name, data in REISSNER.items()},
         reissner,
         STATIC_MESHES,
     ),
@@ -201,7 +204,7 @@ CASES = (
         "Elastica, dead end load",
         "exact, elliptic integrals, 17 digits",
         # remaining stretch and shear: of the order of P/EA and P/GA
-        {f"tip({load:g})": Known(tip, 2e-7 * load, 1.0) for load, tip in ELASTICA.items()},
+        {f"tip({load:g})": ReferenceValue(tip, 2e-7 * load, 1.0) for load, tip in ELASTICA.items()},
         elastica,
         STATIC_MESHES,
     ),
@@ -209,7 +212,7 @@ CASES = (
         "bend-45",
         "45-degree bend, Bathe and Bolourchi 1979, slenderness 10 to 10,000",
         "multiple shooting, 11 digits",
-        known_at("u", column(BEND, 1), 1e-9, 60.0),
+        reference_values_at("u", column(BEND, 1), 1e-9, 60.0),
         bend,
         Meshes("8 elements", "16 elements", 2),
     ),
@@ -226,7 +229,7 @@ CASES = (
         "follower",
         "Cantilever under a follower end load, Simo and Vu-Quoc 1986",
         "shooting from the loaded end, 12 digits (tests/support/shooting.py)",
-        known_at("u", FOLLOWER, 1e-9, 100.0),
+        reference_values_at("u", FOLLOWER, 1e-9, 100.0),
         follower,
         STATIC_MESHES,
     ),

@@ -9,10 +9,10 @@ import numpy as np
 from rigid import quaternions
 from rigid.inertia import Box, Cone, MassProperties
 from rodsim.model import Model
-from rodsim.papers import box, free_body
-from rodsim.papers.properties import AXIS
+from rodsim.papers import box_runs, free_body
+from rodsim.papers.property_tables import AXIS
 from rodsim.simulation import simulate
-from rodsim.validation.case import Case, Meshes, Table, Values, known_at, values_at
+from rodsim.validation.case import Case, Meshes, Table, Values, reference_values_at, values_at
 
 FREE = "exact, Jacobi's elliptic functions, 17 digits"
 # J = (6, 8, 3), Omega(0) = (10, 20, 20), R(0) = I: t -> quaternion
@@ -82,7 +82,7 @@ CASES = (
         "free-top",
         "Free asymmetric top, J = (6, 8, 3)",
         FREE,
-        known_at("q", ASYMMETRIC, 1e-15, 1.0),
+        reference_values_at("q", ASYMMETRIC, 1e-15, 1.0),
         partial(free, MassProperties(1.0, np.array([6.0, 8.0, 3.0])), (10.0, 20.0, 20.0), ASYMMETRIC),
         FREE_MESHES,
     ),
@@ -90,15 +90,15 @@ CASES = (
         "spinning-box",
         "Free box 5 x 2 x 1 near its middle axis",
         FREE,
-        known_at("q", box.EXACT, 1e-15, 1.0),
-        partial(free, Box(5.0, 2.0, 1.0, mass=12.0), (0.0, 5.0, 1.0), box.EXACT),
+        reference_values_at("q", box_runs.EXACT, 1e-15, 1.0),
+        partial(free, Box(5.0, 2.0, 1.0, mass=12.0), (0.0, 5.0, 1.0), box_runs.EXACT),
         FREE_MESHES,
     ),
     Case(
         "heavy-top",
         "Cone on its tip in steady precession",
         "exact",
-        known_at("centre", CONE, 1e-15, 0.075),
+        reference_values_at("centre", CONE, 1e-15, 0.075),
         cone,
         Meshes("em6, h = 0.002", "em6, h = 0.001", 6, 1e-6),
     ),
@@ -106,7 +106,7 @@ CASES = (
         "nutating-top",
         "Symmetrical top, nutation",
         "exact, elliptic quadrature, 17 digits",
-        known_at("centre", NUTATING, 1e-15, 1.0),
+        reference_values_at("centre", NUTATING, 1e-15, 1.0),
         nutating,
         Meshes("em6, h = 0.01", "em6, h = 0.005", 6, 1e-7),
     ),

@@ -183,7 +183,7 @@ def values_of_no_source():
 
 
 @pytest.mark.parametrize(("call", "argument"), ARGUMENTS)
-def test_what_is_not_of_the_kind_of_an_argument_is_refused_by_its_name(call, argument):
+def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
     make, good, kinds = CALLS[call]
     assert make(**good) is not None
 

@@ -21,16 +21,16 @@ from scipy.spatial.transform import Rotation
 import rodsim
 from rodsim import Box, Model, ModelError, Section, compare, equilibrium, plot, render, render_movie, simulate
 from rodsim.cli.main import main
-from rodsim.cli.messages import user_errors
+from rodsim.cli.messages import user_error_classes
 from rodsim.linear import Probe, Push, frequency_response
 from rodsim.results import UnknownName
 from rodsim.studies import StudyError, sweep
-from tests.support.damage import by_bytes
-from tests.support.own_kinds import Spring, Triangle
+from tests.support.damaged_files import by_bytes
 from tests.support.prepared import _beam
 from tests.support.results_sample import in_memory, sample_layout, write
 from tests.support.studies import SCENE
 from tests.support.two_bodies import CORD, CUBE, LINE, model
+from tests.support.user_kinds import Spring, Triangle
 
 X, Y, Z = np.eye(3)
 LAW = rodsim.SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
@@ -510,7 +510,7 @@ MISSING = {  # a module that is not installed, what needs it, its extra
 
 
 @pytest.mark.parametrize("module", MISSING)
-def test_what_needs_an_extra_that_is_not_installed_names_it(module, tmp_path, monkeypatch):
+def test_missing_extra_is_named(module, tmp_path, monkeypatch):
     call, words = MISSING[module]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
@@ -521,7 +521,7 @@ def test_what_needs_an_extra_that_is_not_installed_names_it(module, tmp_path, mo
 
 @pytest.mark.parametrize("command", ["run", "check", "audit", "info", "plot", "render", "export"])
 @pytest.mark.parametrize("what", [".", "..", "/dev/null", "/dev/zero", "fifo", "fifo.yaml", "no.yaml", ""])
-def test_what_is_no_file_is_refused_at_once(command, what, tmp_path, capsys, monkeypatch):
+def test_non_files_are_rejected_at_once(command, what, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
     os.mkfifo("fifo.yaml")
@@ -549,8 +549,8 @@ def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
 
 def test_every_user_error_is_a_class_of_its_own():
     bare = (Exception, ValueError, KeyError, RuntimeError, LookupError, TypeError, ArithmeticError)
-    assert not set(bare) & set(user_errors())
-    assert not any(issubclass(kind, user_errors()) for kind in bare)
+    assert not set(bare) & set(user_error_classes())
+    assert not any(issubclass(kind, user_error_classes()) for kind in bare)
 
 
 @pytest.mark.parametrize(

@@ -194,13 +194,13 @@ LIGHT = {  # what is done, and what it does without
         HEAVY - {"numpy", "scipy", "numba", "pydantic", "yaml"},
     ),
     # parts of the installation may be broken
-    "doctor": ("from rodsim.cli.main import main; import rodsim.doctor.examination", HEAVY),
+    "doctor": ("from rodsim.cli.main import main; import rodsim.doctor.health_checks", HEAVY),
     "tables of a notebook": (TABLES, {"plotly", "xarray", "pandas", "IPython", "matplotlib", "vtk"}),
 }
 
 
 @pytest.mark.parametrize("what", LIGHT)
-def test_what_is_quick_or_asked_of_a_broken_installation_imports_nothing_heavy(what, tmp_path):
+def test_quick_commands_import_no_heavy_module(what, tmp_path):
     code, heavy = LIGHT[what]
     command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
     where = {**os.environ, "PYTHONPATH": str(SCENES.parents[1])}

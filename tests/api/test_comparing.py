@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 from rigid import quaternions
 from rodsim import Box, MassProperties, Model, ModelError, Section, compare, simulate
 from rodsim.cli.main import main
-from rodsim.comparing.points import along
-from rodsim.comparing.times import Series, aligned, spline_error
+from rodsim.comparing.material_points import along
+from rodsim.comparing.time_alignment import Series, aligned, spline_error
 from rodsim.results import ResultError
 from rodsim.results.part_energies import energies_by_part
 from tests.support.studies import coloured
@@ -115,7 +115,7 @@ def test_between_nodes_a_rod_is_an_arc_of_constant_strain(turn):
     assert np.abs(quat[0] @ exact[1]) == pytest.approx(1.0, abs=1e-15)
 
 
-def test_interpolation_in_time_is_told_with_its_error():
+def test_comparison_reports_the_interpolation_error():
     spin = (0.0, 0.0, 9.0)
     shape = MassProperties(2.0, (0.3, 0.3, 0.3), center=(0.5, 0.0, 0.0))
     every, seldom = flying(spin=spin, shape=shape), flying(spin=spin, shape=shape, every=2)
@@ -174,7 +174,7 @@ def test_forces_of_joints_are_compared_at_outputs():
     assert not any(row.quantity == "joint wall, moment" for row in found.rows)
 
 
-def test_parts_that_do_not_match_are_told_of_both_files():
+def test_unmatched_parts_of_both_files_are_reported():
     with pytest.raises(
         ResultError, match=r"A \(one\) has body 'stone'; B \(two\) has body 'pebble'; give points"
     ):

@@ -13,7 +13,7 @@ import pytest
 from numba.core import event
 
 from rodsim.cli.main import main
-from rodsim.compiling.ahead import FAMILIES, compile_ahead
+from rodsim.compiling.ahead_of_time import FAMILIES, compile_ahead
 from tests.support import compiling
 from tests.support.processes import ROOT, said
 
@@ -37,7 +37,7 @@ def compiled(*tasks, processes=1):
     return found, {outcome.family: outcome for outcome in found.outcomes}
 
 
-def test_what_is_compiled_ahead_is_found_by_every_later_process(cache):
+def test_precompiled_kernels_are_found_by_later_processes(cache):
     _, found = compiled(compiling.quick)
     assert found["quick"].kernels > 0
     assert found["quick"].fault == ""
@@ -50,7 +50,7 @@ def test_what_is_compiled_ahead_is_found_by_every_later_process(cache):
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_process_that_dies_is_named_with_its_family_and_the_others_go_on(cache, processes):
+def test_dead_compiler_process_is_reported_and_others_continue(cache, processes):
     tasks = (compiling.is_killed, compiling.fails, compiling.ends, compiling.quick)
     found, by_name = compiled(*tasks, processes=processes)
     assert by_name["is_killed"].fault == "the process died (Killed)"
@@ -59,13 +59,13 @@ def test_a_process_that_dies_is_named_with_its_family_and_the_others_go_on(cache
     assert by_name["quick"].fault == ""
     assert by_name["quick"].kernels > 0
     assert {outcome.family for outcome in found.failed} == {"is_killed", "fails", "ends"}
-    assert found.not_kept == ""
+    assert found.not_cached_reason == ""
 
 
-def test_a_disk_that_becomes_full_is_told(cache):
+def test_compile_command_reports_a_full_disk(cache):
     found, by_name = compiled(compiling.on_a_full_disk)
     assert by_name["on_a_full_disk"].kernels > 0
-    assert found.not_kept == "File too large"
+    assert found.not_cached_reason == "File too large"
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -85,7 +85,9 @@ def replaced(monkeypatch):
     """Families of the command that are replaced by tasks."""
 
     def replace(*tasks):
-        monkeypatch.setattr("rodsim.compiling.ahead.FAMILIES", {task.__name__: task for task in tasks})
+        monkeypatch.setattr(
+            "rodsim.compiling.ahead_of_time.FAMILIES", {task.__name__: task for task in tasks}
+        )
 
     return replace
 
@@ -122,7 +124,7 @@ def test_the_last_line_says_how_many_how_long_and_where(cache, replaced, capsys)
         (["em", "--processes", "0"], "processes = 0 is too small; give at least 1"),
     ],
 )
-def test_what_cannot_be_compiled_is_refused(arguments, message, capsys):
+def test_compile_command_rejects_unknown_families(arguments, message, capsys):
     assert main(["compile", *arguments]) == 2
     assert message in capsys.readouterr().err
 
@@ -165,7 +167,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     ],
     ids=["no folder", "full disk", "read-only"],
 )  # fmt: skip
-def test_where_nothing_can_be_kept_nothing_is_compiled_and_it_is_said(code, variable, place, why, tmp_path):
+def test_compile_command_reports_an_unusable_cache(code, variable, place, why, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "empty").mkdir()
     (tmp_path / "locked").mkdir(mode=0o500)
@@ -183,7 +185,7 @@ def test_without_the_compiler_nothing_is_compiled(tmp_path):
     returned, out, err = ended(COMMAND, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert (returned, out) == (1, "")
     assert err == "rodsim: NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it\n"
-    code = "from rodsim.compiling.ahead import compile_ahead; print(*compile_ahead(['em'])[::3])"
+    code = "from rodsim.compiling.ahead_of_time import compile_ahead; print(*compile_ahead(['em'])[::3])"
     _, out, _ = ended(code, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert out == "[] NUMBA_DISABLE_JIT is set, nothing is compiled\n"
 

@@ -10,12 +10,12 @@ import pytest
 from rigid import quaternions
 from rigid.system import State
 from rodsim import Box, MassProperties, Material, Model, Result, Section, Sphere, audit, simulate
-from rodsim.results import ResultError, fields
+from rodsim.results import ResultError, color_fields
 from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, meshes, shapes
 from rodsim.results.drawing import Drawing
 from rodsim.results.export import export
-from tests.support.placed import triangles_of
-from tests.support.touching_models import ball_on_floor
+from tests.support.contact_models import ball_on_floor
+from tests.support.posed_shapes import triangles_of
 
 G, R = 9.81, 0.01
 PLANE, BALL = range(2)
@@ -89,16 +89,18 @@ def test_a_file_with_surfaces_is_read_exported_and_audited(tmp_path) -> None:
 def test_pressure_is_the_force_over_the_length_of_a_node() -> None:
     result = simulate(lying(), 1e-3, 1e-3, progress=False)
     drawing, none = Drawing(result.layout), np.zeros((result.layout.n_elements, 6))
-    shown = fields.values(fields.field_of("pressure", drawing), drawing, result.state(0), none, none)
+    shown = color_fields.values(
+        color_fields.field_of("pressure", drawing), drawing, result.state(0), none, none
+    )
     assert shown[:4] == pytest.approx(np.full(4, RUBBER.mass_per_length * G), rel=1e-5)
     assert np.isnan(shown[4:]).all()
     along = result.contact("rest").along("rod")[0]
     assert shown[:4] == pytest.approx(np.linalg.norm(along, axis=1), rel=1e-5)
-    assert "pressure" in fields.names(result.layout)
+    assert "pressure" in color_fields.names(result.layout)
     layout = ball_on_floor().build().layout
-    assert fields.names(layout) == ["speed", "contact"]
+    assert color_fields.names(layout) == ["speed", "contact"]
     with pytest.raises(ResultError, match="'pressure' is a quantity of rods"):
-        fields.field_of("pressure", Drawing(layout))
+        color_fields.field_of("pressure", Drawing(layout))
 
 
 # --- pictures

@@ -8,8 +8,8 @@ import pytest
 
 from rigid.errors import ModelError
 from rodsim import Friction, Material, Model, Section, Sphere
-from rodsim.building.contact_surfaces import law_of, loss_of
-from rodsim.parts.contact_entries import Pair, stiffness_of
+from rodsim.building.contact_surfaces import contact_law, contact_losses
+from rodsim.components.contacts import Pair, stiffness_of
 
 STEEL, RUBBER = Material(E=2e11, nu=0.3, density=7800), Material(E=1e6, nu=0.5, density=1000)
 
@@ -222,7 +222,7 @@ def test_which_pairs_meet(of, given, found):
     assert sorted((x.name, y.name) for x, y in pairs) == sorted(found)
 
 
-def test_what_sits_on_one_body_or_moves_only_as_it_is_told_does_not_meet():
+def test_surfaces_of_one_body_or_of_driven_frames_do_not_touch():
     model = scene()
     foot = model.add_sphere("foot", model.bodies["one"].at((0, 0, -0.1)), 0.01)
     post = model.add_sphere("post", model.ground.at((0, 0, 5)), 0.1)
@@ -250,16 +250,18 @@ def test_numbers_of_the_law_and_of_what_is_lost():
     own = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, damping=0.2, rest_speed=0.01,
               friction=Friction(0.4, 0.5, 7.0, rolling=0.3, drilling=0.1))  # fmt: skip
     (pair,) = own.pairs
-    assert law_of(own, pair).tolist() == [0, 3.0, 1.5, 0.0]
+    assert contact_law(own, pair).tolist() == [0, 3.0, 1.5, 0.0]
     b = (1 - 0.36) / (1 + 0.36)
-    assert loss_of(own, pair).tolist() == pytest.approx([b, 0.2, 0.01, 0.5, 0.4, 7.0, 0.1, 0.3, 1, 1, 1])
+    assert contact_losses(own, pair).tolist() == pytest.approx(
+        [b, 0.2, 0.01, 0.5, 0.4, 7.0, 0.1, 0.3, 1, 1, 1]
+    )
     assert (1 - b) / (1 + b) == pytest.approx(0.6**2)
     skin = Friction(1, anisotropy=(1, 2, 3))
     rod = model.add_contact("rod", model.rods["steel"], model.planes[FLOOR], friction=skin)
-    assert loss_of(rod, rod.pairs[0])[8:].tolist() == [1, 2, 3]
+    assert contact_losses(rod, rod.pairs[0])[8:].tolist() == [1, 2, 3]
     wall = model.add_contact("wall", model.spheres[ONE], model.planes[WALL], 5.0, law="barrier", reach=0.1)
-    assert law_of(wall, wall.pairs[0]).tolist() == [1, 5.0, 1.0, 0.1]
-    assert loss_of(wall, wall.pairs[0])[5] == 5.0
+    assert contact_law(wall, wall.pairs[0]).tolist() == [1, 5.0, 1.0, 0.1]
+    assert contact_losses(wall, wall.pairs[0])[5] == 5.0
 
 
 @pytest.mark.parametrize(
@@ -277,6 +279,6 @@ def test_numbers_of_the_law_and_of_what_is_lost():
 def test_a_law_as_a_text_is_its_three_coefficients(text, found):
     """With bristles as stiff as the linear term; a text with others asks for theirs, where there is friction."""
     own = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
-    assert law_of(own, own.pairs[0]).tolist() == [2, *found]
-    assert loss_of(own, own.pairs[0])[5] == max(found)
+    assert contact_law(own, own.pairs[0]).tolist() == [2, *found]
+    assert contact_losses(own, own.pairs[0])[5] == max(found)
     assert own.described()["law"] == own.law

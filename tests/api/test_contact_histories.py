@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from rodsim import Material, Model, Result, Section, Sphere, audit, report, simulate
-from rodsim.reporting.contacts import pressed
-from rodsim.results import ResultError, UnknownName, fields
+from rodsim.reporting.contacts import contact_curves
+from rodsim.results import ResultError, UnknownName, color_fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
+from tests.support.contact_models import ball_on_floor
 from tests.support.solids import COLLISIONS, LOST
-from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -65,7 +65,7 @@ def test_a_ball_at_rest_presses_with_its_weight():
     drawing, none = Drawing(result.layout), np.zeros((0, 6))
     found = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
     assert found == pytest.approx(np.tile([0, 0, m * G], (len(found), 1)), rel=1e-6)
-    assert fields.names(result.layout) == ["speed", "contact"]
+    assert color_fields.names(result.layout) == ["speed", "contact"]
 
 
 def test_a_model_without_contacts_has_no_field_of_them():
@@ -74,8 +74,8 @@ def test_a_model_without_contacts_has_no_field_of_them():
     plain = Drawing(model.build().layout)
     words = "'contact' is a quantity of contacts, and model 'ball' has none; give 'speed'"
     with pytest.raises(ResultError, match=words):
-        fields.field_of("contact", plain)
-    assert "contact" not in fields.names(plain.layout)
+        color_fields.field_of("contact", plain)
+    assert "contact" not in color_fields.names(plain.layout)
 
 
 def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_length():
@@ -161,19 +161,19 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     stored = again.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
     assert np.array_equal(stored, of_nodes)
     k = int(np.argmax(own.normal_force))
-    contact = fields.field_of("contact", drawing)
-    shown = fields.values(contact, drawing, result.state(k), strains[k], strains[k])
+    contact = color_fields.field_of("contact", drawing)
+    shown = color_fields.values(contact, drawing, result.state(k), strains[k], strains[k])
     assert shown == pytest.approx(np.linalg.norm(of_nodes[k], axis=1), rel=1e-6)
     assert audit(again).ok, audit(again).text()
 
 
-def test_report_plot_and_dataset_tell_of_contacts(tmp_path):
+def test_report_plot_and_dataset_include_contacts(tmp_path):
     result = run(crossing(friction=0.4), 0.01, 2e-4)
     own = result.contact("hit")
     page = report(result, tmp_path / "page.html").read_text("utf-8")
     assert '<section id="contacts"' in page
     assert "outputs at which it touches" in page
-    (told,) = pressed(result, np.arange(0, result.n_outputs, 5))
+    (told,) = contact_curves(result, np.arange(0, result.n_outputs, 5))
     assert np.array_equal(told.normal, own.normal_force[::5])
     assert np.array_equal(told.tangential, own.tangential_force[::5])
     assert np.array_equal(told.depth, own.depth[::5])

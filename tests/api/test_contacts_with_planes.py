@@ -11,7 +11,7 @@ from rodsim import Box, Material, Model, Result, Section, Sphere, audit, signals
 from rodsim.cli.main import main
 from rodsim.results import UnknownName
 from rodsim.scenes.model_from_scene import load
-from tests.support.touching_models import ball_on_floor
+from tests.support.contact_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -31,7 +31,7 @@ def lying(z: float = 0.02, **contact) -> Model:
 def touched(model: Model) -> list[list[int]]:
     """Frames of the plane and of what may touch it, of all interactions of contacts: a node of a rod for each element."""
     built = model.build()
-    of_contacts = [k for k, name in enumerate(built.other_names) if name.startswith("contact")]
+    of_contacts = [k for k, name in enumerate(built.interaction_names) if name.startswith("contact")]
     return built.system.others.frames[of_contacts, :2].tolist()
 
 
@@ -208,12 +208,12 @@ def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, 
         ("bodies", {"position": [0, 0, 0]}, "contact 'on': sphere 'ball' is 0.05 m inside of plane 'floor'"),
     ],
 )
-def test_a_scene_tells_its_line(tmp_path, key, change, words):
+def test_contact_error_names_the_line_of_the_scene(tmp_path, key, change, words):
     with pytest.raises(ValueError, match=rf"scene.yaml:\d+: .*{words}"):
         load(written(tmp_path, {**SCENE, key: [SCENE[key][0] | change]}))
 
 
-def test_a_name_of_two_surfaces_is_told(tmp_path):
+def test_duplicate_surface_name_is_rejected(tmp_path):
     section = {"type": "circular", "radius": 0.01, "material": "m"}
     data = SCENE | {
         "materials": {"m": {"E": 1e6, "nu": 0.3, "density": 1000}},

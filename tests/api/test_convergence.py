@@ -11,7 +11,7 @@ from rodsim.cli.main import main
 from rodsim.scenes import SceneError
 from rodsim.studies import StudyError, cheapest_scheme, converge, convergence
 from rodsim.studies.cases import Outcome
-from rodsim.studies.convergence import MOTION, Convergence, Refinement, SchemeChoice, plan_of, schemes_beside
+from rodsim.studies.convergence import MOTION, Convergence, Refinement, SchemeChoice, plan_of, scheme_variants
 from rodsim.studies.measures import MotionSamples
 from rodsim.studies.refinement import Choice, Plan, Run, choose, distance, series
 from tests.support.studies import base_of
@@ -100,7 +100,7 @@ def test_no_choice_does_three_times_the_work_that_is_needed(name, error):
 
 
 @pytest.mark.parametrize("name", ["both alike", "aslant"])
-def test_what_is_told_of_the_choice_is_its_error_by_mesh_and_by_step(name):
+def test_choice_reports_its_mesh_and_step_errors(name):
     choice, row, runs = chosen(name, 1e-4)
     m, s = runs.plan.factors(row)
     size = [np.linalg.norm(x, axis=1).max() for x in (runs.a, runs.b)]
@@ -227,7 +227,7 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
     assert 0.2 * found.choice.checked < error < found.choice.checked
 
 
-def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, capsys):
+def test_converge_prints_json_and_sets_the_exit_code(scene, tmp_path, capsys):
     command = f"converge {scene} --workers 0 --quiet --levels 3 -o {tmp_path / 'out'}".split()
     assert main([*command, "--error", "2e-3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -309,7 +309,7 @@ def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
     assert "none keeps to an error of 0.001" in nobody.text()
 
 
-def test_a_scheme_that_the_model_does_not_take_is_told_and_the_others_go_on(scene):
+def test_unsupported_scheme_is_reported_and_others_continue(scene):
     found = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
     assert found.best == "em"
     assert "inverse of the mass" in found.refused["GGL-EM"]
@@ -321,8 +321,8 @@ def test_a_scheme_that_the_model_does_not_take_is_told_and_the_others_go_on(scen
     ("own", "kin"),
     [("em", ("em", "em4", "em6", "em8")), ("em4-ggl", ("em-ggl", "em4-ggl", "em6-ggl", "em8-ggl"))],
 )
-def test_kin_of_a_scheme_has_other_orders(own, kin):
-    assert schemes_beside(own) == kin
+def test_scheme_variants_have_other_orders(own, kin):
+    assert scheme_variants(own) == kin
 
 
 def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
@@ -330,7 +330,7 @@ def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
     file.write_text(TWO_BARS)
     for own in ("em-d(0.8)", "EML"):
         with pytest.raises(StudyError, match="give the schemes to choose from"):
-            schemes_beside(own)
+            scheme_variants(own)
     with pytest.raises(StudyError, match="schemes is empty"):
         cheapest_scheme(file, [])
     with pytest.raises(SceneError, match="em5"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rodsim.cli.main import main
-from rodsim.doctor import examination, installed, probes
+from rodsim.doctor import health_checks, installed_packages, probes
 from rodsim.doctor import probe_processes as asking
 from rodsim.doctor.probe_processes import ask
 
@@ -31,7 +31,7 @@ def answered(monkeypatch, capsys):
 
     def found(answer=None):
         cache = ask("cache") if answer is None else answer
-        monkeypatch.setattr(examination, "ask", lambda x, *_, **__: cache if x == "cache" else answer or {})
+        monkeypatch.setattr(health_checks, "ask", lambda x, *_, **__: cache if x == "cache" else answer or {})
         code = main(["doctor", "--json"])
         return findings(capsys.readouterr().out, code)
 
@@ -84,7 +84,7 @@ def test_a_cache_on_a_full_disk_is_broken(tmp_path, monkeypatch, answered):
     assert (found["state"], found["data"]["fault"]) == (BROKEN, "File too large")
 
 
-def test_the_cache_of_other_versions_is_told_with_its_size(tmp_path, monkeypatch, answered):
+def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, answered):
     other = tmp_path / "rodsim" / "0123456789abcdef"
     other.mkdir(parents=True)
     (tmp_path / "rodsim").chmod(0o700)
@@ -110,7 +110,7 @@ PROBES = {
 
 
 @pytest.mark.parametrize("said", PROBES)
-def test_a_probe_that_crashes_hangs_fails_or_talks_is_told_in_words(said, tmp_path, monkeypatch):
+def test_doctor_reports_failed_probes(said, tmp_path, monkeypatch):
     (tmp_path / "failing.py").write_text(f"def main(arguments):\n    {PROBES[said]}\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(asking, "_PROBES", "failing")
@@ -210,8 +210,8 @@ def test_windows_is_said_to_be_not_supported(monkeypatch, answered):
 
 
 def test_a_check_that_fails_itself_does_not_end_the_report(monkeypatch, capsys):
-    monkeypatch.setattr(installed, "packages", lambda: 1 / 0)
-    monkeypatch.setattr(examination, "ask", lambda *_, **__: {})
+    monkeypatch.setattr(installed_packages, "packages", lambda: 1 / 0)
+    monkeypatch.setattr(health_checks, "ask", lambda *_, **__: {})
     assert main(["doctor"]) == 1
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err

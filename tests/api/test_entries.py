@@ -24,43 +24,43 @@ from rigid.interactions.drag import DRAG
 from rigid.system import Floats
 from rodsim import Friction, Model, SceneError
 from rodsim.cli.main import main
-from rodsim.parts.entry import (
+from rodsim.components.base import (
+    COMPONENT_TYPES,
     DIRECTION,
-    ENTRIES,
     NOT_NEGATIVE,
     POINT,
-    Asked,
-    Entry,
-    InteractionEntry,
+    CheckContext,
+    Component,
+    InteractionComponent,
     Poses,
     add,
     choice,
-    entry,
+    component,
+    parameter,
     register,
-    stated,
 )
-from rodsim.parts.model_parts import Anchor
+from rodsim.components.model_parts import Anchor
 from rodsim.results.distances import SURFACES
 from rodsim.scenes import schema
 
 
-@entry
-class BrakeEntry(InteractionEntry):
+@component
+class BrakeEntry(InteractionComponent):
     """A drag on the frame of a point, along or across a direction."""
 
-    key, word, many = "test_brakes", "test brake", "what slows points"
-    on: Anchor = stated(POINT, "where it slows")
-    rate: float = stated(NOT_NEGATIVE, "force over velocity [N s/m]")
-    along: Floats = stated(DIRECTION, "world direction of the axle [1]", (1.0, 0.0, 0.0))
-    turn: float | None = stated(NOT_NEGATIVE, "moment over rate; left out: none [N m s]", None)
-    side: str = stated(choice("both", "left"), "where its shoes are", "both")
+    key, word, list_description = "test_brakes", "test brake", "what slows points"
+    on: Anchor = parameter(POINT, "where it slows")
+    rate: float = parameter(NOT_NEGATIVE, "force over velocity [N s/m]")
+    along: Floats = parameter(DIRECTION, "world direction of the axle [1]", (1.0, 0.0, 0.0))
+    turn: float | None = parameter(NOT_NEGATIVE, "moment over rate; left out: none [N m s]", None)
+    side: str = parameter(choice("both", "left"), "where its shoes are", "both")
 
     @classmethod
-    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
         if values["rate"] == 0.0:
             raise ModelError(f"{asked.owner}: slows nothing; give a rate above 0")
 
-    def made(self, poses: Poses) -> list[Interaction]:
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
         frame = poses.frame_of(self.on)
         axis = poses.local(frame, self.along)
         numbers = np.concatenate([[self.rate], ((self.turn or 0.0) * np.outer(axis, axis)).ravel()])
@@ -70,7 +70,7 @@ class BrakeEntry(InteractionEntry):
 # a sphere or a plane alone
 pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.warnings.DoubtfulModelWarning")
 
-KINDS = [*ENTRIES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
+KINDS = [*COMPONENT_TYPES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
 
 PARTS: dict[str, Any] = yaml.safe_load("""
 materials: {m: {E: 1.0e+6, nu: 0.3, density: 1000}}
@@ -137,14 +137,16 @@ triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 def _brakes():
     register(BrakeEntry)
     yield
-    del ENTRIES[BrakeEntry.key]
+    del COMPONENT_TYPES[BrakeEntry.key]
 
 
-def item(kind: type[Entry]) -> dict[str, Any]:
+def item(kind: type[Component]) -> dict[str, Any]:
     """As it stands in a scene, with all fields."""
     found: dict[str, Any] = {"name": "it"}
     for own in kind.fields().values():
-        value = own.sort.choices[-1] if own.sort.word == "choice" else VALUES.get(own.sort.word)
+        value = (
+            own.value_type.choices[-1] if own.value_type.word == "choice" else VALUES.get(own.value_type.word)
+        )
         found[own.key] = {"a": ON_ROD, "b": "one"}.get(own.key, value)
     found |= FITTING.get(kind.key, {})
     return {key: value for key, value in found.items() if value is not None}
@@ -153,7 +155,7 @@ def item(kind: type[Entry]) -> dict[str, Any]:
 def scene(key: str, **other: Any) -> dict[str, Any]:
     """A scene of parts with one of them, some of its keys otherwise."""
     data = copy.deepcopy(PARTS)
-    given = {k: v for k, v in (item(ENTRIES[key]) | other).items() if v is not KeyError}
+    given = {k: v for k, v in (item(COMPONENT_TYPES[key]) | other).items() if v is not KeyError}
     data[key] = [*data.get(key, []), given]
     return data
 
@@ -167,8 +169,8 @@ def loaded(tmp_path, data: dict[str, Any]) -> Model:
 @pytest.mark.parametrize("key", KINDS)
 def test_an_entry_says_all_of_itself_in_the_schema(key):
     whole = schema.Scene.model_json_schema()
-    kind, own = ENTRIES[key], whole["$defs"][whole["properties"][key]["items"]["$ref"].split("/")[-1]]
-    assert whole["properties"][key]["description"] == kind.many
+    kind, own = COMPONENT_TYPES[key], whole["$defs"][whole["properties"][key]["items"]["$ref"].split("/")[-1]]
+    assert whole["properties"][key]["description"] == kind.list_description
     assert own["description"] == inspect.getdoc(kind)
     fields = {field.key: field for field in kind.fields().values()}
     assert list(own["properties"]) == ["name", *fields]
@@ -180,7 +182,7 @@ def test_an_entry_says_all_of_itself_in_the_schema(key):
 
 @pytest.mark.parametrize("key", KINDS)
 def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_path, key):
-    kind = ENTRIES[key]
+    kind = COMPONENT_TYPES[key]
     model = loaded(tmp_path, scene(key))
     made = getattr(model, kind.table)["it"]
     assert type(made) is kind
@@ -193,9 +195,9 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
     assert isinstance(model._repr_html_(), str)
     assert kind.plural in model._repr_html_() or kind.table == "joints"
     nodes = built.layout.rods[0].arclength
-    assert [s for s in made.stops(model.rods["wire"]) if np.abs(nodes - s).min() > 1e-12] == []
+    assert [s for s in made.required_nodes(model.rods["wire"]) if np.abs(nodes - s).min() > 1e-12] == []
     if ON_ROD in item(kind).values():
-        assert 0.4 in made.stops(model.rods["wire"])
+        assert 0.4 in made.required_nodes(model.rods["wire"])
     described = json.loads(json.dumps(built.layout.description))
     (told,) = [
         table["it"]
@@ -203,7 +205,7 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
         if isinstance(table, dict) and "it" in table and name != SURFACES
     ]
     if isinstance(told, dict):
-        words = {own.key: own.described_as for own in kind.fields().values()}
+        words = {own.key: own.result_key for own in kind.fields().values()}
         assert {words[key] for key in item(kind).keys() - {"name"}} <= told.keys()
     assert str(made.name) == "it"
 
@@ -211,20 +213,20 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
 @pytest.mark.parametrize("key", KINDS)
 def test_the_twin_holds_an_entry_or_says_why_not(tmp_path, key):
     model = loaded(tmp_path, scene(key))
-    made = getattr(model, ENTRIES[key].table)["it"]
+    made = getattr(model, COMPONENT_TYPES[key].table)["it"]
     twin = model.rigidified("wire")
-    moved = getattr(twin, ENTRIES[key].table).get("it")
-    along = any(x is model.rods["wire"] for x in made.held)
+    moved = getattr(twin, COMPONENT_TYPES[key].table).get("it")
+    along = any(x is model.rods["wire"] for x in made.references)
     assert (moved is None) == along
-    assert any(f"{ENTRIES[key].word} 'it'" in words for words in twin.left_out) == along
+    assert any(f"{COMPONENT_TYPES[key].word} 'it'" in words for words in twin.left_out) == along
     if moved is not None:
-        assert model.rods["wire"] not in [getattr(x, "part", x) for x in moved.held]
+        assert model.rods["wire"] not in [getattr(x, "part", x) for x in moved.references]
         twin.build()
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_what_is_missing_too_much_or_wrong_is_told_with_its_line(tmp_path, key):
-    kind = ENTRIES[key]
+def test_invalid_entries_are_reported_with_their_line(tmp_path, key):
+    kind = COMPONENT_TYPES[key]
     for own in kind.fields().values():
         if own.default is MISSING:
             with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': '{own.key}' is missing"):
@@ -240,12 +242,12 @@ def test_what_is_missing_too_much_or_wrong_is_told_with_its_line(tmp_path, key):
 
 @pytest.mark.parametrize("key", KINDS)
 def test_a_name_stands_once_among_all_with_which_it_could_be_mistaken(tmp_path, key):
-    kind = ENTRIES[key]
-    for other in ENTRIES.values():
+    kind = COMPONENT_TYPES[key]
+    for other in COMPONENT_TYPES.values():
         data = scene(key)
         data[other.key] = [*data.get(other.key, []), item(other)]
-        if other.table in (kind.table, *kind.namesakes):
-            assert kind.table in (other.table, *other.namesakes)
+        if other.table in (kind.table, *kind.tables_without_namesakes):
+            assert kind.table in (other.table, *other.tables_without_namesakes)
             with pytest.raises(SceneError, match=r":\d+: .* 'it': there is already a .* 'it'"):
                 loaded(tmp_path, data)
             model = loaded(tmp_path, scene(key))
@@ -261,7 +263,7 @@ def test_the_method_of_the_model_takes_what_the_entry_states(key):
     """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords; springs
     of all kinds have one method (tests/api/test_springs.py).
     """
-    kind = ENTRIES[key]
+    kind = COMPONENT_TYPES[key]
     (method,) = [
         value
         for name, value in vars(Model).items()
@@ -285,12 +287,14 @@ def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):
     assert main(["check", str(path)]) == 2
     assert "test brake 'it': slows nothing; give a rate above 0" in capsys.readouterr().err
     with pytest.raises(ModelError, match="another key"):
-        register(entry(type("Twice", (InteractionEntry,), {"key": BrakeEntry.key, "__annotations__": {}})))
+        register(
+            component(type("Twice", (InteractionComponent,), {"key": BrakeEntry.key, "__annotations__": {}}))
+        )
 
 
 def test_a_kind_that_is_gone_is_not_known_to_scenes(tmp_path):
     data = scene(BrakeEntry.key)
-    del ENTRIES[BrakeEntry.key]
+    del COMPONENT_TYPES[BrakeEntry.key]
     with pytest.raises(SceneError, match="the key 'test_brakes' is not known here"):
         loaded(tmp_path, data)
     register(BrakeEntry)

@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from rodsim import Box, Material, Model, Result, Section, audit, compare, signals, simulate
-from rodsim.comparing.operands import results_of
+from rodsim.comparing.operands import comparison_results
 from rodsim.results import ResultError
 from rodsim.results.writer import MemoryWriter
 from rodsim.scenes import SceneError, read_scene
-from rodsim.scenes.plain import scene_of
+from rodsim.scenes.scene_input import scene_of
 from rodsim.studies import sweep
-from tests.support.html_reading import Reader
+from tests.support.html_reader import Reader
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
 LONGEST = 300  # characters: three lines of a terminal
@@ -102,9 +102,9 @@ def test_a_model_is_compared_by_running_it_as_the_other_was(run):
     for found in (compare(falling(), run), compare(run, falling())):
         assert found.within(1e-12)
         assert len(found.points[0].t) == run.n_outputs == 11
-    first, second = results_of(falling(name="other"), run)
+    first, second = comparison_results(falling(name="other"), run)
     assert (first.layout.name, second) == ("other", run)
-    assert results_of(run, falling())[0] is run
+    assert comparison_results(run, falling())[0] is run
     assert np.array_equal(first.step, run.step)
     assert first.description["run"] == run.description["run"]
     other = Model("pushed", gravity=(0, 0, -1.62))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discretization.time.stepper import Stepper
-from discretization.time.turns import StoppedError, Turns, busy, others_run
+from discretization.time.thread_turns import StoppedError, ThreadTurns, busy_time, turn_released
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
 from tests.support.many_runs import DT
 from tests.support.prepared import _all_of
@@ -140,8 +140,8 @@ def test_python_runs_while_a_march_does(monkeypatch):
     assert max(inside) > 20
 
 
-def test_turns_are_one_at_a_time_but_where_they_are_given_away():
-    turns, here, most, together = Turns(), [], [0], threading.Barrier(2)
+def test_march_lock_admits_one_thread_unless_released():
+    turns, here, most, together = ThreadTurns(), [], [0], threading.Barrier(2)
 
     def run():
         with turns.one():
@@ -150,9 +150,9 @@ def test_turns_are_one_at_a_time_but_where_they_are_given_away():
                 most[0] = max(most[0], len(here))
                 time.sleep(0)
                 here.pop()
-                with others_run():
+                with turn_released():
                     time.sleep(0)
-            with others_run():
+            with turn_released():
                 together.wait(10.0)  # both are here at once
 
     threads = [threading.Thread(target=run) for _ in range(2)]
@@ -165,25 +165,25 @@ def test_turns_are_one_at_a_time_but_where_they_are_given_away():
     turns.stop()
     with pytest.raises(StoppedError), turns.one():
         pass
-    with others_run():  # in no turn
+    with turn_released():  # in no turn
         pass
 
 
-def test_a_clock_of_marches_stands_still_where_a_thread_waits_for_its_turn():
-    turns, free = Turns(1), threading.Event()
+def test_march_clock_excludes_waiting_for_the_lock():
+    turns, free = ThreadTurns(1), threading.Event()
 
     def hold():
         with turns.one():
             free.wait(10.0)
 
     with turns.one():
-        other, began, real = threading.Thread(target=hold), busy(), time.perf_counter()
+        other, began, real = threading.Thread(target=hold), busy_time(), time.perf_counter()
         other.start()
-        with others_run():
+        with turn_released():
             while other.is_alive() and not turns._lock.locked():
                 time.sleep(0.001)
             threading.Timer(0.3, free.set).start()
-        passed, whole = busy() - began, time.perf_counter() - real
+        passed, whole = busy_time() - began, time.perf_counter() - real
     other.join()
     assert whole > 0.2
     assert passed < whole - 0.2

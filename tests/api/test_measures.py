@@ -15,7 +15,7 @@ from discretization.system import fingerprint
 from rigid import quaternions
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
 from rodsim import Result, simulate
-from tests.support.arrays import everything, free_rod, make_state, make_system
+from tests.support.array_systems import everything, free_rod, make_state, make_system
 from tests.support.completeness import DT, MODELS
 
 

@@ -45,15 +45,15 @@ from rodsim import (
     simulate,
     steady_rotation,
 )
+from rodsim._compat import OLD_NAMES, accept_old_arguments, new_command_line
 from rodsim.cli.main import main, parser
+from rodsim.components.base import Component
+from rodsim.components.model_description import description
 from rodsim.linear import Probe, Push, frequency_response, state_space
 from rodsim.mechanics import integrate, rotating_body
-from rodsim.old_names import OLD_NAMES, accept_old_arguments, new_command_line
-from rodsim.parts.entry import Entry
-from rodsim.parts.model_description import description
+from rodsim.scenes.deprecated_keys import new_path
 from rodsim.scenes.equilibrium_settings import equilibrium_settings
 from rodsim.scenes.model_from_scene import loaded_from
-from rodsim.scenes.old_words import new_path
 from rodsim.scenes.reading import parse
 
 HARD, DAMPER = SpringLaw.polynomial((0.0, 3.0, 0.0, 1.0)), SpringLaw.polynomial((0.0, 0.5))
@@ -345,7 +345,7 @@ def example(table, key):
 def alike(a, b):
     if isinstance(a, Result):
         return isinstance(b, Result) and a.path == b.path and np.array_equal(a.t, b.t)
-    if isinstance(a, Entry):
+    if isinstance(a, Component):
         return type(a) is type(b) and a.described() == b.described()
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b, equal_nan=True)

@@ -8,9 +8,9 @@ from rigid.system import State
 from rodsim import render, render_movie
 from rodsim.results import COLUMNS, Layout, MemoryWriter, labels
 from rodsim.results.camera import plane_of_motion, upward, view_direction
+from rodsim.results.equilibrium_text import OutputLabels
 from rodsim.results.layout import BodyLayout
-from rodsim.results.stage import Stage
-from rodsim.results.static_words import Clock
+from rodsim.results.view_setup import ViewSetup
 
 Z = np.array([0.0, 0.0, 1.0])
 NONE = np.zeros((0, 3))
@@ -100,7 +100,7 @@ def pendulums(statics=None, faces=False):
 
 def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_colours():
     result = pendulums()
-    stage = Stage(result, (320, 200), None, None, False, None, [0, 6])
+    stage = ViewSetup(result, (320, 200), None, None, False, None, [0, 6])
     camera = stage.camera([0, 6])
     vertices, owner = stage.shape.place(result.state(6)), stage.shape.owner
     colors = stage.colors(0.6, 0.0, overlaid=False)
@@ -119,7 +119,7 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
 
 def test_markers_of_bodies_turn_with_them():
     result = pendulums()
-    stage = Stage(result, (320, 200), None, None, False, None)
+    stage = ViewSetup(result, (320, 200), None, None, False, None)
     first, last = (stage.shape.place(result.state(i)) for i in (0, 6))
     quat = result.state(6).quat[1:2]
     own = stage.shape.owner == 0
@@ -130,12 +130,12 @@ def test_markers_of_bodies_turn_with_them():
 
 def test_bodies_with_a_surface_have_no_marker():
     result = pendulums(faces=True)
-    stage = Stage(result, (320, 200), None, None, False, None)
+    stage = ViewSetup(result, (320, 200), None, None, False, None)
     assert len(stage.shape.faces) == 2
 
 
 def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():
-    stage = Stage(pendulums(), (320, 200), None, None, False, None)
+    stage = ViewSetup(pendulums(), (320, 200), None, None, False, None)
     assert abs(stage.camera([0, 3, 6]).axes[0, 2]) > 0.95
     assert abs(stage.camera([3]).axes[0, 2]) > 0.95  # of one output, too
 
@@ -162,6 +162,6 @@ def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
 
 
 def test_what_is_said_between_outputs_lies_on_a_straight_line():
-    clock = Clock(np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 1.0]), "load factor", "")
+    clock = OutputLabels(np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 1.0]), "load factor", "")
     assert clock.words(2.0, 2) == "load factor = 1.50"
     assert clock.span(0.0, 3.0, 1) == "load factor = 0.0 to 1.0"

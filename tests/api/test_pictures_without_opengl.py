@@ -39,10 +39,10 @@ print(repr(opengl.window_class()), [str(own.message) for own in said if "matplot
 @pytest.fixture
 def hidden(monkeypatch):
     """VTK seems to be unable to draw."""
-    monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
-    rendering._drawn_plainly.cache_clear()
+    monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
+    rendering._must_use_matplotlib.cache_clear()
     yield
-    rendering._drawn_plainly.cache_clear()
+    rendering._must_use_matplotlib.cache_clear()
 
 
 @pytest.fixture

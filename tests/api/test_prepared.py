@@ -7,9 +7,9 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.multifrontal_selection import number_for_solver
 from discretization.assembly.numbering import BAND_LIMIT
-from discretization.memo import words_of
+from discretization.memoization import content_key
 from rodsim import (
     Box,
     Material,
@@ -22,16 +22,16 @@ from rodsim import (
     simulate,
     simulate_many,
 )
-from rodsim.parts.changes import fields_of
-from rodsim.parts.entry import ENTRIES
+from rodsim.components.base import COMPONENT_TYPES
+from rodsim.components.parameter_changes import fields_of
 from rodsim.studies import sweep
-from tests.support.alike_models import bars
 from tests.support.completeness import DT
 from tests.support.prepared import CASES, MODELS, _all_of, _another, _beam, _fresh
+from tests.support.similar_models import bars
 
 
 def test_every_number_of_every_kind_of_entries_is_in_a_case():
-    asked = {(key, field) for key, kind in ENTRIES.items() for field in fields_of(kind)}
+    asked = {(key, field) for key, kind in COMPONENT_TYPES.items() for field in fields_of(kind)}
     assert asked <= CASES.keys() | {("joints", "pitch")}
     assert {("gravity", "")} | {
         ("bodies", x) for x in ("velocity", "angular_velocity", "shape")
@@ -54,7 +54,7 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
     model, before = _fresh(name, path, None, monkeypatch)
     if name not in PREPARED:
         PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
-        AS_PREPARED[name] = words_of((PREPARED[name]._kept.built.system,))
+        AS_PREPARED[name] = content_key((PREPARED[name]._kept.built.system,))
         AS_BEFORE[name] = _all_of(simulate(model, 2 * DT, DT))
     value = _another(before, which[1])
     refused, fresh = "", None
@@ -72,7 +72,7 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
     assert _all_of(PREPARED[name].run({path: value})) == expected
     # and the next run knows nothing of it
     assert _all_of(PREPARED[name].run()) == as_before
-    assert words_of((PREPARED[name]._kept.built.system,)) == AS_PREPARED[name]
+    assert content_key((PREPARED[name]._kept.built.system,)) == AS_PREPARED[name]
 
 
 @pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.3, 1.0, 0.2)], ids=["in a plane", "in space"])
@@ -332,13 +332,13 @@ def test_numberings_that_are_kept_are_those_of_the_system(name, monkeypatch):
         others["lumped"] = system.with_rods(system.rods.lumped())
     if len(joints.kind):
         others["a joint less"] = system._replace(constraints=joints.chosen(np.arange(len(joints.kind) - 1)))
-    assert number_for_steps(others["heavier"]).frame is number_for_steps(system).frame
+    assert number_for_solver(others["heavier"]).frame is number_for_solver(system).frame
     for own, hidden in itertools.product((system, *others.values()), (False, True)):
-        first, second = (number_for_steps(own, BAND_LIMIT, hidden) for _ in range(2))
+        first, second = (number_for_solver(own, BAND_LIMIT, hidden) for _ in range(2))
         assert first.handle != second.handle
         with monkeypatch.context() as alone:
-            alone.setattr("discretization.memo._structures", OrderedDict())
-            made = number_for_steps(own._replace(), BAND_LIMIT, hidden)
+            alone.setattr("discretization.memoization._structures", OrderedDict())
+            made = number_for_solver(own._replace(), BAND_LIMIT, hidden)
         for one, other in zip(_arrays(second), _arrays(made), strict=True):
             assert one.tobytes() == other.tobytes()
 

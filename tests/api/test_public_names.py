@@ -10,7 +10,7 @@ import types
 import pytest
 
 import rodsim
-from tests.support.surface import MODULES, public_names
+from tests.support.public_interface import MODULES, public_names
 
 LAZY = [name for name in MODULES if "lazy_names(" in inspect.getsource(importlib.import_module(name))]
 

@@ -10,13 +10,13 @@ from rodsim.cli.main import main
 from rodsim.linear import mode_shapes
 from rodsim.reporting import thinning as thinned
 from rodsim.reporting.embedded_data import packed, script_json, unpacked
-from rodsim.reporting.joints import carried
+from rodsim.reporting.joints import joint_loads
 from rodsim.reporting.motion import motion
 from rodsim.reporting.strain_extremes import extremes
 from rodsim.reporting.surfaces import coarse_bodies
 from rodsim.reporting.thinning import thinning
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
-from tests.support.html_reading import Reader
+from tests.support.html_reader import Reader
 from tests.support.reports import NASTY, model
 from tests.support.results_sample import long_rod, sample_layout, write
 from tests.support.statics_models import cantilever, section
@@ -79,7 +79,7 @@ def test_positions_in_the_page_are_those_of_the_result(hung, page):
     assert bending[:, : n + 1] == pytest.approx(K2, rel=1e-5, abs=1e-8)
 
 
-def test_what_is_written_of_the_model_are_its_numbers(hung, page):
+def test_report_lists_the_model_parameters(hung, page):
     text = Reader(page).text
     for words in (
         "box 1 (0.001667, 0.004167, 0.004167) (1.1, 0, 0) 0.2 × 0.1 × 0.1",
@@ -134,7 +134,7 @@ def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):
         size = np.linalg.norm(joint.force, axis=1).max()
         assert f"{name} {joint.kind} {size:.5g}" in text
     some = np.array([0, 3, 30])
-    for found in carried(hung, some):
+    for found in joint_loads(hung, some):
         expected = np.linalg.norm(hung.joint(found.name).moment, axis=1)[some]
         assert found.moment == pytest.approx(expected, abs=1e-12)
 
@@ -219,7 +219,7 @@ def test_arrays_come_back_and_scripts_cannot_be_ended():
     assert json.loads(text) == {"a": NASTY, "b": None}
 
 
-def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
+def test_report_command_overwrites_only_if_requested(hung, capsys):
     page = hung.path.with_name("command.html")
     assert main(["report", str(hung.path), "-o", str(page)]) == 0
     assert "MB" in capsys.readouterr().out
@@ -234,7 +234,7 @@ def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
 def test_a_page_that_cannot_be_finished_leaves_the_old_one(hung, tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("old")
     monkeypatch.setattr(
-        "rodsim.results.whole_file.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
+        "rodsim.results.atomic_write.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
     )
     with pytest.raises(OSError, match="No space left"):
         report(hung, tmp_path / "a.html")
@@ -261,7 +261,7 @@ def test_the_scene_and_the_versions_are_kept_by_the_file_and_shown(tmp_path):
     assert f"numpy {np.__version__} {np.__version__}" in Reader(page).text
 
 
-def test_a_run_goes_on_under_other_versions_and_comments(tmp_path):
+def test_run_resumes_with_other_versions_and_comments(tmp_path):
     scene, result = tmp_path / "drop.yaml", tmp_path / "drop.vtkhdf"
     scene.write_text(SCENE)
     assert main(["run", str(scene), "--quiet"]) == 0

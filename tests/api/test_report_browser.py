@@ -146,7 +146,7 @@ def test_every_chart_is_drawn_and_follows_the_slider(opened):
     assert totals == pytest.approx(result.energy["total"], rel=1e-5)
 
 
-def test_nothing_was_asked_for_and_nothing_went_wrong(opened):
+def test_page_makes_no_requests_and_logs_no_errors(opened):
     page, _, said, asked = opened
     slide(page, 5)
     assert said == []

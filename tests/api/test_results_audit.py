@@ -16,7 +16,7 @@ from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.outputs import stacked
 from rodsim.results.tabulate import tabulate
 from rodsim.results.verdicts import ROUND_OFF
-from tests.support.arrays import make_state, make_system
+from tests.support.array_systems import make_state, make_system
 
 MASS, SPEED = 2.0, 3.0
 

@@ -90,7 +90,7 @@ def test_a_method_has_the_arguments_of_its_function(name):
 
 
 @pytest.mark.parametrize("name", MAKES)
-def test_what_is_no_result_is_refused_by_its_value_and_a_path_without_a_file_is_not_found(name, tmp_path):
+def test_non_results_and_missing_paths_are_rejected(name, tmp_path):
     function = getattr(rodsim, name)
     files = {"export": "a.pvd", "report": "a.html", "render_movie": "a.gif"}
     target = [tmp_path / files[name]] if name in files else []
@@ -121,6 +121,6 @@ NO_MODEL = [
 
 @pytest.mark.parametrize("name", TAKES_A_MODEL)
 @pytest.mark.parametrize(("given", "words"), NO_MODEL)
-def test_what_is_no_model_is_refused_with_how_to_get_one(name, given, words):
+def test_non_models_are_rejected(name, given, words):
     with pytest.raises(ModelError, match=words):
         TAKES_A_MODEL[name](given)

@@ -98,7 +98,7 @@ def test_later_times_ground_and_labels_add_ink(result):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_is_nearer_is_seen_whatever_is_drawn_first(engine):
+def test_nearer_surfaces_hide_farther_ones_in_any_order(engine):
     near, far = ((0.3, 0.1, 0.3), (0, -0.5, 0), 1.0), ((1.0, 0.1, 1.0), (0, 0.5, 0), 0.0)
     orders = (near, far), (far, near)
     seen = [drawn(boxes(*order), view="front", engine=engine, color="speed") for order in orders]
@@ -219,7 +219,7 @@ def test_named_views_look_from_where_they_say(name, gravity, expected, right):
 
 
 def test_missing_opengl_is_said_with_its_cure(result, monkeypatch):
-    monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
+    monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
     with pytest.raises(RuntimeError, match="apt-get install libegl1"):
         render(result, size=SMALL, engine="opengl")
     assert inked(render(result, size=SMALL)) > 0.02  # painted instead

@@ -9,9 +9,9 @@ import pytest
 
 from rodsim import Box, Material, Model, Result, Section, simulate
 from rodsim.cli.main import main
-from rodsim.results import recomputed
+from rodsim.results import audit_recomputation
 from rodsim.results.audit import audit
-from rodsim.results.columns import COLUMNS
+from rodsim.results.audit_columns import COLUMNS
 from rodsim.results.drawing import POINT_ARRAYS
 from tests.support.results_sample import without_digests
 
@@ -97,7 +97,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_what_does_not_belong_to_its_state_is_named(what, tampered, capsys):
+def test_audit_names_inconsistent_fields(what, tampered, capsys):
     name, change, part, number, output = TAMPERED[what]
     assert main(["audit", str(tampered(name, change)), "--json"]) == 4
     found = json.loads(capsys.readouterr().out)
@@ -134,9 +134,9 @@ def test_energies_of_springs_are_looked_at_to_round_off(twist):
     assert [(d.part, d.what, d.output) for d in differences] == [("table", "spring", 3)]
 
 
-@pytest.mark.parametrize("block", [1, recomputed.BLOCK])
+@pytest.mark.parametrize("block", [1, audit_recomputation.BLOCK])
 def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
-    monkeypatch.setattr(recomputed, "BLOCK", block)
+    monkeypatch.setattr(audit_recomputation, "BLOCK", block)
     result = simulate(everything_moves(), 0.05, 0.01)
     assert audit(result).ok
     assert audit(result).recomputed
@@ -146,7 +146,7 @@ def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
 
 def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
     whole = audit(Result.load(sound))
-    monkeypatch.setattr(recomputed, "BLOCK", 1)
+    monkeypatch.setattr(audit_recomputation, "BLOCK", 1)
     parts = audit(Result.load(sound))
     for field, value in vars(whole).items():
         close = pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value

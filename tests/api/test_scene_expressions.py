@@ -106,7 +106,7 @@ NO_ARITHMETIC = {  # why, and of what
 @pytest.mark.parametrize(
     ("text", "why"), [(text, why) for why in NO_ARITHMETIC for text in NO_ARITHMETIC[why]]
 )
-def test_what_is_no_arithmetic_is_refused(text, why, changed):
+def test_expressions_reject_non_arithmetic(text, why, changed):
     with pytest.raises(SceneError, match=why) as caught:
         changed("NUMBER", json.dumps(f"={text}"), NUMBER)
     assert caught.value.problems[0][1] == 2
@@ -233,7 +233,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "old", "new", "line", "words"), WRONG)
-def test_a_wrong_expression_or_place_is_told_with_its_line(text, old, new, line, words, changed):
+def test_wrong_expression_or_placement_is_reported_with_its_line(text, old, new, line, words, changed):
     with pytest.raises(SceneError, match=words) as caught:
         changed(old, new, text)
     assert caught.value.problems[0][1] == line

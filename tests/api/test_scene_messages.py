@@ -8,18 +8,18 @@ import pytest
 
 from rodsim import Material, Model, Section, Sphere
 from rodsim.cli.main import main
-from rodsim.cli.scene_words import in_scene_words
-from rodsim.parts.entry import ENTRIES
-from rodsim.scenes.entries import schema_of
+from rodsim.cli.scene_advice import in_scene_terms
+from rodsim.components.base import COMPONENT_TYPES
+from rodsim.scenes.components import schema_of
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.reading import parse
 
 ROOT = Path(__file__).parents[2]
 WITH_SYNONYMS = [
     (kind, field, word, choice)
-    for kind in ENTRIES.values()
+    for kind in COMPONENT_TYPES.values()
     for field, own in kind.fields().items()
-    for word, choice in own.sort.synonyms.items()
+    for word, choice in own.value_type.synonyms.items()
 ]
 
 SCENE = """
@@ -60,8 +60,8 @@ def test_a_scene_with_synonyms_is_the_scene_with_the_canonical_words():
 @pytest.mark.parametrize(("kind", "field", "word", "choice"), WITH_SYNONYMS)
 def test_a_synonym_stands_for_a_choice_in_the_published_schema_too(kind, field, word, choice):
     own = kind.fields()[field]
-    assert choice in own.sort.choices
-    assert word not in own.sort.choices
+    assert choice in own.value_type.choices
+    assert word not in own.value_type.choices
     listed = schema_of(kind).model_json_schema()["properties"][own.key]["enum"]
     assert {word, choice} <= set(listed)
     assert kind.canonical({field: word, "kind": word, "b": "ground"})[field] == choice
@@ -123,7 +123,7 @@ def templates():
 def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
     found = list(templates())
     assert sum(bool(PYTHON.search(text)) for _, text in found) > 20  # there is something to translate
-    left = [(where, in_scene_words(text)) for where, text in found if PYTHON.search(in_scene_words(text))]
+    left = [(where, in_scene_terms(text)) for where, text in found if PYTHON.search(in_scene_terms(text))]
     assert left == []
 
 
@@ -142,4 +142,4 @@ IN_SCENES = [
 
 @pytest.mark.parametrize(("python", "scene"), IN_SCENES)
 def test_advice_of_python_becomes_that_of_scenes(python, scene):
-    assert in_scene_words(python) == scene
+    assert in_scene_terms(python) == scene

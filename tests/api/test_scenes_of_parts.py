@@ -173,7 +173,7 @@ POINTS = {  # what asks for points, and what it is called
 
 
 @pytest.mark.parametrize("plural", POINTS)
-def test_ends_that_cannot_be_are_told_with_their_line_and_object(plural, tmp_path, capsys):
+def test_invalid_ends_are_reported_with_line_and_object(plural, tmp_path, capsys):
     """Beside a spring of the same name: the ground, which is no point; and one node twice, which the built model refuses."""
     who, given = POINTS[plural]
     text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import rodsim.model  # noqa: F401  # whose entries the schema has
-from rodsim.parts.entry import ENTRIES
-from rodsim.scenes.entries import schema_of, singular
+from rodsim.components.base import COMPONENT_TYPES
+from rodsim.scenes.components import schema_of, singular
 from rodsim.scenes.schema import Scene
 
 SCHEMA = Scene.model_json_schema()
@@ -27,10 +27,10 @@ def test_a_name_of_the_schema_is_words_in_the_singular_and_says_what_it_is(name)
     assert [w for w in words if re.search(r"(ie|[^sui]s)$", w.lower()) and w not in ("Pieces",)] == []
 
 
-@pytest.mark.parametrize("key", sorted(ENTRIES))
+@pytest.mark.parametrize("key", sorted(COMPONENT_TYPES))
 def test_the_schema_of_an_entry_is_called_by_its_key_in_the_singular(key):
-    one = schema_of(ENTRIES[key]).__name__.removesuffix("Scene").lower()
-    assert one in (key.replace("_", "").removesuffix("s"), ENTRIES[key].word.replace(" ", ""))
+    one = schema_of(COMPONENT_TYPES[key]).__name__.removesuffix("Scene").lower()
+    assert one in (key.replace("_", "").removesuffix("s"), COMPONENT_TYPES[key].word.replace(" ", ""))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rodsim import Box, Model, SpringLaw, simulate
-from rodsim.parts.entries import SpringEntry, TorsionEntry
-from rodsim.parts.force_entries import LawEntry
+from rodsim.components.forces import NonlinearSpring
+from rodsim.components.model_data import Spring, TorsionSpring
 
 LAW = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
 AXIS = {"axis": (0, 0, 1)}
@@ -25,19 +25,19 @@ LINEAR = {**K, **C, "length": 0.2}
 @pytest.mark.parametrize(
     ("given", "kind", "fields"),
     [
-        (K, SpringEntry, {**K, "length": None, "damping": 0.0}),
-        (LINEAR, SpringEntry, LINEAR),
-        (C, SpringEntry, {**C, "stiffness": 0.0}),
-        ({**K, **TURN}, TorsionEntry, {**K, "damping": 0.0, "angle": 0.0}),
-        ({**K, **C, "angle": 0.1, **TURN}, TorsionEntry, {**K, **C, "angle": 0.1}),
-        ({"law": LAW}, LawEntry, {"law": LAW, "damping": None, "of": "length", "axis": None}),
-        ({"damping": LAW}, LawEntry, {"law": None, "damping": LAW, "of": "length"}),
+        (K, Spring, {**K, "length": None, "damping": 0.0}),
+        (LINEAR, Spring, LINEAR),
+        (C, Spring, {**C, "stiffness": 0.0}),
+        ({**K, **TURN}, TorsionSpring, {**K, "damping": 0.0, "angle": 0.0}),
+        ({**K, **C, "angle": 0.1, **TURN}, TorsionSpring, {**K, **C, "angle": 0.1}),
+        ({"law": LAW}, NonlinearSpring, {"law": LAW, "damping": None, "of": "length", "axis": None}),
+        ({"damping": LAW}, NonlinearSpring, {"law": None, "damping": LAW, "of": "length"}),
         (
             {"law": LAW, "damping": LAW, "along": "axis", **AXIS},
-            LawEntry,
+            NonlinearSpring,
             {"damping": LAW, "of": "displacement"},
         ),
-        ({"law": LAW, **TURN}, LawEntry, {"law": LAW, "of": "angle"}),
+        ({"law": LAW, **TURN}, NonlinearSpring, {"law": LAW, "of": "angle"}),
     ],
 )
 def test_a_spring_is_of_the_kind_that_its_arguments_say(given, kind, fields):

@@ -12,7 +12,7 @@ from rodsim.cli.main import main
 from rodsim.studies import StudyError, sweep
 from rodsim.studies.cases import Outcome
 from rodsim.studies.refinement import cheapest, series
-from rodsim.studies.study_results import Folder
+from rodsim.studies.study_results import StudyFolder
 from tests.support.studies import SCENE, coloured, written
 
 
@@ -29,7 +29,7 @@ def here(base, parameters, *measures, **more):
 # --- cases
 
 
-def test_a_failed_case_is_told_and_the_others_go_on():
+def test_failed_case_is_reported_and_others_continue():
     def f(x):
         if x == 2:
             raise ValueError(f"x is {x}")
@@ -233,19 +233,19 @@ def test_every_line_of_a_journal_is_json_and_those_that_were_written_with_nan_ar
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-def test_a_full_disk_is_told_with_the_name_of_the_journal_and_gives_the_folder_free(tmp_path):
-    home = Folder(tmp_path)
+def test_full_disk_is_reported_and_the_folder_is_unlocked(tmp_path):
+    home = StudyFolder(tmp_path)
     home._file = open("/dev/full", "a", encoding="utf-8")  # noqa: SIM115
     told = r"No space left on device: '.*cases.jsonl'"
     with pytest.raises(OSError, match=told):
         home.add(Outcome(0, "one", {"y": 1.0}), {"x": 1})
     with pytest.raises(OSError, match=told):
         home.close()
-    Folder(tmp_path).close()
+    StudyFolder(tmp_path).close()
 
 
 def test_two_writers_do_not_share_a_folder(tmp_path):
-    home = Folder(tmp_path)
+    home = StudyFolder(tmp_path)
     with pytest.raises(BlockingIOError, match="is being written"):
         here(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path)
     home.close()

@@ -18,11 +18,11 @@ from distributed.utils import get_mp_context
 from rodsim import Result
 from rodsim.cli.main import main
 from rodsim.studies import StudyError, StudyStopped, Sweep, sweep, workers
-from rodsim.studies.bases import FunctionBase
+from rodsim.studies.case_keys import program
 from rodsim.studies.cases import Case, Recipe, pack, run_batch, run_packed
-from rodsim.studies.keys import program
-from rodsim.studies.sweeping import read_study
-from tests.support.deadly_cases import deadly, troubled
+from rodsim.studies.study_runner import read_study
+from rodsim.studies.study_targets import FunctionTarget
+from tests.support.crashing_cases import deadly, troubled
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
@@ -40,7 +40,7 @@ def listening(x):
     return {"ports": ports, "threads": float(os.environ["OMP_NUM_THREADS"])}
 
 
-def test_own_workers_listen_on_no_port_and_use_one_thread_each(monkeypatch):
+def test_local_workers_use_no_port_and_one_thread(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     me = psutil.Process()
     before = sum(c.status == psutil.CONN_LISTEN for c in me.net_connections("inet"))
@@ -55,7 +55,7 @@ def test_a_worker_with_another_program_refuses():
 
 
 @pytest.mark.slow
-def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_told(tmp_path):
+def test_cases_of_killed_workers_are_rescheduled_and_failures_reported(tmp_path):
     found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
     table = found.frame
     assert len(list(tmp_path.glob("death*"))) == 1
@@ -147,7 +147,7 @@ class Restarted:
 
 
 def test_cases_of_a_lost_scheduler_are_run_by_the_next_and_each_counts_once():
-    recipe = Recipe(FunctionBase(lambda x: {"y": x}, {}), {}, program())
+    recipe = Recipe(FunctionTarget(lambda x: {"y": x}, {}), {}, program())
     cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(6)]
     restarted, outcomes = Restarted(), []
     workers.run_cases(restarted, recipe, cases, outcomes.append)
@@ -159,7 +159,7 @@ def test_cases_of_a_lost_scheduler_are_run_by_the_next_and_each_counts_once():
         workers.run_cases(Restarted(for_good=True), recipe, cases, outcomes.append)
 
 
-def test_a_scheduler_that_does_not_answer_or_has_workers_of_its_own_is_told(monkeypatch):
+def test_unresponsive_scheduler_is_reported(monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 0.1)
     with pytest.raises(StudyStopped, match=r"no scheduler answers at .tcp://127\.0\.0\.1:1"):
         sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", progress=False)
@@ -180,7 +180,7 @@ def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monk
         time.sleep(2.0 if x == 1 else 0.0)
         return {"y": x}
 
-    recipe = Recipe(FunctionBase(case, {}), {}, program(), limit=0.1)
+    recipe = Recipe(FunctionTarget(case, {}), {}, program(), limit=0.1)
     cases = [Case(k, f"k{k}", "", {"x": k}) for k in range(3)]
     outcomes, usable = run_packed(pack(recipe), pack(cases), frozenset())
     assert [outcome.error for outcome in outcomes] == ["", "it took longer than the limit of 0.1 s"]

@@ -4,7 +4,7 @@ import pytest
 
 from rodsim import Model, simulate
 from rodsim.studies import StudyError, sweep
-from tests.support.cords import hanging
+from tests.support.hanging_cords import hanging
 from tests.support.processes import said
 
 

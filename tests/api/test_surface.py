@@ -1,12 +1,12 @@
-"""The public interface is what tests/api/surface.txt lists, and nothing of tests/api/features.txt has gone.
+"""The public interface is what tests/api/public_interface.txt lists, and nothing of tests/api/features.txt has gone.
 
-A change of the interface is a change of the list: `python -m tests.support.surface`, `python -m tests.support.features`, and
-look at the differences.
+A change of the interface is a change of the list: `python -m tests.support.public_interface`, `python -m
+tests.support.features`, and look at the differences.
 """
 
 import pytest
 
-from tests.support import features, surface
+from tests.support import features, public_interface
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.ModelWarning")
 
@@ -16,12 +16,12 @@ def listed(file):
 
 
 def test_the_public_interface_is_the_listed_one():
-    there, known = surface.lines(), listed(surface.FILE)
+    there, known = public_interface.lines(), listed(public_interface.FILE)
     assert sorted(set(there) - set(known)) == [], (
-        "new: run `python -m tests.support.surface`, if that is meant"
+        "new: run `python -m tests.support.public_interface`, if that is meant"
     )
     assert sorted(set(known) - set(there)) == [], (
-        "gone: keep it as an old name (rodsim/old_names.py), then run the same"
+        "gone: keep it as an old name (rodsim/_compat.py), then run the same"
     )
     assert there == known
 
@@ -40,6 +40,6 @@ def test_each_part_of_the_list_is_in_the_file(part):
 
 
 def test_old_names_are_not_part_of_the_interface():
-    names = {line.split("(")[0] for line in surface.lines()}
+    names = {line.split("(")[0] for line in public_interface.lines()}
     assert "rodsim.Result.load" in names
     assert names.isdisjoint({"rodsim.Result.open", "rodsim.integrate", "rodsim.sweep"})

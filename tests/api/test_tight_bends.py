@@ -50,7 +50,7 @@ def heard(model: Model) -> list[str]:
 
 
 @pytest.mark.parametrize(("bend", "itself"), [(1.1 * RADIUS, True), (0.9 * RADIUS, False)])
-def test_rods_bent_less_or_that_do_not_meet_themselves_are_not_told(bend: float, itself: bool) -> None:
+def test_gently_bent_rods_give_no_warning(bend: float, itself: bool) -> None:
     assert heard(wound(bend, itself)) == []
 
 
@@ -70,7 +70,7 @@ def test_rods_bent_tighter_than_their_radius_are_told_with_time_and_cure(tmp_pat
     assert told.kept is None
 
 
-def test_the_first_time_and_the_tightest_one_are_told_apart() -> None:
+def test_first_and_tightest_bend_are_reported() -> None:
     """A source whose rod is bent more from output to output, tighter than its radius from the second on."""
     model = wound(1.1 * RADIUS)
     built = model.build()

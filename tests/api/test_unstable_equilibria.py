@@ -159,7 +159,7 @@ def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # ty
     assert Result.load(out).description["statics"]["load_factor"][-1] == 1.0
 
 
-def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(column, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_unstable_end_of_an_arc_length_path_is_reported_without_failure(column, capsys) -> None:  # type: ignore[no-untyped-def]
     """The path is what was asked for, and its events say where it becomes unstable."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableEquilibriumWarning)

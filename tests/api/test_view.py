@@ -148,7 +148,7 @@ def test_the_command_opens_a_window_and_ends_with_it(seen):
     assert seen["code"] == 0
 
 
-def test_without_a_display_the_cure_is_named(sample, monkeypatch, capsys):
+def test_missing_display_is_reported(sample, monkeypatch, capsys):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     assert main(["view", str(sample)]) == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.ablation import ACCELERATORS, lines_of
-from benchmarks.two_versions import CASES
+from benchmarks.version_comparison import CASES
 
 
 @pytest.mark.parametrize("name", ACCELERATORS)

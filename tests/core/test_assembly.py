@@ -7,30 +7,30 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discretization.assembly import hidden_rows as hidden_assembly
-from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
-from discretization.assembly.numbering import number
+from discretization.assembly import velocity_constraints as hidden_assembly
+from discretization.assembly.constraint_rows import add_constraint_noise, has_only_common_constraints
+from discretization.assembly.numbering import number_unknowns
 from discretization.assembly.workspace import workspace
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.time import stepper
 from discretization.time.newton import (
     _bare_equations,
     _common_equations,
-    beyond_band,
     correct,
     factor_as,
+    has_blocks_beyond_band,
     solve_as,
 )
 from discretization.time.stepper import Stepper
-from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import has_closed_forms
 from rigid.system import Constraints
 from rodsim import Box, Model
-from tests.support.arrays import make_state, make_system
+from tests.support.array_systems import make_state, make_system
 from tests.support.assembly import BAND, SPARSE, dense, stirred
 from tests.support.completeness import SOFT
-from tests.support.iterations import ADD, BEGIN, MOVE, done, iterate
+from tests.support.newton_iterations import ADD, BEGIN, MOVE, done, iterate
 
 H = 0.05
 
@@ -75,24 +75,24 @@ def x(*rows):
 def test_closed_forms_are_the_duals_pulled_back():
     """Every kind of constraint by its closed forms and by its dual with complex steps: one residual, one matrix."""
     system, numbering, state, work, loads = stirred(BAND)
-    by_duals = workspace(system, numbering, closed=False)
-    assert len(work.facts.closed) == len(system.constraints.kind) > len(by_duals.facts.closed)
+    generic_groups = workspace(system, numbering, closed=False)
+    assert len(work.facts.closed) == len(system.constraints.kind) > len(generic_groups.facts.closed)
     closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}
     assert set(system.constraints.kind) == closed  # every kind that goes by them is there
-    by_duals.dr[:], by_duals.psi[:], by_duals.lam[:] = work.dr, work.psi, work.lam
-    for own in (work, by_duals):
+    generic_groups.dr[:], generic_groups.psi[:], generic_groups.lam[:] = work.dr, work.psi, work.lam
+    for own in (work, generic_groups):
         iterate(system, numbering, state, own, H, loads)
     n = numbering.size
     for expected, found in (
-        (work.residual[:n], by_duals.residual[:n]),
-        (dense(numbering, work.values), dense(numbering, by_duals.values)),
-        (work.noise[:n], by_duals.noise[:n]),
+        (work.residual[:n], generic_groups.residual[:n]),
+        (dense(numbering, work.values), dense(numbering, generic_groups.values)),
+        (work.noise[:n], generic_groups.noise[:n]),
     ):
         assert np.abs(found - expected).max() < 1e-14 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["em", "em-ggl"])
-def test_a_motion_by_duals_alone_is_that_by_closed_forms(monkeypatch, hidden):
+def test_motion_by_duals_equals_motion_by_closed_forms(monkeypatch, hidden):
     """Bodies on a slider, a hinge and a rod without mass: what a new kind of constraint gets before it has closed forms."""
     model = Model("all", gravity=(0.5, 0.2, -9.81))
     a = model.add_body("a", Box(1, 0.3, 0.2, density=100), (0.5, 0, 0), angular_velocity=(0.3, 0, 0.4))
@@ -127,7 +127,7 @@ def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind
         x([0, 0, 1]), x([0, 0, 1]),
     )  # fmt: skip
     system, _ = two_bodies(constraints=one)
-    numbering = number(system)
+    numbering = number_unknowns(system)
     work = workspace(system, numbering)
     work.lam[:] = 1.0
     add_constraint_noise(numbering, work)
@@ -146,13 +146,13 @@ def hung(joint, **more):
     return model
 
 
-def test_common_joints_alone_have_the_equations_and_the_solution_of_any_model_to_the_bit():
+def test_common_joints_have_bitwise_the_general_equations_and_solution():
     found = []
     for which, beyond in ((_bare_equations, None), (_common_equations, True)):
         built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
-        system, numbering = built.system, number(built.system)
-        assert common_alone(system)
-        assert beyond_band(numbering) is None
+        system, numbering = built.system, number_unknowns(built.system)
+        assert has_only_common_constraints(system)
+        assert has_blocks_beyond_band(numbering) is None
         work, rng = workspace(system, numbering), np.random.default_rng(3)
         work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
         work.lam[:] = rng.standard_normal(len(work.lam))

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from discretization.linear.block_band import BAND, SIZE
-from discretization.linear.narrow import (
+from discretization.linear.block_tridiagonal import BAND, SIZE
+from discretization.linear.block_tridiagonal_runs import factor_with_runs, runs_of, solve_with_runs
+from discretization.linear.narrow_band import (
     narrow_factor,
     narrow_scratch,
     narrow_solve,
     narrow_solve_transposed,
 )
-from discretization.linear.runs_of_blocks import factor_with_runs, runs_of, solve_with_runs
 
 FRAME, HINGE, BALL, ROW, TWO = 6, 5, 3, 1, 12  # unknowns of vertices
 
@@ -118,7 +118,7 @@ def test_blocks_of_runs_are_eliminated_as_such(name):
 
 
 @pytest.mark.parametrize("block", range(1, 7))
-def test_a_run_goes_on_behind_a_block_that_asks_for_an_exchange(block):
+def test_block_run_continues_after_a_row_exchange(block):
     A, start, weight, pairs = vertices(MODELS["rod"], 3)
     row = SIZE * block
     A[row, row] = A[row, :row] @ np.linalg.solve(A[:row, :row], A[:row, row]) + 1e-6
@@ -130,7 +130,7 @@ def test_a_run_goes_on_behind_a_block_that_asks_for_an_exchange(block):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_run_reaches_no_further_than_it_may(name):
+def test_block_run_ends_at_its_limit(name):
     """Nothing before it beyond its first block, no block of it beyond the next six columns; behind it are six or none."""
     A, start, weight, pairs = vertices(MODELS[name], 0)
     reach = np.array([np.flatnonzero(A[k]).max() for k in range(len(A))])
@@ -233,7 +233,7 @@ def elastic(blocks):
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
-def test_whether_rows_are_exchanged_does_not_hang_on_the_unit_of_lengths(size):
+def test_row_exchanges_do_not_depend_on_the_unit_of_length(size):
     A = in_other_units(elastic(6), size)
     _, blocks, done, (values, n, band, pivots, first) = factored(A)
     assert blocks == 6
@@ -248,7 +248,7 @@ PIVOTS = [(row, under) for row in (0, 1, 3, 4) for under in (2, 5, 6, 8, 9, 11) 
 
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize(("row", "under"), PIVOTS)
-def test_a_small_pivot_is_told_from_any_row_in_any_unit(row, under, size):
+def test_small_pivots_are_detected_in_every_row_and_unit(row, under, size):
     """Of what stands under it less than a thousandth, and more: the first exchanges rows, the second does not."""
     for part, exchanged in ((1200.0, True), (600.0, False)):
         A = np.eye(2 * SIZE)
@@ -266,7 +266,7 @@ def of_sizes(sizes, row, under, part):
 
 @pytest.mark.parametrize("block", [0, 1])
 @pytest.mark.parametrize(("part", "exchanged"), [(600.0, False), (1200.0, True)])
-def test_blocks_of_several_sizes_are_compared_each_by_its_own(block, part, exchanged):
+def test_pivots_of_blocks_of_several_sizes_are_scaled_by_their_block(block, part, exchanged):
     """What is small in the first block is not in the next one, and multipliers below go by both."""
     for row, under in PIVOTS:
         A = of_sizes((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
@@ -283,7 +283,7 @@ def test_a_block_without_diagonal_is_compared_as_the_one_before_it(part, exchang
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 @pytest.mark.parametrize("column", [0, 20])
-def test_a_column_of_nothing_is_told(column, value):
+def test_factorisation_reports_a_zero_column(column, value):
     A = block_tridiagonal(4)
     A[:, column] = np.where(A[:, column] != 0.0, value, 0.0)
     assert factored(A)[0] > 0

@@ -23,7 +23,7 @@ if "full" in sys.argv:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # the disk takes no more of any file
 from numba.core import event
 from rigid.compilation import cache_folder
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 from rigid.compilation.generated_modules import load_module
 from rigid.linear_algebra import dot
 announce()
@@ -63,7 +63,7 @@ def warm(tmp_path_factory):
     return folder
 
 
-def test_what_is_compiled_is_kept_and_nothing_is_said(warm):
+def test_compiled_code_is_cached_silently(warm):
     again = Use(XDG_CACHE_HOME=str(warm))
     assert (again.values, again.compiled, again.said) == (VALUES, 0, [])
 
@@ -88,7 +88,7 @@ def test_without_a_folder_everything_runs_and_says_once_why(tmp_path, variable):
     assert not any("once for this version" in line for line in used.said)
 
 
-def test_without_a_home_everything_runs_and_nothing_is_written_to_the_working_folder(tmp_path):
+def test_missing_home_writes_nothing_to_the_working_folder(tmp_path):
     code = "import os, platformdirs; os.chdir(os.environ['THERE'])\n"
     code += "platformdirs.user_cache_dir = lambda name: os.path.join('~/.cache', name)  # as before 4.5\n"
     used = Use(code=code + USE, THERE=str(tmp_path))
@@ -153,7 +153,7 @@ def test_nothing_is_run_from_a_folder_of_another_user(warm):
     check_report(used, folder, "belongs to user 65534")
 
 
-def test_folders_are_made_for_their_owner_alone_whatever_the_mask(tmp_path):
+def test_cache_folders_are_private_under_every_umask(tmp_path):
     folder = Path(Use(code="import os; os.umask(0)\n" + USE, XDG_CACHE_HOME=str(tmp_path)).folder)
     assert folder.parent == tmp_path / "rodsim"
     made = [folder.parent, folder, folder / "systems"]
@@ -184,7 +184,7 @@ def test_other_sources_of_kernels_have_another_folder(tmp_path):
     found = {first}
     for file in (
         "rigid/linear_algebra.py",  # helpers
-        "discretization/memory.py",
+        "discretization/integrator_memory.py",
         "rodsim/interactions/helpers.py",
     ):
         with open(root / file, "a") as source:
@@ -258,7 +258,7 @@ def test_the_stamp_counts_and_not_the_folder(own):
     assert folder.is_dir()
 
 
-def test_nothing_else_goes(own, tmp_path):
+def test_cleanup_removes_only_cache_folders(own, tmp_path):
     """Only folders, no links, named as we name them and beside our own."""
     old = 400 * DAY
     elsewhere = made(tmp_path / "elsewhere" / f"{OTHER}1", old)
@@ -288,7 +288,7 @@ def test_old_folders_are_looked_for_once_a_day(own, unused, removes):
     assert (abs(age(own)) < HOUR / 2) == removes
 
 
-def test_where_the_user_names_the_folder_nothing_goes(tmp_path):
+def test_cleanup_skips_a_folder_named_by_the_user(tmp_path):
     given = {"NUMBA_CACHE_DIR": str(tmp_path)}
     own = Path(Use(code=SOURCES, **given).folder)
     kept = made(own.parent / f"{OTHER}1", 31 * DAY)
@@ -311,7 +311,7 @@ def test_several_processes_may_remove_the_same_folders_at_once(own):
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
-def test_what_cannot_be_removed_or_stamped_stays(own):
+def test_cleanup_ignores_folders_without_permission(own):
     kept = made(own.parent / f"{OTHER}1", 31 * DAY)
     os.utime(own / STAMP, (0.0, 0.0))
     folders = (kept / "rigid", own / STAMP, own, own.parent)

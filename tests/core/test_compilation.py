@@ -21,13 +21,13 @@ from rigid.compilation.decorators import (
     allocating_kernel,
     compiled,
     explicit_kernel,
-    inner_kernel,
+    internal_kernel,
     kernel,
     named_kernel,
 )
-from rigid.compilation.kept import Kept, kept_in
-from rigid.references import Reference, by_reference, reference_to, with_field
+from rigid.compilation.pinned_arguments import PinnedTuple, dereferenced
 from rigid.system import State
+from rigid.tuple_references import Reference, by_reference, reference_to, with_field
 from tests.support.processes import ROOT, ended, said
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
@@ -76,7 +76,7 @@ def accumulate(outer, x):
 @allocating_kernel
 def pushed(kept, x):
     """Move a state that was handed over before by x, with an array of its own; the sum of its places and first turns."""
-    state, step, s = kept_in(kept), np.full(3, x), 0.0
+    state, step, s = dereferenced(kept), np.full(3, x), 0.0
     for f in range(state.r.shape[0]):
         for i in range(3):
             state.r[f, i] += step[i]
@@ -123,7 +123,7 @@ def test_a_copy_with_another_field_leaves_the_tuple_alone():
     assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
 
 
-@inner_kernel
+@internal_kernel
 def product(outer, x):
     """Read through the reference, without a face for Python."""
     return outer.scale * x
@@ -135,7 +135,7 @@ def product_and_total(outer, x):
     return product(outer, x) + total(outer)
 
 
-def test_kernels_without_a_face_are_called_by_kernels_and_by_python():
+def test_kernels_without_an_entry_point_are_called_by_kernels_and_by_python():
     expected = 0.5 * 3.0
     assert product_and_total(OUTER, 3.0) == expected + total(
         OUTER
@@ -203,7 +203,7 @@ def beside(folder):
 
 ASKING_PYTHON = """
 from numba import objmode
-from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel
+from rigid.compilation.decorators import allocating_internal_kernel, allocating_kernel
 
 def python_says(x):
     return x + 1
@@ -214,7 +214,7 @@ def asked(x):
         y = python_says(x)
     return y
 
-@allocating_inner_kernel
+@allocating_internal_kernel
 def between(x):
     return 2 * asked(x)
 
@@ -225,7 +225,7 @@ def outermost(x):
 
 
 @compiled_only
-def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_path):
+def test_recompiled_kernel_links_cached_kernels_that_call_python(tmp_path):
     """As the march of another sort of model does with the sparse solver: what it needs to call Python is there."""
     (tmp_path / "asking_python.py").write_text(ASKING_PYTHON, "utf-8")
     cache = tmp_path / "kept"
@@ -241,11 +241,11 @@ def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_
 CALLING = """
 import numba
 from rigid.compilation import inlined_kernels
-from rigid.compilation.decorators import compiled, inner_kernel, kernel
+from rigid.compilation.decorators import compiled, internal_kernel, kernel
 
 inlined_kernels.LONG = inlined_kernels.LONG_WITH_TUPLES = 25
 
-@inner_kernel
+@internal_kernel
 def long_one(x, n):
     if n > 3:
         raise ValueError("more than three")
@@ -259,7 +259,7 @@ def long_one(x, n):
                     s -= 0.5 * x[k]
     return s
 
-@inner_kernel
+@internal_kernel
 def with_tuples(a, n):
     s = (0.0, 0.0)
     for k in range(n):
@@ -271,11 +271,11 @@ def with_tuples(a, n):
                     s = (a[0] - s[1], a[1] * s[0])
     return s
 
-@inner_kernel
+@internal_kernel
 def between(x, n):
     return long_one(x, n)
 
-@inner_kernel
+@internal_kernel
 def other(n):
     return with_tuples((1.0, 2.0), n)[0]
 
@@ -314,7 +314,7 @@ def _calls(tmp_path, *arguments):
 
 
 @compiled_only
-def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(tmp_path):
+def test_long_kernel_is_linked_to_every_caller(tmp_path):
     """Its machine code is there before theirs, in each process and whoever compiled it, and what it raises arrives."""
     (tmp_path / "calling.py").write_text(CALLING, "utf-8")
     (tmp_path / "kept").mkdir()
@@ -331,7 +331,7 @@ def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(
 
 
 @compiled_only
-def test_short_kernels_and_those_of_lanes_are_taken_in():
+def test_short_kernels_and_simd_kernels_are_inlined():
     from rigid.compilation.inlined_kernels import LONG, LONG_WITH_TUPLES, _length
     from rigid.lanes import LANES
 
@@ -372,11 +372,13 @@ def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path)
 # kernels as of these modules, each compiled in turn, with one that it calls; then the sentences that are expected
 ANNOUNCED = {
     "each family once": (
-        "rigid.rows rigid.poses discretization.statics.forces rodsim.building.markers discretization.statics.arc",
+        "rigid.stiffness_rows rigid.poses discretization.statics.forces rodsim.building.joint_markers "
+        "discretization.statics.arc_length",
         "model statics",
     ),
     "the outermost kernel decides": (
-        "discretization.statics.iteration>discretization.contact.nearest discretization.time.newton>discretization.trees.links",
+        "discretization.statics.iteration>discretization.contact.closest_points "
+        "discretization.time.newton>discretization.trees.links",
         "statics time_step",
     ),
     "the time loop goes by the step that it calls": (
@@ -388,11 +390,12 @@ ANNOUNCED = {
         "discretization.time.time_loop>rigid.linear_algebra discretization.assembly.workspace",
         "tree model",
     ),
-    "kernels of others are not ours": ("script None rigidity.beams script>rigid.rows script>rigid.charts.forces", "time_step"),
+    "kernels of others are not ours": ("script None rigidity.beams script>rigid.stiffness_rows "
+    "script>rigid.charts.forces", "time_step"),
 }  # fmt: skip
 COMPILING = """
 import sys, numba
-from rigid.compilation.first_compilation import announce
+from rigid.compilation.compile_notices import announce
 announce()
 
 def kernel_of(module, *others):
@@ -409,7 +412,7 @@ ANNOUNCEMENT = r"rodsim: compiling the (.*) kernels, about (\d+) s, once for thi
 
 @compiled_only
 @pytest.mark.parametrize("case", ANNOUNCED)
-def test_what_is_compiled_is_announced_by_its_family(case, tmp_path):
+def test_compile_notice_names_the_kernel_family(case, tmp_path):
     chains, families = ANNOUNCED[case]
     said = ended("-c", COMPILING, chains, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines()
     told = [re.fullmatch(ANNOUNCEMENT, line) for line in said]
@@ -422,7 +425,7 @@ def test_on_a_terminal_the_sentence_takes_the_place_of_a_progress_line(tmp_path)
     ours, theirs = os.openpty()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run(
-        [sys.executable, "-c", COMPILING, "rigid.rows"], stderr=theirs, env=environment, check=True
+        [sys.executable, "-c", COMPILING, "rigid.stiffness_rows"], stderr=theirs, env=environment, check=True
     )
     assert os.read(ours, 1000).startswith(b"\r\x1b[Krodsim: compiling the model kernels, ")
     os.close(ours)
@@ -430,17 +433,17 @@ def test_on_a_terminal_the_sentence_takes_the_place_of_a_progress_line(tmp_path)
 
 
 @compiled_only
-def test_what_cannot_be_kept_is_not_announced_as_compiled_once(tmp_path):
+def test_compile_notice_for_uncacheable_code_differs(tmp_path):
     (tmp_path / "file").touch()
-    said = ended("-c", COMPILING, "rigid.rows", NUMBA_CACHE_DIR=str(tmp_path / "file")).stderr
+    said = ended("-c", COMPILING, "rigid.stiffness_rows", NUMBA_CACHE_DIR=str(tmp_path / "file")).stderr
     assert re.search(r"^rodsim: compiling the model kernels, about \d+ s \.\.\.$", said, re.MULTILINE)
 
 
 @compiled_only
-def test_what_is_cached_is_not_announced(tmp_path):
+def test_cached_code_prints_no_compile_notice(tmp_path):
     code = (
-        "from rigid.compilation.first_compilation import announce\nfrom rigid.kinematics.rotations import cayley_turn\n"
-        "announce()\nfor unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
+        "from rigid.compilation.compile_notices import announce\nfrom rigid.kinematics.rotations import cayley_rotation\n"
+        "announce()\nfor unit in (1.0, 1):\n    cayley_rotation((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
     )
     for count in (1, 0):
         said = ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr
@@ -449,21 +452,23 @@ def test_what_is_cached_is_not_announced(tmp_path):
 
 OF_MODULES = """
 import json, sys
-from rigid.compilation.first_compilation import SECONDS, family_of
+from rigid.compilation.compile_notices import SECONDS, family_of
 print(json.dumps([{name: family_of(name) for name in sys.argv[1:]}, sorted(SECONDS)]))
 """
 # a module of each place with kernels
 OF_FAMILY = {
-    "model": "rigid.rows rigid.interactions.spring rigid.kinematics.poses rigid.settled rodsim.building.markers "
-    "rodsim.parts.curve_frames discretization.planar.mirror discretization.space.se3_element discretization.assembly.workspace",
-    "time step": "discretization.time.em discretization.time.newton discretization.time.spark discretization.linear.narrow "
-    "discretization.turning rigid.charts.forces rigid.mechanics.mechanical",
-    "tree": "discretization.trees.links discretization.time.tree_march discretization.time.tree_run_march",
-    "planar": "discretization.planar.step discretization.time.planar_march discretization.time.planar_run_march",
-    "contact": "discretization.contact.nearest rigid.interactions.contact.boxes",
+    "model": "rigid.stiffness_rows rigid.interactions.spring rigid.kinematics.poses rigid.bound_arguments "
+    "rodsim.building.joint_markers "
+    "rodsim.components.curve_frames discretization.planar.mirror_symmetry discretization.space.se3_element "
+    "discretization.assembly.workspace",
+    "time step": "discretization.time.em discretization.time.newton discretization.time.spark discretization.linear.narrow_band "
+    "discretization.relative_rotations rigid.charts.forces rigid.mechanics.mechanical_system",
+    "tree": "discretization.trees.links discretization.time.tree_march discretization.time.tree_batch_march",
+    "planar": "discretization.planar.step discretization.time.planar_march discretization.time.planar_batch_march",
+    "contact": "discretization.contact.closest_points rigid.interactions.contact.boxes",
     "statics": "discretization.statics.forces",
     "modes": "discretization.linearisation.tangents",
-    "interaction": "rodsim.interactions.calling",
+    "interaction": "rodsim.interactions.kernel_calls",
     "": "discretization.time.time_loop script rigidity",
 }  # fmt: skip
 
@@ -485,7 +490,7 @@ def test_every_module_with_kernels_has_a_family_and_every_family_its_seconds():
 
 KEPT = """
 from rigid.linear_algebra import dot
-from rigid.zero import ZERO
+from rigid.structural_zero import ZERO
 dot((1.0, 2.0, ZERO), (3.0, 4.0, ZERO)), dot((1j, 0j, 0j), (1j, 0j, 0j))
 """
 LATER = """
@@ -505,7 +510,7 @@ print(out[0])
 
 
 @compiled_only
-def test_a_cached_kernel_that_brings_its_own_numbers_may_be_loaded_while_another_is_compiled(tmp_path):
+def test_cached_kernel_with_constants_loads_during_a_compilation(tmp_path):
     """The numbers define operators; numba would not find those again that it has just typed."""
     ended("-c", KEPT, NUMBA_CACHE_DIR=str(tmp_path))
     assert ended("-c", LATER, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
@@ -531,7 +536,7 @@ def tripled(x):
 
 @compiled_only
 @pytest.mark.parametrize("first", ["python", "kernel"])
-def test_a_kernel_of_one_signature_is_compiled_for_it_by_the_first_call_whatever_that_passes(first):
+def test_kernel_with_one_signature_is_compiled_for_it_by_every_first_call(first):
     """An integer is taken for the number that the signature says, from Python and from a kernel."""
 
     def calling(function, x):
@@ -574,8 +579,8 @@ def some_state(n):
     )
 
 
-def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
-    kept, other = Kept(some_state(2)), Kept(some_state(3))
+def test_cached_pointer_keeps_its_model_alive():
+    kept, other = PinnedTuple(some_state(2)), PinnedTuple(some_state(3))
     r, quat = kept.values.r, kept.values.quat
     for x in (1.0, 2.0):
         before = r.copy()
@@ -587,13 +592,13 @@ def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
 
 
 @compiled_only
-def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
-    monkeypatch.setattr("rigid.compilation.kept.ROOM", 1)
-    monkeypatch.setattr("rigid.compilation.kept._WRITTEN", {})
-    kept = Kept(some_state(2))
+def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
+    monkeypatch.setattr("rigid.compilation.pinned_arguments.FIRST_BUFFER", 1)
+    monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITTEN", {})
+    kept = PinnedTuple(some_state(2))
     assert kept._room.nbytes > 8
     assert pushed(kept, 0.0) == 8.0
-    assert pushed(Kept(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
+    assert pushed(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
 
 
 @compiled_only

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from discretization.contact.core_gaps import between_cores, from_cores
-from discretization.contact.core_numbers import POINTS_OF_RIM, with_facets
-from discretization.contact.listed_gaps import from_boxes
-from discretization.contact.mesh_corners import features_of
+from discretization.contact.core_distances import between_cores, from_cores
+from discretization.contact.core_parameters import RIM_POINTS, as_faceted_hull
+from discretization.contact.feature_edges import find_mesh_features
 from discretization.contact.mesh_search import core_from_triangles, from_triangles, with_ridges
-from discretization.contact.search import candidates, searched
+from discretization.contact.neighbour_search import candidates, prepare_search
+from discretization.contact.pair_gaps import from_boxes
 from discretization.contact.table import Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid.hull_faces import shares_of
 from rigid.kinematics.cores import POLYTOPE
@@ -26,7 +26,7 @@ from rigid.solids import Cuboid, Revolved
 from rodsim import Box, Model, simulate
 from rodsim import Mesh as MeshShape
 from rodsim.results.contact_surfaces import meshes
-from tests.support.contact_losses import LOSSES, loss
+from tests.support.contact_dissipation import LOSSES, loss
 from tests.support.contacts import (
     BOXES,
     CONE,
@@ -48,7 +48,7 @@ from tests.support.contacts import (
 )
 from tests.support.solids import FACES, MESHES, WEDGE, add
 
-SHORT = 1.0 - np.cos(np.pi / POINTS_OF_RIM)  # part of the radius that a rim lacks between two of its points
+SHORT = 1.0 - np.cos(np.pi / RIM_POINTS)  # part of the radius that a rim lacks between two of its points
 ORIGIN = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # a pose
 
 
@@ -123,7 +123,7 @@ def test_the_list_of_a_hundred_thousand_triangles_has_all_that_are_near_and_no_o
     pairs = [Pair(k, 50, (0.0, 1e3, 1.0, 0.0)) for k in range(50)]
     contacts = contacts_of([*balls, Mesh(0, vertices, triangles, 0.0)], pairs)
     places = np.column_stack([rng.uniform(-1, 1, (50, 2)), rng.uniform(-0.1, 0.15, 50)])
-    listed = candidates(contacts, np.concatenate([places, contacts.X[50:]]), 0.01, searched(contacts))
+    listed = candidates(contacts, np.concatenate([places, contacts.X[50:]]), 0.01, prepare_search(contacts))
     corners, seen = vertices[triangles], 0
     for k in range(50):
         near = np.flatnonzero(np.linalg.norm(corners.mean(axis=1) - places[k], axis=1) < 0.05)
@@ -144,7 +144,7 @@ def test_facets_are_inside_of_a_cylinder_by_less_than_the_height_of_an_arc():
     rng, size = np.random.default_rng(3), 1e-6
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     point = core_block(Hull(0, size * SIGNS[[0, 3, 5, 6]], 0.0))
-    X, exact, found, most = np.concatenate([point, with_facets(core)]), np.zeros(1), np.zeros(1), 0.0
+    X, exact, found, most = np.concatenate([point, as_faceted_hull(core)]), np.zeros(1), np.zeros(1), 0.0
     for _ in range(100):
         x = rng.normal(size=3)
         x *= rng.uniform(0.5, 1.0) / np.linalg.norm(x)
@@ -160,8 +160,8 @@ def test_two_cylinders_side_by_side_are_too_far_apart_by_at_most_the_heights_of_
     """In all directions across their axes, however one is rotated."""
     rng, found = np.random.default_rng(4), np.zeros(1)
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
-    first = with_facets(core, POLYTOPE)
-    X, most, r = np.concatenate([first, with_facets(core)]), 0.0, CYLINDER[1, 0]
+    first = as_faceted_hull(core, POLYTOPE)
+    X, most, r = np.concatenate([first, as_faceted_hull(core)]), 0.0, CYLINDER[1, 0]
     for _ in range(50):
         way, angle = rng.uniform(0.0, 2.0 * np.pi, 2)
         c, s = np.cos(angle), np.sin(angle)
@@ -232,13 +232,15 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
 
 def test_the_share_of_a_corner_follows_from_flat_parts_by_their_area():
     """One over the number of corners of a flat part: of a sheet, of bent triangles, of a disc."""
-    sheet, hills = (features_of(*MESHES[name]) for name in ("sheet", "hills"))
+    sheet, hills = (find_mesh_features(*MESHES[name]) for name in ("sheet", "hills"))
     assert len(sheet.corners) == 4
     assert sheet.share == pytest.approx(0.25, abs=1e-12)
     assert hills.share == pytest.approx(1 / 3, rel=0.01)
     turns = 2 * np.pi * np.arange(6) / 6
     ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
-    disc = features_of(np.concatenate([ring, [(0, 0, 0)]]), np.array([(k, (k + 1) % 6, 6) for k in range(6)]))
+    disc = find_mesh_features(
+        np.concatenate([ring, [(0, 0, 0)]]), np.array([(k, (k + 1) % 6, 6) for k in range(6)])
+    )
     assert len(disc.corners) == len(disc.ridges) == 6
     assert disc.share == pytest.approx(1 / 6, abs=1e-12)
 

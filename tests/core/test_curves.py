@@ -6,8 +6,8 @@ from scipy.special import ellipe
 
 from rigid import quaternions
 from rodsim import ModelError
-from rodsim.parts.curve_frames import frames_along
-from rodsim.parts.space_curves import Curve, curve_of
+from rodsim.components.curve_frames import frames_along
+from rodsim.components.space_curves import Curve, curve_of
 
 FRACTIONS = np.linspace(0, 1, 41)
 
@@ -107,7 +107,7 @@ def test_up_is_the_third_director_at_the_start():
     assert d3 == pytest.approx(across / np.linalg.norm(across), abs=1e-14)
 
 
-def test_a_callable_with_a_corner_is_followed_beside_it():
+def test_curve_with_a_corner_is_sampled_next_to_it():
     """The corner is rounded off over the distance of some samples, of which there are 1000s."""
     corner = Curve("corner", lambda s: (s, abs(s - 0.5), 0))
     r, _ = frames_along("corner", corner, np.array([0.0, 0.25, 0.75, 1.0]))
@@ -151,7 +151,7 @@ def test_points_whose_distance_is_round_off_of_the_curve_are_named():
         Curve("rod 'far'", [(0, 0, 0), (1e20, 0, 0), (1e20, 1, 0), (1e20, 2e19, 0)])
 
 
-def test_curves_through_the_same_points_are_one_and_its_frames_nobody_changes():
+def test_equal_curves_share_read_only_frames():
     points = np.array([(0.0, 0.0, 0.0), (1.0, 2.0, 0.5), (2.0, 0.0, 1.0), (3.0, 1.0, 0.0)])
     one, given = curve_of("one", points), points.copy()
     assert curve_of("another", points.tolist()) is one

@@ -8,7 +8,7 @@ from rigid.errors import ModelError
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import (
     CONSTRAINTS,
-    MOST_KEPT,
+    MAX_CACHED,
     facts,
     first_rows,
     groups_of,
@@ -16,10 +16,10 @@ from rigid.interactions.constraints import (
     residuals,
     rows_of,
 )
-from rigid.interactions.crossed import CROSSED_DIRECTIONS
-from rigid.interactions.kinds import gathered, group
-from rigid.interactions.numbered import Numbered
+from rigid.interactions.kind_registry import KindRegistry
+from rigid.interactions.kinds import group, pack_groups
 from rigid.interactions.screw import SCREWED_POINTS
+from rigid.interactions.twist_constraint import CROSSED_DIRECTIONS
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
 from tests.support.interactions import FREE, names, numbers
 
@@ -92,7 +92,7 @@ def test_no_digits_are_lost_far_from_the_origin(kind):
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
-def test_many_states_are_evaluated_to_the_bits_of_each_alone(kind):
+def test_batch_evaluation_is_bitwise_that_of_single_states(kind):
     rng = np.random.default_rng(4)
     state, groups = states(rng), some(kind, rng)
     together = evaluation.rates(groups, state)
@@ -100,13 +100,13 @@ def test_many_states_are_evaluated_to_the_bits_of_each_alone(kind):
     assert np.array_equal(together, np.stack(alone))
 
 
-def test_nothing_is_evaluated_to_nothing():
+def test_evaluation_of_no_interactions_is_empty():
     state = states(np.random.default_rng(5))
     assert evaluation.values([], state.r, state.quat).shape == (3, 0)
     assert evaluation.gradients([], state.r, state.quat).shape == (3, 0, 0, 6)
 
 
-def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
+def test_rows_of_different_kinds_follow_the_constraint_order():
     """Each alone gives its own rows of all together."""
     rng = np.random.default_rng(6)
     kinds = np.array([DISTANCE, COINCIDENT, ALONG, COINCIDENT, PERPENDICULAR])
@@ -123,7 +123,7 @@ def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
         assert np.array_equal(g[:, first : first + rows], own)
 
 
-@pytest.mark.parametrize("many", [1, 1 + MOST_KEPT // 4])
+@pytest.mark.parametrize("many", [1, 1 + MAX_CACHED // 4])
 def test_residuals_of_constraints_are_the_values_of_their_groups_to_the_bit(many):
     """Of other numbers, of other frames, of one kind more or with second directions, one after the other."""
     rng = np.random.default_rng(8)
@@ -156,7 +156,7 @@ def test_a_kind_that_took_the_place_of_another_has_its_residuals(monkeypatch):
     one = np.array([DISTANCE]), np.array([[0, 1]]), *rng.standard_normal((4, 1, 3)), np.array([0.3])
     own = Constraints(*one, np.zeros(1, np.int64))
     before = residuals(own, state.r, state.quat)
-    others = Numbered(CONSTRAINTS)
+    others = KindRegistry(CONSTRAINTS)
     others[DISTANCE] = CONSTRAINTS[ALONG]._replace(name="another")
     monkeypatch.setattr("rigid.interactions.constraints.CONSTRAINTS", others)
     after = residuals(own, state.r, state.quat)
@@ -172,13 +172,13 @@ def test_residuals_at_too_few_frames_are_refused():
         residuals(Constraints(np.array([COINCIDENT]), np.array([[0, N]]), *columns), state.r, state.quat)
 
 
-def test_kinds_made_one_after_the_other_are_told_apart():
+def test_successive_user_kinds_are_distinct():
     """Those that are gone leave their places in memory to the next."""
     kind = FREE[0]
     X = numbers(kind, np.random.default_rng(7))[None]
     for signal in range(200):
         own = group(kind._replace(signal=signal), np.arange(kind.arity)[None], X)
-        assert gathered([own]).kinds[0].signal == signal
+        assert pack_groups([own]).kinds[0].signal == signal
 
 
 def test_numbers_of_constraints_in_files_do_not_move():

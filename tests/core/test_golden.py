@@ -37,14 +37,14 @@ def test_a_field_that_has_gone_or_has_another_shape_is_noticed():
     assert list(golden.broken(OLD | {"r": OLD["r"][:1]}, OLD, OTHER)) == ["r"]
 
 
-def test_what_was_refused_is_refused_and_what_was_not_is_not():
+def test_golden_comparison_checks_rejected_cases():
     refused = {"error": np.array("ModelError")}
     assert golden.broken(refused, refused, refused) == {}
     assert golden.broken(refused, OLD, OTHER)
     assert golden.broken(OLD, refused, refused)
 
 
-def test_what_is_stored_is_found_again(tmp_path, capsys):
+def test_golden_fields_are_read_as_stored(tmp_path, capsys):
     only = ["--only", "heavy top em auto", "--jobs", "1"]
     assert golden.main(["store", str(tmp_path), *only]) == 0
     [file] = tmp_path.iterdir()

@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 
 from benchmarks.heaps import Settling, balance, heap, settling
-from discretization.assembly import fronts_of_systems
-from discretization.assembly.fronts_of_systems import parts_that_meet
-from discretization.contact.nearest import distances, passing
-from discretization.contact.search import candidates
+from discretization.assembly import multifrontal_selection
+from discretization.assembly.multifrontal_selection import count_contacting_parts
+from discretization.contact.closest_points import distances, mark_crossings
+from discretization.contact.neighbour_search import candidates
 from discretization.contact.table import points_of
-from discretization.linear import coupled
-from discretization.linear.coupled import acting_blocks, far_blocks, solved_coupled
-from discretization.linear.narrow import narrow_factor, narrow_scratch
-from discretization.linear.sparse import sparse_forget
+from discretization.linear import band_gmres
+from discretization.linear.band_gmres import acting_blocks, far_blocks, solve_with_far_blocks
+from discretization.linear.narrow_band import narrow_factor, narrow_scratch
+from discretization.linear.sparse import sparse_release
 from discretization.state_measures import energies, momenta
 from discretization.time.contact_stepper import ContactStepper
-from discretization.time.newton import correct, earned
+from discretization.time.newton import correct, may_reuse_factors
 from discretization.time.stepper import Stepper
 from rodsim import Material, Model, Section, simulate
 from rodsim import Sphere as Ball
 from tests.support.assembly import dense
 from tests.support.heaps import HALF, RADIUS, H, lattice, listed
-from tests.support.iterations import iterate, iterating
+from tests.support.newton_iterations import iterate, iterating
 
 FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
 MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # of more rows than the iteration has steps
@@ -62,7 +62,7 @@ class Coupled:
     def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
         x = rhs.copy()
         factors = self.values, np.zeros((0, 2), np.int64), self.pivots, self.first, self.band
-        assert solved_coupled(handle, self.far, HALF, factors, self.acting, self.noise, 4.0, x) == 0
+        assert solve_with_far_blocks(handle, self.far, HALF, factors, self.acting, self.noise, 4.0, x) == 0
         return x
 
 
@@ -73,18 +73,18 @@ def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
     assert own.acting[2].tolist() == [acts, acts]  # those that are zero do not count
     for rhs in np.random.default_rng(1).normal(size=(2, 48)):
         left = (own.full @ own.solved(rhs) - rhs) / own.noise
-        assert np.linalg.norm(left) < 1.01 * coupled.RELATIVE * np.linalg.norm(rhs / own.noise)
+        assert np.linalg.norm(left) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / own.noise)
     assert own.acting[2][0] == acts  # by the iteration
 
 
-def test_where_the_iteration_does_not_end_the_whole_is_factored() -> None:
+def test_failed_gmres_iteration_falls_back_to_a_full_factorisation() -> None:
     own = Coupled(30.0, 240, MANY)
     try:
         for rhs in np.random.default_rng(1).normal(size=(2, 240)):
             assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-11
-            assert own.acting[2][0] == coupled.WHOLE
+            assert own.acting[2][0] == band_gmres.FULL_MATRIX
     finally:
-        sparse_forget(-7)
+        sparse_release(-7)
 
 
 def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:
@@ -159,7 +159,7 @@ def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: 
     inner = stepper._list_of(states[-1]).stepper
     assert len(inner.numbering.far.row) > 0
     assert inner.numbering.band == HALF  # that of the rods
-    monkeypatch.setattr(fronts_of_systems, "_PARTS", 9)
+    monkeypatch.setattr(multifrontal_selection, "_PARTS", 9)
     other, directly = marched(40, rho)
     assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
     assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
@@ -177,11 +177,11 @@ def test_contacts_leave_the_band_if_they_widen_it_not_if_many_parts_meet(shape: 
     built = model.build()
     stepper = ContactStepper(built.system, H, lambda each: Stepper(each, H))
     of_list = stepper._list_of(stepper.start(built.state)).stepper
-    assert parts_that_meet(of_list.system) == np.prod(shape)
+    assert count_contacting_parts(of_list.system) == np.prod(shape)
     assert (len(of_list.numbering.far.row) == 0) == (shape != (4, 4, 4))
 
 
-def test_who_goes_on_with_far_blocks_has_the_same_bits() -> None:
+def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
     stepper, states = marched(40)
     lists = {state.memory.tobytes() for state in states}
     for k in (17, 30):
@@ -197,12 +197,12 @@ def test_factors_serve_again_where_two_corrections_more_end_the_iteration() -> N
     """By the contraction of the last one alone, 60 steps take 152: what is left then are a few contacts that open or close."""
     stepper, states = marched(0)
     assert stepper.advance(states[0], 0, 60)[1].iterations <= 125
-    assert earned(1e4, 1e8, 4.0)
-    assert not earned(1e8, 1e11, 4.0)
-    assert not earned(1e2, 5e3, 4.0)
+    assert may_reuse_factors(1e4, 1e8, 4.0)
+    assert not may_reuse_factors(1e8, 1e11, 4.0)
+    assert not may_reuse_factors(1e2, 5e3, 4.0)
 
 
-def test_a_heap_that_falls_goes_on_from_its_file_to_the_same_bits(tmp_path: Path) -> None:
+def test_falling_heap_resumes_bitwise_from_its_file(tmp_path: Path) -> None:
     def lines(file: Path, *steps: int) -> list[Settling]:
         own = heap(10, 3, rubbing=True, h=1e-3)
         return [now for each in steps for _, now in settling(own, each, 10, file)]
@@ -215,7 +215,7 @@ def test_a_heap_that_falls_goes_on_from_its_file_to_the_same_bits(tmp_path: Path
 
 
 @pytest.mark.parametrize("rubbing", [False, True])
-def test_a_heap_in_a_box_of_planes_keeps_what_it_does_not_lose(rubbing: bool) -> None:
+def test_heap_in_a_box_conserves_the_energy_balance(rubbing: bool) -> None:
     """Planes beside every element, most of which touch none."""
     change, least = balance(200, rubbing, count=10, elements=3)
     assert change < 2e-13
@@ -266,7 +266,7 @@ def test_every_pair_of_balls_that_is_near_acts() -> None:
         ((0.0, 0.25, -0.14), False),
     ],
 )
-def test_what_could_have_passed_is_seen(by: tuple[float, float, float], passed: bool) -> None:
+def test_possible_penetration_is_detected(by: tuple[float, float, float], passed: bool) -> None:
     """Crossing segments, one of which moves from 0.3 above the other; they touch at 0.2."""
     one = np.array([[-1.0, 0, 0.3], [1.0, 0, 0.3]])
     other = np.array([[0.0, -1.0, 0], [0.0, 1.0, 0]])
@@ -274,5 +274,5 @@ def test_what_could_have_passed_is_seen(by: tuple[float, float, float], passed: 
     for ends in ([[0, 1, 2, 3]], [[2, 3, 0, 1]]):
         for order in (1, -1):  # in time
             out = np.zeros(1, np.uint8)
-            passing(np.ascontiguousarray(points[::order]), np.array(ends), np.array([0.2]), out)
+            mark_crossings(np.ascontiguousarray(points[::order]), np.array(ends), np.array([0.2]), out)
             assert bool(out[0]) == passed

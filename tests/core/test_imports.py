@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.interpolate
 
-from rodsim.parts.space_curves import StraightLine
+from rodsim.components.space_curves import StraightLine
 from tests.support.processes import said
 
 SCRIPT = """

@@ -6,13 +6,13 @@ from discretization.interaction_table import (
     FRAMES,
     INTERACTIONS,
     chosen,
+    insert_file_tables,
     joined,
     loads_of,
     pairs_of,
     springs_of,
     torsions_of,
-    with_tables,
-    without_tables,
+    without_file_tables,
 )
 from tests.support.linearise import everything
 
@@ -30,7 +30,7 @@ def test_a_table_is_what_its_loads_springs_and_torsion_springs_say():
     own = table()
     parts = springs_of(own), torsions_of(own), loads_of(own)
     assert [len(part[-1]) for part in parts] == [1, 1, 4]
-    again = with_tables(without_tables(own), *parts)
+    again = insert_file_tables(without_file_tables(own), *parts)
     order = np.lexsort((own.frames[:, 0], own.kind)), np.lexsort((again.frames[:, 0], again.kind))
     assert np.array_equal(own.kind[order[0]], again.kind[order[1]])
     assert np.array_equal(own.frames[order[0]], again.frames[order[1]])  # none behind those that count

@@ -5,24 +5,24 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.numbering import number
-from discretization.linear.condensed import condensed_solve, condensed_solve_transposed
-from discretization.linear.fronts import fronts_solve, fronts_solve_transposed
-from discretization.linear.narrow import (
+from discretization.assembly.multifrontal_selection import number_for_solver
+from discretization.assembly.numbering import number_unknowns
+from discretization.linear.multifrontal import fronts_solve, fronts_solve_transposed
+from discretization.linear.narrow_band import (
     narrow_factor,
     narrow_scratch,
     narrow_solve,
     narrow_solve_transposed,
 )
+from discretization.linear.static_condensation import condensed_solve, condensed_solve_transposed
 from discretization.time.newton import factor, solve, solve_transposed
 from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.block_rings import WIDTHS, ring
+from tests.support.block_rings import factored as condensed_factors
 from tests.support.fronts import factored as front_factors
 from tests.support.fronts import net, random_matrix
 from tests.support.heaps import lattice, listed
-from tests.support.iterations import iterate, iterating
-from tests.support.rings_of_blocks import WIDTHS, ring
-from tests.support.rings_of_blocks import factored as condensed_factors
+from tests.support.newton_iterations import iterate, iterating
 from tests.support.rods import SPANS, held_rod
 
 H = 0.01
@@ -116,7 +116,7 @@ def anything(band_limit):
     return numbering, work
 
 
-def in_a_step(model, spread, hidden=False, numbered=number):
+def in_a_step(model, spread, hidden=False, numbered=number_unknowns):
     """Numbering and workspace of a model in a step."""
     built = model.build()
     numbering = numbered(built.system, hidden=hidden)
@@ -124,7 +124,7 @@ def in_a_step(model, spread, hidden=False, numbered=number):
 
 
 def by_fronts(hidden):
-    numbering, work = in_a_step(net(), 0.02, hidden, number_for_steps)
+    numbering, work = in_a_step(net(), 0.02, hidden, number_for_solver)
     assert numbering.fronts.inner.size > 0
     return numbering, work
 

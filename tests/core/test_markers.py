@@ -4,7 +4,7 @@ import numpy as np
 
 from rigid import quaternions
 from rodsim import Box, Model
-from rodsim.building.markers import markers
+from rodsim.building.joint_markers import markers
 
 
 def test_markers_are_points_and_axes_turned_back_to_the_bit():
@@ -20,7 +20,7 @@ def test_markers_are_points_and_axes_turned_back_to_the_bit():
     assert np.array_equal(axes, turned)
 
 
-def test_no_vectors_are_turned_to_none():
+def test_rotation_of_no_vectors_is_empty():
     none = quaternions.rotate(np.zeros((0, 4)), np.zeros((0, 3)))
     assert none.shape == (0, 3)
 

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.memo import (
+from discretization.memoization import (
     _REAL,
-    LARGEST,
-    MOST,
+    MAX_KEY_SIZE,
+    MAX_STRUCTURES,
     MOST_RESULTS,
+    content_key,
     keep_tables,
-    memo,
-    of_structure,
-    of_tables,
+    memoized,
+    per_structure,
+    per_tables,
     with_gravity,
-    words_of,
 )
-from discretization.planar.symmetry import Symmetry
-from discretization.shortcuts import em_stepper
+from discretization.planar.symmetry_input import Symmetry
+from discretization.solver_selection import select_stepper
 from tests.support.completeness import drives, forces, geared, joints, loaded, relaxing, sliding
 from tests.support.mechanisms import arms, branched, looped
 
@@ -28,7 +28,7 @@ from tests.support.mechanisms import arms, branched, looped
 def asked(facts_of, copies=False, result=lambda count: count):
     """A function of a system that counts how often it is really asked."""
     calls = []
-    return memo(facts_of, copies)(lambda system, *more: calls.append(more) or result(len(calls))), calls
+    return memoized(facts_of, copies)(lambda system, *more: calls.append(more) or result(len(calls))), calls
 
 
 def heavier(system):
@@ -36,7 +36,7 @@ def heavier(system):
 
 
 def test_facts_of_the_same_structure_are_found_once():
-    system, (fact, calls) = arms().build().system, asked(of_structure)
+    system, (fact, calls) = arms().build().system, asked(per_structure)
     assert [fact(system), fact(heavier(system)), fact(arms().build().system)] == [1, 1, 1]
     frames = system.frames
     held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
@@ -80,7 +80,7 @@ def told(built, system, **settings):
     """Everything that a stepper of the system has before its first step."""
     symmetry = Symmetry(built.state, built.load_directions)
     values = {"load_values": built.load_values, "drive_values": built.drive_values}
-    own = vars(em_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
+    own = vars(select_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
     return {
         name: list(arrays(x._replace(handle=0) if name == "numbering" else x))
         for name, x in own.items()
@@ -93,18 +93,18 @@ MADE = [arms, branched, looped, joints, forces, relaxing, drives, geared, loaded
 
 @pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
-def test_a_system_gets_after_others_of_its_structure_what_it_gets_alone(make, general, monkeypatch):
+def test_memoised_results_do_not_depend_on_earlier_systems(make, general, monkeypatch):
     built = make().build()
     other, settings = others_of(built.system), {"shortcut": not general}
     told(built, built.system, **settings)
     after = told(built, other, **settings)
-    monkeypatch.setattr("discretization.memo._structures", OrderedDict())
+    monkeypatch.setattr("discretization.memoization._structures", OrderedDict())
     assert told(built, other._replace(), **settings) == after
 
 
-def test_what_is_written_to_is_everybodys_own():
+def test_writable_arrays_are_not_shared():
     system = arms().build().system
-    fact, calls = asked(of_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
+    fact, calls = asked(per_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
     for _ in range(3):
         found, rest = fact(system)
         assert found.tolist() == [0.0, 1.0, 2.0]
@@ -113,8 +113,8 @@ def test_what_is_written_to_is_everybodys_own():
     assert len(calls) == 1
 
 
-def test_what_depends_on_all_numbers_is_kept_with_the_tables_and_whichever_their_gravity():
-    system, (fact, calls) = arms().build().system, asked(of_tables)
+def test_results_by_content_are_cached_with_the_tables_for_every_gravity():
+    system, (fact, calls) = arms().build().system, asked(per_tables)
     assert [fact(system), fact(system)] == [1, 2]
     keep_tables(system)
     lighter = with_gravity(system, 0.5 * system.gravity)
@@ -123,24 +123,24 @@ def test_what_depends_on_all_numbers_is_kept_with_the_tables_and_whichever_their
     assert len(calls) == 6
 
 
-def test_nothing_is_kept_for_long():
+def test_memoised_results_are_released():
     """Forget old results of a function, by its arguments, and those of structures that others have displaced."""
-    system, (fact, calls) = arms().build().system, asked(of_structure)
+    system, (fact, calls) = arms().build().system, asked(per_structure)
     assert [fact(system, x) for x in range(MOST_RESULTS + 1)] == list(range(1, MOST_RESULTS + 2))
     assert fact(system, 0) == MOST_RESULTS + 2
     fact(system)
     before, frames = len(calls), system.frames
-    for k in range(MOST):
+    for k in range(MAX_STRUCTURES):
         fact(system._replace(frames=frames._replace(fixed=np.full_like(frames.fixed, 3 + k))))
     fact(arms().build().system)
-    assert len(calls) == before + MOST + 1
+    assert len(calls) == before + MAX_STRUCTURES + 1
 
 
 @pytest.mark.parametrize("which", ["large", "touching"])
 def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(which):
-    system, (fact, _) = arms().build().system, asked(of_structure)
+    system, (fact, _) = arms().build().system, asked(per_structure)
     if which == "large":
-        of_frames = (np.zeros((LARGEST + 1, *x.shape[1:]), x.dtype) for x in system.frames)
+        of_frames = (np.zeros((MAX_KEY_SIZE + 1, *x.shape[1:]), x.dtype) for x in system.frames)
         system = system._replace(frames=type(system.frames)(*of_frames))
     else:
         system = system._replace(contacts=system.contacts._replace(pairs=np.zeros((1, 2), np.int64)))
@@ -151,7 +151,7 @@ def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(whi
 def test_every_number_counts():
     built = arms().build()
     things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
-    found = {words_of(tuple(things.values()))}
+    found = {content_key(tuple(things.values()))}
     changed = 0
     for name, array in things.items():
         if array.size:
@@ -159,14 +159,14 @@ def test_every_number_counts():
             other.flat[-1] = (
                 np.nextafter(other.flat[-1], 9.0) if other.dtype.kind == "f" else other.flat[-1] + 1
             )
-            found.add(words_of(tuple({**things, name: other}.values())))
-            found.add(words_of(tuple({**things, name: array[None]}.values())))
+            found.add(content_key(tuple({**things, name: other}.values())))
+            found.add(content_key(tuple({**things, name: array[None]}.values())))
             changed += 2
     assert len(found) == changed + 1
 
 
 def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
-    system, (fact, calls) = arms().build().system, asked(of_structure)
+    system, (fact, calls) = arms().build().system, asked(per_structure)
     number = int(system.others.kind[0])
     others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
     for count, kinds in ((1, INTERACTIONS), (2, others), (2, INTERACTIONS)):
@@ -177,7 +177,7 @@ def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
 
 
 def test_copies_of_a_system_in_other_processes_have_no_results():
-    system, (fact, calls) = arms().build().system, asked(of_structure)
+    system, (fact, calls) = arms().build().system, asked(per_structure)
     fact(system)
     other = pickle.loads(pickle.dumps(system))
     assert vars(system)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix
 
-from discretization.linear.condensed import panels_of
+from discretization.linear.static_condensation import panels_of
 from rigid.charts.stiffness import energy_entries, fill_energy_tangents
-from rigid.mechanics.mechanical import call
+from rigid.mechanics.mechanical_system import call
 from rodsim import Box, Model, Section
-from tests.support.rings_of_blocks import OUTER, WIDTHS, factored, ring
+from tests.support.block_rings import OUTER, WIDTHS, factored, ring
 
 
-def test_all_that_acts_within_a_block_leaves_the_band():
+def test_coupling_within_a_block_does_not_widen_the_band():
     matrix, block = ring(np.random.default_rng(0))
     panels = panels_of(csc_matrix(matrix), block, np.arange(len(WIDTHS)))
     assert panels.size <= sum(OUTER)
@@ -31,7 +31,7 @@ def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
 
 
 @pytest.mark.parametrize("inner", [True, False])
-def test_a_singular_matrix_is_said_to_be_so(inner):
+def test_singular_matrix_is_reported(inner):
     matrix, block = ring(np.random.default_rng(1))
     own = np.flatnonzero(block == (3 if inner else 5))
     matrix[:, own[-1]] = matrix[:, own[-2]]  # of a block with interior columns, of one without

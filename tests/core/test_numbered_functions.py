@@ -6,11 +6,11 @@ import pytest
 from numba import types
 
 from rigid.compilation.decorators import allocating_kernel, compiled
-from rigid.compilation.numbered_functions import NumberedFunctions
+from rigid.compilation.function_tables import FunctionTable
 
 C16, F1 = types.complex128, types.float64[::1]
 SUM = types.complex128(C16, F1)
-TABLE = NumberedFunctions("tried", first=SUM, second=SUM)
+TABLE = FunctionTable("tried", first=SUM, second=SUM)
 first_of, second_of = TABLE.reader("first"), TABLE.reader("second")
 
 
@@ -45,7 +45,7 @@ def test_functions_are_found_by_their_numbers():
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at machine code")
 def test_functions_of_complex_numbers_are_compiled_on_demand():
-    table = NumberedFunctions("tried_later", first=SUM)
+    table = FunctionTable("tried_later", first=SUM)
     table.put(1, first=once)
     assert not table._addresses[:, 1].any()
     table.take_complex_numbers()

@@ -20,7 +20,7 @@ from discretization.planar.element_lanes import (
     NOISE_B,
     places_of,
 )
-from rigid.compilation.decorators import kernel, small_kernel
+from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.lanes import WIDTH, load, store
 
 H = 0.01
@@ -35,12 +35,12 @@ TURNS = {
 }  # fmt: skip
 
 
-@small_kernel
+@inline_kernel
 def _at(x, i):
     return load(x, WIDTH * i)
 
 
-@small_kernel
+@inline_kernel
 def _nine(x, i):
     return (
         _at(x, i), _at(x, i + 1), _at(x, i + 2), _at(x, i + 3), _at(x, i + 4),
@@ -171,7 +171,7 @@ def test_the_tangent_is_the_derivative_of_the_forces(name):
         assert np.abs(K[:, column] - slope).max() < 2e-7 * np.abs(K).max()
 
 
-def test_where_a_relative_turn_passes_pi_it_is_told():
+def test_relative_rotation_beyond_pi_is_reported():
     own = Eight("fine")
     angles = own.angles.copy()
     angles[0, 5], angles[1, 5] = -1.6, 1.6
@@ -181,7 +181,7 @@ def test_where_a_relative_turn_passes_pi_it_is_told():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_where_a_relative_turn_passes_pi_with_what_it_had_before_it_is_told(sign):
+def test_accumulated_relative_rotation_beyond_pi_is_reported(sign):
     own = Eight("none")
     own.at_b[2] += 2.8 * sign
     angles = own.angles.copy()
@@ -191,7 +191,7 @@ def test_where_a_relative_turn_passes_pi_with_what_it_had_before_it_is_told(sign
 
 
 @pytest.mark.parametrize("m", [1, 7, 8, 9, 16])
-def test_what_fills_up_a_group_goes_where_nobody_reads(m):
+def test_padding_of_a_group_is_written_to_a_discarded_row(m):
     ends = np.stack([np.arange(m) + 1, np.arange(m)], axis=1)
     ends[::2] = ends[::2, ::-1]
     places = places_of(np.arange(m + 2), ends, np.arange(m), m + 1)

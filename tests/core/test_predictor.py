@@ -8,18 +8,18 @@ from discretization.assembly.predictor import (
     KNOWN,
     MISSED,
     MISSED_BY_LAST,
+    count_known_means,
     factors_of,
-    known_means,
     predicted_number,
-    put_record,
-    remember_number,
+    store_mean,
+    update_record,
     weights_at,
     weights_of,
 )
-from discretization.planar.symmetry import Symmetry
-from discretization.shortcuts import em_stepper
+from discretization.planar.symmetry_input import Symmetry
+from discretization.solver_selection import select_stepper
 from discretization.state_measures import energies
-from discretization.time.composition import FRACTIONS, halved
+from discretization.time.composition import FRACTIONS, halve_substeps
 from rodsim import simulate
 from tests.support.mechanisms import branched, differences, hinges, of_last_step, swung
 
@@ -27,11 +27,16 @@ FRAMES = 2
 COUNT = 6 * FRAMES
 MEANS = weights_of(np.ones(1)).shape[1]
 RECORD = 4  # numbers of LENGTH, KNOWN, MISSED, MISSED_BY_LAST
-COMPOSITIONS = [*(halved(FRACTIONS[order]) for order in (4, 6, 8)), FRACTIONS[4], FRACTIONS[6], np.ones(1)]
+COMPOSITIONS = [
+    *(halve_substeps(FRACTIONS[order]) for order in (4, 6, 8)),
+    FRACTIONS[4],
+    FRACTIONS[6],
+    np.ones(1),
+]
 
 
 def predict(memory, weights, substeps, k, velocities, found):
-    known, n, stage = known_means(weights, memory, substeps, k), found.shape[0], k % substeps.shape[0]
+    known, n, stage = count_known_means(weights, memory, substeps, k), found.shape[0], k % substeps.shape[0]
     by = factors_of(memory, known, weights_at(weights, known, stage))
     for i in range(n):
         found[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], by)
@@ -39,11 +44,11 @@ def predict(memory, weights, substeps, k, velocities, found):
 
 
 def remember(memory, weights, substeps, k, means):
-    known, n, stage = known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
+    known, n, stage = count_known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
     w, missed = weights_at(weights, known, stage), (0.0, 0.0)
     for i in range(n):
-        missed = remember_number(memory, n + i, n, means[i], w, missed)
-    put_record(memory, substeps[stage], known, missed)
+        missed = store_mean(memory, n + i, n, means[i], w, missed)
+    update_record(memory, substeps[stage], known, missed)
 
 
 class March:
@@ -184,7 +189,7 @@ def stepper_of(model, planar, order, h, **more):
     """A stepper of a tree, in space or in its plane, and its first state."""
     built = model.build()
     symmetry = Symmetry(built.state, built.load_directions) if planar else None
-    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **more)
+    stepper = select_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **more)
     assert (stepper.solver == "planar") == planar
     assert (stepper.sizes.memory.history > 0) == more.get("earlier", True)
     return stepper, stepper.start(built.state)
@@ -277,7 +282,7 @@ def test_the_record_has_the_largest_errors_of_all_frames(make, order, side):
     for i in moving[:: max(1, len(moving) // 12)]:
         changed = begun._replace(memory=begun.memory.copy())
         memory.parts(changed.memory)["history"][0, i] += side
-        end = stepper.end_of_first_solve(changed, 0.16, 0.02) or stepper.advance(changed, 8, 1)[0]
+        end = stepper.end_of_first_substep(changed, 0.16, 0.02) or stepper.advance(changed, 8, 1)[0]
         assert memory.parts(end.memory)["record"][MISSED_BY_LAST] == pytest.approx(1.0, abs=0.3)
 
 

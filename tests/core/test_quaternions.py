@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotated, rotation_matrix
+from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotated, rotation_matrix
 from rigid.linear_algebra import product
 from rigid.vectors import FEW, cross
 
@@ -50,13 +50,13 @@ def test_exponential_and_logarithm_are_inverse_at_every_size(angle):
 def test_cayley_turn_is_the_rotation_by_two_arctan_half(size):
     psi = size * np.array([2.0, -1.0, 2.0]) / 3
     w = psi / size * 2 * np.arctan(size / 2)
-    turned = cayley_turn(tuple(psi), (1.0, 0.0, 0.0, 0.0))
+    turned = cayley_rotation(tuple(psi), (1.0, 0.0, 0.0, 0.0))
     assert np.abs(np.array(turned)[1:] - quaternions.from_rotation_vector(w)[1:]).max() < 3e-16 * size
 
 
 def test_change_of_rotation_is_psi_cross_the_mean():
     psi, q = (0.7, -0.4, 1.1), tuple(float(x) for x in P[0])
-    R0, R1 = (np.array(rotation_matrix(x)).reshape(3, 3) for x in (q, cayley_turn(psi, q)))
+    R0, R1 = (np.array(rotation_matrix(x)).reshape(3, 3) for x in (q, cayley_rotation(psi, q)))
     assert np.abs(R1 - R0 - np.cross(psi, (R0 + R1) / 2, axisb=0, axisc=0)).max() < 1e-15
 
 
@@ -65,7 +65,7 @@ def test_inverse_tangent_is_the_derivative_of_the_cayley_vector():
 
     def cayley_vector(t):
         turn = quaternions.from_rotation_vector(t * eta)
-        q = quaternions.multiply(turn, cayley_turn(tuple(psi), (1.0, 0.0, 0.0, 0.0)))
+        q = quaternions.multiply(turn, cayley_rotation(tuple(psi), (1.0, 0.0, 0.0, 0.0)))
         return 2 * q[1:] / q[0]
 
     difference = (cayley_vector(step) - cayley_vector(-step)) / (2 * step)

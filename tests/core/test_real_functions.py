@@ -62,7 +62,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_outside_the_real_domain_the_value_is_no_number(name):
+def test_values_outside_the_real_domain_are_nan(name):
     for x in OUTSIDE[name]:
         assert np.isnan(getattr(real_functions, name)(complex(x, 1e-60)).real)
         assert np.isnan(real_functions.power(complex(-1.0, 0.0), 4 / 3).real)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from discretization.groups import Role, groups_of
-from discretization.linearisation.step_derivative import Change, StepDerivative
+from discretization.interaction_groups import Role, groups_of
+from discretization.linearisation.step_derivative import StateChange, StepDerivative
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.errors import ModelError
 from rodsim import Box, Model, Section
-from tests.support.ends_of_steps import moved
+from tests.support.step_endpoints import moved
 
 H, EPS = 0.02, 1e-5
 SECTION = Section.from_stiffness(
@@ -56,7 +56,7 @@ def changed(state, change, size):
 
 def difference(more, less):
     turn = quaternions.to_rotation_vector(quaternions.multiply(more.quat, quaternions.conjugate(less.quat)))
-    both = Change(more.r - less.r, turn, more.v - less.v, more.Omega - less.Omega)
+    both = StateChange(more.r - less.r, turn, more.v - less.v, more.Omega - less.Omega)
     return [x / (2 * EPS) for x in (*both, more.lam - less.lam)]
 
 
@@ -68,13 +68,13 @@ def agree(found, expected):
 def random_change(n, seed):
     x = np.random.default_rng(seed).normal(size=(4, n, 3))
     x[:, 0] = 0.0  # the ground
-    return Change(*x)
+    return StateChange(*x)
 
 
 @pytest.mark.parametrize(
     ("element", "mass"), [("se3", "lumped"), ("se3", "mean"), ("relative(2)", "consistent")]
 )
-def test_the_end_of_a_step_moves_with_its_start_as_said(element, mass):
+def test_step_derivative_to_the_start_matches_differences(element, mass):
     built, start = swinging(element, mass)
     own = derivative(built, start)
     for seed in range(3):
@@ -113,16 +113,16 @@ def test_the_end_of_a_step_moves_with_a_number_as_said(kind, field, column, plac
     (acting,) = [a for a in groups_of(built.system, start) if a.group.kind.name == kind]
     numbers = np.zeros_like(acting.group.numbers)
     numbers[k, place] = 1.0
-    residual = own.of_numbers(acting, numbers)
+    residual = own.of_parameters(acting, numbers)
     if kind == "spring" and place == 3:  # the damper beside it has this point too
         (beside,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
         also = np.zeros_like(beside.group.numbers)
         also[k, place] = 1.0
-        residual += own.of_numbers(beside, also)
+        residual += own.of_parameters(beside, also)
     ends = (
         step(built, start, with_numbers(built.system, field, column, acting.use[k], s * EPS)) for s in (1, -1)
     )
-    none = Change(*np.zeros((4, len(start.r), 3)))
+    none = StateChange(*np.zeros((4, len(start.r), 3)))
     found = own.forward(none, residual)
     assert max(np.abs(x).max() for x in found[0]) > 1e-9
     agree(found, difference(*ends))
@@ -136,7 +136,7 @@ def test_backward_is_forward_transposed():
     to_start, w = own.backward(gradient)
     for acting in groups_of(built.system, start, Role.ENERGY, Role.CONSTRAINT):
         numbers = np.random.default_rng(7).normal(size=acting.group.numbers.shape)
-        residual = own.of_numbers(acting, numbers)
+        residual = own.of_parameters(acting, numbers)
         end, _ = own.forward(change, residual)
         forth = sum(np.sum(a * b) for a, b in zip(gradient, end, strict=True))
         back = sum(np.sum(a * b) for a, b in zip(to_start, change, strict=True)) + w @ residual

@@ -97,7 +97,7 @@ def test_a_helix_has_the_twist_of_its_torsion_and_lacks_the_rest_of_its_turns():
     )
 
 
-def test_a_rod_that_buckles_by_its_turns_keeps_them_as_its_link():
+def test_buckled_twisted_rod_conserves_its_linking_number():
     """On a coarse mesh, at every output: what one end has been turned, while a part of it becomes writhe."""
     section = Section.circular(0.01, Material(E=1e8, nu=0.5, density=1000.0))
     model = Model("twisted")

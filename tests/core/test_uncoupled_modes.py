@@ -6,7 +6,7 @@ import scipy.sparse
 from scipy.spatial.transform import Rotation
 
 from discretization.linearisation import eigen
-from discretization.linearisation.uncoupled import uncoupled
+from discretization.linearisation.uncoupled_sets import uncoupled_sets
 from rodsim import Model, Section
 from rodsim.small_motions.linear_equations import linearise
 from rodsim.small_motions.modal_analysis import modes
@@ -27,9 +27,9 @@ def coupled(seed, n=23):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sets_are_all_that_hang_together_and_no_more(seed):
+def test_uncoupled_sets_are_the_connected_components(seed):
     K, M = coupled(seed)
-    sets = uncoupled(K, M)
+    sets = uncoupled_sets(K, M)
     _, label = scipy.sparse.csgraph.connected_components((K != 0) | (M != 0))
     found = {frozenset(own.unknowns.tolist()) for own in sets}
     assert found == {frozenset(np.flatnonzero(label == k).tolist()) for k in range(label.max() + 1)}
@@ -54,7 +54,10 @@ def test_a_rod_has_the_frequencies_and_the_shapes_of_the_same_one_along_an_axis(
     turn = Rotation.from_rotvec([0.3, -0.8, 0.5])
     straight, tilted = modes(beam(Rotation.identity(), n), 10), modes(beam(turn, n), 10)
     parts = [eigen._reduced(found.linear) for found in (straight, tilted)]
-    assert [len(uncoupled(own.K, own.M)) for own in parts] == [4, 1]  # stretches, twists, bends in two planes
+    assert [len(uncoupled_sets(own.K, own.M)) for own in parts] == [
+        4,
+        1,
+    ]  # stretches, twists, bends in two planes
     assert straight.omega == pytest.approx(tilted.omega, rel=1e-11)
     back = turn.inv().apply(tilted.shapes.reshape(-1, 3)).reshape(straight.shapes.shape)
     sign = np.sign(np.sum(back * straight.shapes, axis=(1, 2)))

@@ -91,7 +91,7 @@ def test_the_workflow_calls_the_scripts_with_each_python_that_is_allowed():
 @pytest.mark.parametrize(
     "what", ["test_se3_element", "test_integrators", "Unraisable", "test_element_lanes", "test_export"]
 )
-def test_small_tests_that_fail_beside_the_others_fail_the_script(what, tmp_path):
+def test_failing_parallel_jobs_fail_the_script(what, tmp_path):
     code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')
     assert (code, calls) == (1, CHECKS)
 

@@ -37,7 +37,7 @@ def test_every_direct_case_names_a_test_or_a_benchmark_that_is_there():
         assert today not in "YL" or files or cases, name
 
 
-def test_what_is_said_to_run_with_a_peers_parameters_names_where():
+def test_cases_with_peer_parameters_name_their_place():
     for name, _, today, by in ROWS:
         tests = re.findall(r"tests/exact/test_peer_parameters_\w+\.py `", by)
         cases = re.findall(r"\b(?:EX|PE)-\w+", by)
@@ -125,7 +125,7 @@ def test_motions_of_the_peers_converge(name, n, h, least, most):
     assert fine < 0.1
 
 
-def test_every_case_that_is_said_to_run_runs_here():
+def test_every_peer_case_marked_as_run_is_run():
     """Each benchmark that a row of Y names is a parameter of a test above."""
     named = {case for *_, today, by in ROWS if today == "Y" for case in re.findall(r"\b(?:EX|PE)-\w+", by)}
     text = Path(__file__).read_text("utf-8")

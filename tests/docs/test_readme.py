@@ -6,7 +6,7 @@ import re
 import pytest
 
 from benchmarks.registry import CASES
-from discretization.time.em_names import em_integrator
+from discretization.time.em_family import em_integrator
 from discretization.time.integrators import parse
 from rigid.joints import JOINTS
 from rodsim.cli.main import LISTED, parser
@@ -53,7 +53,9 @@ def test_the_counts_of_readme_are_those_of_the_registries():
 
 def test_the_table_of_mechanisms_is_complete():
     """The README no longer counts them; the page and the README of the benchmarks do."""
-    table = (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
+    table = (
+        (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
+    )
     assert len(table.splitlines()) - 2 == 7
     assert sum(name.startswith("EX-") for name in CASES) == 15
     assert sum(name.startswith("PE-") for name in CASES) == 6

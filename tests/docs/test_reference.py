@@ -7,15 +7,19 @@ import pytest
 
 import rodsim
 from rigid import signals
-from rodsim.parts import model_parts as parts
+from rodsim.components import model_parts as parts
 from rodsim.results import export, histories, joint_history, plot, render
 from rodsim.scenes.schema import Scene
 from rodsim.small_motions import modal_analysis
 from rodsim.statics import equilibrium_results as static_results
 from rodsim.statics import linear_buckling as stability
-from tests.support import surface
+from tests.support import public_interface
 
-PUBLIC = [name for name in surface.MODULES if not name.startswith(("rodsim.interactions", "rodsim.signals"))]
+PUBLIC = [
+    name
+    for name in public_interface.MODULES
+    if not name.startswith(("rodsim.interactions", "rodsim.signals"))
+]
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
 # classes that users meet without importing them
 MET = (
@@ -31,7 +35,7 @@ SIGNALS = [x for x in vars(signals).values() if isinstance(x, type) and issubcla
 
 def public_names():
     """(name, what it is); signals are looked at below, of helpers for interactions their page says what they are."""
-    return surface.public_names(PUBLIC)
+    return public_interface.public_names(PUBLIC)
 
 
 def classes():

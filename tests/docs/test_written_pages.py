@@ -46,7 +46,7 @@ def test_a_page_without_its_marks_is_refused(page):
         between(page, "a", "text")
 
 
-def test_what_stands_between_marks_is_replaced_as_it_is():
+def test_text_between_marks_is_replaced_literally():
     assert between("x\n<!-- a -->\nold\n<!-- end of a -->\ny", "a", r"\1 new") == (
         "x\n<!-- a -->\n\n\\1 new\n\n<!-- end of a -->\ny"
     )

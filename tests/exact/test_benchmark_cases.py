@@ -12,8 +12,8 @@ from benchmarks import picture
 from benchmarks.cases import steps_a_part
 from benchmarks.measure import measure
 from benchmarks.measurement import Measurement
-from benchmarks.paths import PATHS
 from benchmarks.programs import Program
+from benchmarks.reference_paths import PATHS
 from benchmarks.references import by_angles, by_steps
 from benchmarks.registry import CASES
 from benchmarks.report import table

@@ -9,10 +9,10 @@ import scipy.sparse
 from scipy.optimize import brentq
 from scipy.special import jv
 
-from discretization.linearisation import saddle
+from discretization.linearisation import saddle_point
 from rodsim import Box, Model, ModelError, Section, buckling, modes
-from rodsim.small_motions.bordered import Bordered
-from rodsim.statics.growing_loads import Loaded
+from rodsim.small_motions.bordered_systems import BorderedMatrix
+from rodsim.statics.proportional_loading import ProportionallyLoadedModel
 from rodsim.warnings import DoubtfulModelWarning
 from tests.support.buckling import LENGTH, column, critical, links
 from tests.support.orders import observed_order
@@ -220,8 +220,10 @@ def test_what_cannot_buckle_as_it_stands_is_told_with_the_part_and_the_cure(mode
 
 def test_a_factor_far_beyond_what_the_linear_path_tells_is_not_looked_for(monkeypatch):
     """A rod that is pulled and has much shear that could give way."""
-    linearised, linear = [], Loaded.linear
-    monkeypatch.setattr(Loaded, "linear", lambda self, *at: linearised.append(at) or linear(self, *at))
+    linearised, linear = [], ProportionallyLoadedModel.linear
+    monkeypatch.setattr(
+        ProportionallyLoadedModel, "linear", lambda self, *at: linearised.append(at) or linear(self, *at)
+    )
     with pytest.warns(
         UserWarning,
         match="linear buckling alone; on the path from load factor zero no critical point is near there, where the "
@@ -240,8 +242,8 @@ def test_the_fill_of_buckling_grows_with_the_number_of_elements(monkeypatch):
         fill.append(factors.nnz)
         return factors
 
-    sparse_lu, most = saddle.sparse_lu, []
-    monkeypatch.setattr(saddle, "sparse_lu", counting)
+    sparse_lu, most = saddle_point.sparse_lu, []
+    monkeypatch.setattr(saddle_point, "sparse_lu", counting)
     for n in (60, 240):
         fill.clear()
         found = buckling(column(200.0, 60.0, n=n, element="se3"))
@@ -313,7 +315,7 @@ DOUBTS = {
 
 
 @pytest.mark.parametrize("name", DOUBTS)
-def test_factors_that_strain_rods_much_or_pull_them_are_doubted(name):
+def test_buckling_factors_with_large_strains_warn(name):
     model, arguments, least, words = DOUBTS[name]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -329,4 +331,4 @@ def test_equations_whose_full_rows_leave_a_motion_free_are_refused():
     K = scipy.sparse.diags_array(np.arange(6.0)).tocsr()
     row, motion = np.eye(6)[[1]], np.eye(6)[[0]]
     with pytest.raises(ModelError, match="the matrix is singular"):
-        Bordered(K, scipy.sparse.csr_matrix((0, 6)), row, motion)
+        BorderedMatrix(K, scipy.sparse.csr_matrix((0, 6)), row, motion)

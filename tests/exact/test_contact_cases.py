@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from rodsim import Friction, MassProperties, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.validation import contacts
-from tests.support.touching_models import ball_on_floor
+from tests.support.contact_models import ball_on_floor
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 G = contacts.G

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, vstack
 
-from discretization.groups import Role, groups_of, registered
+from discretization.interaction_groups import Role, groups_of, registered_kinds
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import dissipates
-from discretization.linearisation.saddle import Saddle
+from discretization.interaction_table import is_dissipation
+from discretization.linearisation.saddle_point import SaddlePointSolver
 from rodsim import Box, Model, Section, SpringLaw, buckling, measures
 from rodsim.validation.buckling_loads import FRAME, frame
 from rodsim.warnings import LinearFactorWarning
 from tests.support.buckling import LENGTH, critical, links
-from tests.support.own_kinds import Spring
+from tests.support.user_kinds import Spring
 
 STIFF, SIDE, HIGH = 1e5, 100.0, 1.0
 
@@ -129,7 +129,9 @@ def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
         for own in groups_of(model.build().system, None, Role.ENERGY)
     }
     every = [
-        kind for kind in registered()["others"] if not (dissipates(kind) or kind.works or kind.one_sided)
+        kind
+        for kind in registered_kinds()["others"]
+        if not (is_dissipation(kind) or kind.works or kind.one_sided)
     ]
     assert kinds == {kind.name for kind in every}
 
@@ -149,7 +151,7 @@ def test_the_stress_of_an_energy_follows_from_its_dual(halves, monkeypatch):
     make, expected = (strut, SIDE * HIGH) if halves[0] in ALONG else (crank, STIFF / 0.8)
     built = make(halves).build()
     monkeypatch.setattr(
-        interaction_table, "INTERACTIONS", tuple(kind._replace(straining=None) for kind in INTERACTIONS)
+        interaction_table, "INTERACTIONS", tuple(kind._replace(strain_energy=None) for kind in INTERACTIONS)
     )
     assert buckling(built, nonlinear=False).linear[0] == pytest.approx(expected, rel=1e-9)
 
@@ -188,7 +190,7 @@ def test_two_linear_factors_that_lead_to_one_point_are_told_once():
     built = truss(0.2).build()
     loaded = stability._loaded(built, (), 0.0)
     lin = loaded.linear(built.state, 0.0)
-    saddle = Saddle(lin.K, lin.G)
+    saddle = SaddlePointSolver(lin.K, lin.G)
     direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
     factors, shapes = stability._linear(loaded, lin, saddle, direction, 1)
     twice = np.append(factors, 1.1 * factors), np.concatenate([shapes, -2.0 * shapes])
@@ -199,7 +201,7 @@ def test_two_linear_factors_that_lead_to_one_point_are_told_once():
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0.3, 0.5, -0.7)])
 @pytest.mark.parametrize(("EA", "GA"), [(3e6, 3e6), (200.0, 60.0)])
-def test_double_points_of_columns_are_told_twice_with_two_shapes_whatever_their_direction(axis, EA, GA):
+def test_double_bifurcations_are_reported_twice_with_two_shapes(axis, EA, GA):
     """In an oblique one round-off of EA pushes along both shapes at once."""
     axis, foot = np.array(axis) / np.linalg.norm(axis), np.array([3.0, -2.0, 1.0])
     section = Section.from_stiffness(
@@ -270,6 +272,9 @@ def test_rows_that_repeat_each_other_change_no_solution():
     A = rng.standard_normal((12, 12))
     A, G = csr_matrix(A @ A.T + np.eye(12)), csr_matrix(rng.standard_normal((3, 12)))
     b = rng.standard_normal(12)
-    once, twice = Saddle(A, G).solve(b), Saddle(A, vstack([G, G[:2], G[1:]]).tocsr()).solve(b)
+    once, twice = (
+        SaddlePointSolver(A, G).solve(b),
+        SaddlePointSolver(A, vstack([G, G[:2], G[1:]]).tocsr()).solve(b),
+    )
     assert np.abs(G @ once).max() < 1e-13
     assert twice == pytest.approx(once, abs=1e-6)

@@ -183,7 +183,7 @@ def test_a_field_of_arrays_loads_as_the_function_of_numbers():
     assert plain.between == field.between
 
 
-def test_what_a_field_may_not_give_is_refused_by_name():
+def test_invalid_field_values_are_rejected_by_name():
     for given, words in (
         (lambda s, t: (0.0, s), "2 components of shapes"),
         (lambda s, t: np.zeros((2, 3)), "ndarray of shape"),

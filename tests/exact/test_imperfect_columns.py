@@ -111,8 +111,8 @@ def test_arc_length_with_a_pressure_alone_has_nothing_to_grow(tmp_path) -> None:
 
 def test_a_jump_that_no_arc_avoids_ends_the_path(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """The result up to there is kept, and the error says why."""
-    monkeypatch.setattr("discretization.statics.tour.SMALLEST_STEP", 0.02)
-    monkeypatch.setattr("discretization.statics.tour.LEAST_LOOSE", 0.02)
+    monkeypatch.setattr("discretization.statics.continuation.SMALLEST_STEP", 0.02)
+    monkeypatch.setattr("discretization.statics.continuation.LEAST_LOOSE", 0.02)
     model = column("clamped", 1e4, 30.0, 1e-6)[0]
     with pytest.raises(ConvergenceError, match="another path") as caught:
         equilibrium(model, method="arc-length")

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, SceneError, simulate
@@ -174,7 +174,7 @@ def test_coordinates_of_a_joint_are_those_of_its_parts():
     }
 
 
-def test_forces_of_a_joint_are_told_in_its_axes():
+def test_joint_forces_are_reported_in_joint_axes():
     """A hinge whose axis is tilted holds a weight: m g along its own e3 and across it, moments only across."""
     axis, mass = np.array([0.6, 0, 0.8]), 3.0
     model = Model("gate", gravity=(3.0, 0, -10.0))
@@ -247,7 +247,7 @@ run: {t_end: 0.02, dt: 0.01}
 """
 
 
-def test_scenes_know_what_joints_are_told(tmp_path):
+def test_scenes_accept_all_joint_options(tmp_path):
     path = tmp_path / "tool.yaml"
     path.write_text(SCENE)
     joints = load(path).model.joints

@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import issparse
 from scipy.spatial.transform import Rotation
 
-from discretization.groups import constraints_of, dissipations_of, energies_of
+from discretization.interaction_groups import constraints_of, dissipations_of, energies_of
 from discretization.interaction_table import springs_of, torsions_of
-from discretization.linearisation import applied, equations, inertia, tangents
+from discretization.linearisation import equations, inertia, load_stiffness, tangents
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import linearise
@@ -69,7 +69,9 @@ def test_stiffness_is_the_derivative_of_all_forces(element):
     def forces(x):
         total = tangents.forces(energies_of(system, x), x, np.zeros(0))
         return (
-            total + tangents.forces(constraints_of(system, state), x, lam) - applied.applied(system, x, loads)
+            total
+            + tangents.forces(constraints_of(system, state), x, lam)
+            - load_stiffness.applied_forces(system, x, loads)
         )
 
     place = np.arange(len(state.r))
@@ -78,7 +80,7 @@ def test_stiffness_is_the_derivative_of_all_forces(element):
         for part in (
             tangents.stiffness(energies_of(system, state), state, np.zeros(0)),
             tangents.stiffness(constraints_of(system, state), state, lam),
-            applied.stiffness(system, state, loads),
+            load_stiffness.stiffness(system, state, loads),
         )
     ).toarray()
     free = np.repeat(system.frames.fixed == 0, 6)
@@ -205,6 +207,6 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
     found = (balance(eps) - balance(-eps)) / (2 * eps)
     wanted = (M @ a.ravel() + D @ u.ravel() + K @ x.ravel()).reshape(n, 6)
     assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()  # differences of differences
-    rest = inertia.at_rest(system, state, motion)
+    rest = inertia.steady_inertia_forces(system, state, motion)
     free = system.frames.fixed == 0
     assert np.abs(balance(0.0) - rest)[free].max() < 1e-5 * np.abs(rest).max()

@@ -58,7 +58,7 @@ def test_loads_grow_with_the_square_of_the_spin_from_the_initial_shape() -> None
     assert steady_rotation(model, SPIN).r[-1, 0] == pytest.approx(tip, rel=1e-6)
 
 
-def test_a_shape_that_is_not_found_is_told_with_the_part_of_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_rotation_reports_the_fraction_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rodsim.small_motions.steady_rotations.ITERATIONS", 1)
     monkeypatch.setattr("rodsim.small_motions.steady_rotations.SHORTEST", 0.1)
     with pytest.raises(
@@ -68,7 +68,7 @@ def test_a_shape_that_is_not_found_is_told_with_the_part_of_the_way(monkeypatch:
     assert told.value.t == 0.125
 
 
-def test_what_nothing_holds_in_the_axes_is_said_at_once() -> None:
+def test_unsupported_rotating_model_is_rejected_at_once() -> None:
     """A bar on the axis, pushed along it."""
     model = Model("bar")
     bar = model.add_body("bar", MassProperties(1.0, np.eye(3)), position=(0, 0, 1))
@@ -148,7 +148,7 @@ def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
 
 
 @pytest.mark.parametrize("EA", [1e9, 6e13])
-def test_so_is_that_of_a_shaft_that_spins(EA: float) -> None:
+def test_nearly_critical_spinning_shaft_is_an_equilibrium(EA: float) -> None:
     model = shaft(EA, load=80.0 * np.pi**2 / 4 * (1 - 1e-3))
     state = equilibrium(model).state()
     found = modes(model, 6, state._replace(Omega=model.build().state.Omega.copy()))

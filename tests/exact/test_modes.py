@@ -216,7 +216,7 @@ def test_a_follower_force_makes_the_stiffness_unsymmetric_and_flutters_at_becks_
     assert not stable(20.0509 * (1 + 2e-3))
 
 
-def test_modes_of_what_cannot_move_are_refused():
+def test_modes_of_a_fixed_model_are_rejected():
     model = Model("held")
     body = model.add_body("block", Box(1, 1, 1, density=1.0))
     model.add_joint("weld", "clamp", body, at=(0, 0, 0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rodsim.mechanics import integrate
-from rodsim.papers import box, physical_pendulum
+from rodsim.papers import box_runs, physical_pendulum
 from tests.support.studies import differing, is_drawn
 
 STUDIES = ("spinning_box", "physical_pendulum")
@@ -49,7 +49,7 @@ def test_every_study_draws_its_picture(studies, name, tmp_path):
 
 
 def test_box_has_the_moments_of_its_edges():
-    system = box.spinning_box()
+    system = box_runs.spinning_box()
     p = system.momentum(system.q0, system.v0)
     L = [symmetry(system.q0, p) for symmetry in system.symmetries]
     assert np.abs(np.array(L) - [0.0, 130.0, 29.0]).max() < 1e-13
@@ -58,23 +58,25 @@ def test_box_has_the_moments_of_its_edges():
 
 def test_rational_kinetic_energy_is_kept_ever_better_with_more_points():
     """A point adds two powers of h: with h = 0.05 and rates of about 5, more than a factor of 100."""
-    system = box.rational(box.spinning_box())
-    found = [box.energy_drift(integrate(system, "mG", 0.05, 5.0, k=1, gauss=points)) for points in (2, 3, 4)]
-    assert found[0] > 100 * found[1] > 1e4 * found[2] > 1e4 * box.EXACT_ZERO
+    system = box_runs.rational(box_runs.spinning_box())
+    found = [
+        box_runs.energy_drift(integrate(system, "mG", 0.05, 5.0, k=1, gauss=points)) for points in (2, 3, 4)
+    ]
+    assert found[0] > 100 * found[1] > 1e4 * found[2] > 1e4 * box_runs.EXACT_ZERO
 
 
-@pytest.mark.parametrize("t", box.EXACT)
+@pytest.mark.parametrize("t", box_runs.EXACT)
 def test_reference_is_the_exact_orientation_to_round_off(t):
-    assert np.abs(box.orientation(t, "quaternion") - box.EXACT[t]).max() < 1e-13
+    assert np.abs(box_runs.orientation(t, "quaternion") - box_runs.EXACT[t]).max() < 1e-13
 
 
-@pytest.mark.parametrize("chart", box.CHARTS)
+@pytest.mark.parametrize("chart", box_runs.CHARTS)
 @pytest.mark.parametrize(("undifferentiated", "power"), [(False, -1), (True, -2)])
 def test_condition_of_mg_grows_as_1_over_h_and_by_one_power_more_with_rows_times_h(
     chart, undifferentiated, power
 ):
     for k in (1, 2, 3):
-        assert box.mg_condition(chart, k, undifferentiated).order == pytest.approx(power, abs=0.05)
+        assert box_runs.mg_condition(chart, k, undifferentiated).order == pytest.approx(power, abs=0.05)
 
 
 # --- 5.2 physical pendulum ---

@@ -5,8 +5,8 @@ import pytest
 
 from discretization.time.stepper import Stepper
 from rodsim import ModelError, Result, Section, audit, simulate
-from tests.support.closed_spans import H, full_section
 from tests.support.relaxation import FRACTION, TAU, bar
+from tests.support.rod_closed_forms import H, full_section
 from tests.support.rods import free_rod, soft
 
 

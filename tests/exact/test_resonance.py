@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from discretization.time.composition import fractions_of
+from discretization.time.composition import substep_fractions
 from examples.spin_up import LENGTH, SECTION, SPEED, T
 from rigid.errors import ModelError
 from rodsim import Model, modes, simulate
@@ -37,7 +37,7 @@ def turned(fractions, x):
     ],
 )
 def test_a_step_at_a_resonance_leaves_an_oscillator_where_it_was(integrator, joined, count):
-    fractions = fractions_of(int(integrator[2]), joined and not integrator.endswith("ggl"))
+    fractions = substep_fractions(int(integrator[2]), joined and not integrator.endswith("ggl"))
     found = resonances(integrator, joined)
     assert len(found) == count
     assert np.abs(turned(fractions, found) - np.eye(2)).max() < 1e-9

@@ -8,8 +8,8 @@ import pytest
 from discretization.state_measures import element_states, energies
 from rigid import quaternions
 from rodsim import Model, ModelError, SceneError, Section, simulate
-from rodsim.parts.curve_frames import frames_along
-from rodsim.parts.space_curves import Curve
+from rodsim.components.curve_frames import frames_along
+from rodsim.components.space_curves import Curve
 from rodsim.scenes.model_from_scene import load
 
 EA, GA, GJ, EI = 1e4, 8e3, 0.7, 1.3

@@ -181,7 +181,7 @@ def test_the_linear_response_to_a_small_load_is_that_of_a_run():
     assert run == pytest.approx(linear, abs=2e-4 * np.abs(linear).max())
 
 
-def test_what_cannot_be_pushed_or_is_too_large_is_named():
+def test_invalid_inputs_and_large_models_are_rejected():
     model, _mass = oscillator()
     with pytest.raises(ModelError, match="input 0: the ground does not move"):
         frequency_response(model, [Push(model.ground.at((0, 0, 0)), (1, 0, 0))], [], [1.0])

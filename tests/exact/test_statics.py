@@ -9,9 +9,9 @@ import scipy
 from discretization.linearisation import equations
 from discretization.linearisation.eigen import null_space
 from discretization.statics import tangent as statics_tangent
+from discretization.statics.equilibrium_system import EquilibriumSystem
+from discretization.statics.load_steps import follow_load_steps
 from discretization.statics.loading import Loading
-from discretization.statics.path import walk
-from discretization.statics.rest import Rest
 from rigid import quaternions
 from rodsim import (
     Box,
@@ -24,7 +24,7 @@ from rodsim import (
     equilibrium,
     simulate,
 )
-from rodsim.small_motions.free_motions import at_rest
+from rodsim.small_motions.zero_energy_motions import at_rest
 from rodsim.statics.equilibrium_stability import about_equilibrium
 from tests.support.statics_models import cantilever, section, square
 
@@ -55,10 +55,10 @@ def everything(element: str) -> Model:
     return model
 
 
-def strained(element: str) -> Rest:
+def strained(element: str) -> EquilibriumSystem:
     built = everything(element).build()
     values = built.load_values(np.zeros(1))[0]
-    rest = Rest(
+    rest = EquilibriumSystem(
         built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
     )
     rest.load_at(0.7)
@@ -103,13 +103,13 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     values = built.load_values(np.zeros(1))[0]
     if closed:
         values[1:] = 0.0
-    rest = Rest(
+    rest = EquilibriumSystem(
         built.system,
         built.state,
         Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity),
         idle=built.idle,
     )
-    assert walk(rest, 0.0, 1.0, 1.0, lambda _: None).failure is None
+    assert follow_load_steps(rest, 0.0, 1.0, 1.0, lambda _: None).failure is None
     rest.assemble(True)
     found, wanted = about_equilibrium(built, rest), at_rest(built, rest)
     assert scipy.sparse.issparse(found.given("K")) == (small == 0)

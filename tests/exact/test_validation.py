@@ -8,9 +8,9 @@ import pytest
 from rigid.errors import ModelError
 from rodsim.cli.main import main
 from rodsim.validation import loops
-from rodsim.validation.case import Case, Known, Meshes, outcomes
+from rodsim.validation.case import Case, Meshes, ReferenceValue, outcomes
 from rodsim.validation.outcomes_report import as_html, as_text, validate
-from rodsim.validation.registry import CASES, chosen
+from rodsim.validation.registry import CASES, select_cases
 
 ALL = [
     pytest.param(case, id=case.name, marks=pytest.mark.slow if case.slow else ()) for case in CASES.values()
@@ -54,7 +54,12 @@ def method(limit, order=2, wiggle=0.0):
 def case(run, known=1.0, **more):
     meshes = Meshes("coarse", "fine", 2, **more)
     return Case(
-        "made", "Made up", "by hand", {f"x({t})": Known(known, 0.0, 1.0) for t in (1, 2)}, run, meshes
+        "made",
+        "Made up",
+        "by hand",
+        {f"x({t})": ReferenceValue(known, 0.0, 1.0) for t in (1, 2)},
+        run,
+        meshes,
     )
 
 
@@ -83,7 +88,7 @@ def test_a_mesh_too_coarse_to_tell_does_not_pass():
 
 
 def test_runs_of_the_same_steps_are_judged_by_the_digits_of_the_source():
-    known, meshes = {"x": Known(1.0, 1e-9, 1.0)}, Meshes("", "h")
+    known, meshes = {"x": ReferenceValue(1.0, 1e-9, 1.0)}, Meshes("", "h")
     assert outcomes(Case("same", "", "", known, lambda level: {"x": 1.0 + 0.9e-9}, meshes))[0].ok
     assert not outcomes(Case("other", "", "", known, lambda level: {"x": 1.0 + 1.1e-9}, meshes))[0].ok
 
@@ -124,4 +129,4 @@ def test_names_are_unique_and_sources_are_given():
     assert len({case.title for case in CASES.values()}) == len(CASES)
     assert all(case.source and case.known for case in CASES.values())
     with pytest.raises(ModelError, match="choose among"):
-        chosen(["zzzzzz"])
+        select_cases(["zzzzzz"])

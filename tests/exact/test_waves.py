@@ -249,7 +249,7 @@ def test_nodes_needed_are_those_with_the_error_asked_for():
         assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, 1.5 * found)) < 1e-3
 
 
-def test_what_has_no_answer_is_refused():
+def test_unsolvable_wave_queries_are_rejected():
     cell = Cell(SECTION, "se3", "lumped", 0.1)
     with pytest.raises(ModelError, match="nodes of this rod show waves"):
         cell.wave(32.0, BENDING)

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from discretization.drives import WORK
-from discretization.time.promises import PROMISES, promises_of
+from discretization.time.invariants import INVARIANTS, declared_invariants
 from rigid.signals import Sine
 from rigid.system import State
 from rodsim import Box, Model, Result, Section, audit, simulate
-from rodsim.results import native, verdicts, vtkhdf
-from rodsim.results.columns import COLUMNS
+from rodsim.results import native_format, verdicts, vtkhdf
+from rodsim.results.audit_columns import COLUMNS
 from rodsim.results.drawing import Drawing
-from rodsim.results.retaking import MOVED, take_again
+from rodsim.results.step_recomputation import PERTURBATION, recompute_steps
 from tests.support.results_sample import without_digests
 
 H, STEPS = 0.01, 5
@@ -85,7 +85,7 @@ def pushed(array):
 
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, *IN_CHARTS])
-def test_whatever_is_changed_in_a_result_is_found(integrator):
+def test_audit_detects_every_change_of_a_result(integrator):
     result = run_of(integrator)
     sound = audit(result)
     assert sound.ok, sound.text()
@@ -107,7 +107,7 @@ def test_whatever_is_changed_in_a_result_is_found(integrator):
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("planar", [True, False])
-def test_whatever_is_remembered_of_steps_before_the_last_one_is_looked_at(planar, integrator):
+def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
     """Of bodies that are joined to trees, in space and in their plane."""
     model = Model("doors", gravity=(0, 0, -9.81))
     held = model.ground
@@ -141,16 +141,18 @@ def stored(tmp_path_factory):
 def grown(path):
     layout = Result.load(path).layout
     blocks = vtkhdf.blocks_of(Drawing(layout, surfaces=True))
-    series = (*native.series(layout), *(item for block in blocks for item in block.series))
+    series = (*native_format.series(layout), *(item for block in blocks for item in block.series))
     return [*(item.path for item in series), vtkhdf.VALUES]
 
 
-def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
+def test_audit_detects_every_change_of_a_file(stored, tmp_path):
     """Arrays that grow with the run, and the numbers of the model."""
     missed, path = [], tmp_path / "changed.vtkhdf"
     with h5py.File(stored) as file:
         system = file["rodsim/layout/system"]
-        of_model = [f"rodsim/layout/system/{a}/{b}" for a in native.TABLES if a in system for b in system[a]]
+        of_model = [
+            f"rodsim/layout/system/{a}/{b}" for a in native_format.TABLES if a in system for b in system[a]
+        ]
     assert len(of_model) > 40
     for name in (*grown(stored), *of_model, "rodsim/layout/system/gravity"):
         with h5py.File(stored) as file:
@@ -203,7 +205,7 @@ def test_rounding_of_another_processor_is_no_difference(integrator):
         if name in arrays and name != "quat":
             x = arrays[name]
             arrays[name] = x * (1.0 + np.finfo(float).eps * way.choice([-1.0, 1.0], x.shape))
-    found = take_again(Result(type(result._source)(result.layout, arrays)))
+    found = recompute_steps(Result(type(result._source)(result.layout, arrays)))
     assert found.steps == STEPS
     assert not found.differences
 
@@ -215,18 +217,18 @@ def test_what_moves_the_end_of_a_step_more_than_rounding_is_a_difference():
         v[2] *= 1.0 + 1e-10
         return v
 
-    assert take_again(changed(run_of("em"), "v", moved)).differences
-    assert MOVED < 1e-7
+    assert recompute_steps(changed(run_of("em"), "v", moved)).differences
+    assert PERTURBATION < 1e-7
 
 
 def test_a_tolerance_of_the_run_widens_what_may_differ():
     """A run solved to round-off, read as one that was solved to 1e-8, and taken again as such."""
     exact = simulate(swing("em"), STEPS * H, H, output_every=1)
     exact.description["run"]["tolerance"] = 1e-8
-    found = take_again(exact)
+    found = recompute_steps(exact)
     assert found.steps == STEPS
     assert not found.differences
-    assert take_again(changed(exact, "lam", twice)).differences
+    assert recompute_steps(changed(exact, "lam", twice)).differences
 
 
 def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
@@ -238,7 +240,7 @@ def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
     found = audit(Result.load(path))
     assert found.ok
     assert "not judged: a file does not keep the values of load 'whim'" in found.text()
-    assert verdicts.CARRIED in found.text()
+    assert verdicts.STEP_QUANTITIES in found.text()
     path = tmp_path / "sparse.vtkhdf"
     simulate(swing("em"), 4 * H, H, output=path, output_every=2)
     assert "not judged: drives" in audit(Result.load(path)).text()
@@ -257,11 +259,11 @@ def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
     assert any("work of drives" in v.measured for v in broken)
 
 
-def test_of_long_runs_a_part_is_taken_again(monkeypatch):
+def test_audit_repeats_a_part_of_long_runs(monkeypatch):
     result = simulate(swing("em-d(0.7)"), 0.4, H, "em-d(0.7)", output_every=2)
     for few, share, steps in ((64, 0.05, 40), (6, 0.05, 6), (2, 0.5, 20), (1, 0.01, 0)):
-        monkeypatch.setattr("rodsim.results.retaking.FEW", few)
-        monkeypatch.setattr("rodsim.results.retaking.SHARE", share)
+        monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", few)
+        monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", share)
         found = audit(result)
         assert found.retaken.steps == steps
         assert ("not judged: 2 steps from one output to the next" in found.text()) is (steps == 0)
@@ -270,8 +272,8 @@ def test_of_long_runs_a_part_is_taken_again(monkeypatch):
 @pytest.mark.parametrize("name", ["r", "quat", "v", "Omega", "lam"])
 def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatch):
     """Also where no step is taken again."""
-    monkeypatch.setattr("rodsim.results.retaking.FEW", 0)
-    monkeypatch.setattr("rodsim.results.retaking.SHARE", 0)
+    monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 0)
+    monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", 0)
     result = run_of("EML-kappa")
     assert audit(result).ok
     assert audit(result).retaken.steps == 0
@@ -289,7 +291,7 @@ def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
         step[-1] += 10**12
         return step
 
-    found = take_again(changed(run_of("em"), "step", late))
+    found = recompute_steps(changed(run_of("em"), "step", late))
     assert found.steps == 0
     assert found.reason == "times and numbers of steps do not agree"
 
@@ -308,24 +310,24 @@ def bars(integrator="em"):
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("name", ["lam", "acc", "v", "Omega"])
 def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integrator, name, monkeypatch):
-    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 2)
     result = bars(integrator)
     sound = audit(result)
     assert sound.ok, sound.text()
     assert sound.retaken.steps == 2
     assert "the last one before 2 outputs" in sound.text()
     for change in (twice, lambda array: array * (1.0 + 1e-6)):
-        found = take_again(changed(result, name, change))
+        found = recompute_steps(changed(result, name, change))
         assert found.steps == 2
         assert found.differences
 
 
 def test_steps_of_half_the_length_are_found_by_the_accelerations(monkeypatch):
-    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 2)
     result = bars()
     result = changed(result, "time", lambda t: t / 2)
     result.description["run"]["dt"] = H / 2
-    assert take_again(result).differences
+    assert recompute_steps(result).differences
 
 
 # -- promises ------------------------------------------------------------------------------------------------
@@ -354,11 +356,11 @@ LAWS = {
 
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, *IN_CHARTS])
-def test_every_promise_is_judged_and_nothing_else(integrator):
+def test_audit_judges_exactly_the_declared_invariants(integrator):
     """But the symplectic form, which is told."""
-    assert set(LAWS) == set(PROMISES)
+    assert set(LAWS) == set(INVARIANTS)
     found = audit(free(integrator))
-    promised = promises_of(integrator, found.chart)
+    promised = declared_invariants(integrator, found.chart)
     assert set(found.promises) == promised
     judged = {v.law: v.kept for v in found.verdicts}
     wanted = {LAWS[what] for what in promised - {"symplectic"}}
@@ -380,7 +382,7 @@ def test_livens_schemes_are_judged_by_their_own_momenta():
 
 
 @pytest.mark.parametrize("law", ["linear momentum", "angular momentum", "energy balance E - E0 = W - D"])
-def test_a_promise_that_is_broken_breaks_the_audit(law):
+def test_violated_invariant_fails_the_audit(law):
     """By momenta alone: frames, forces and tables stay what they are."""
     result = free()
     n = (result.layout.n_chart - 2 * result.layout.n_multipliers) // 3
@@ -410,7 +412,7 @@ def test_joints_may_be_open_by_rounding_and_ten_times_the_tolerance_and_no_more(
     assert found.constraint > 0.0
 
     def kept(relative):
-        judged = verdicts.of_run(replace(found, tolerance=tolerance, constraint_relative=relative))
+        judged = verdicts.judge_run(replace(found, tolerance=tolerance, constraint_relative=relative))
         return {v.law: v.kept for v in judged}["joints, positions"]
 
     assert kept(0.5 * missed)

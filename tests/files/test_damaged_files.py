@@ -9,18 +9,18 @@ import h5py
 import numpy as np
 import pytest
 
-from discretization.interaction_table import without_tables
+from discretization.interaction_table import without_file_tables
 from discretization.system import in_files
 from rigid.errors import DamagedFileWarning, ModelError
 from rodsim import Result, audit, simulate, templates
 from rodsim.cli.main import main
-from rodsim.results import digests, older_digests
+from rodsim.results import file_checksums, legacy_checksums
 from rodsim.results import result as result_module
-from rodsim.results.checked import check_description, check_tables
 from rodsim.results.errors import ResultError
+from rodsim.results.file_validation import check_description, check_tables
 from rodsim.scenes.model_from_scene import load
 from tests.support import completeness
-from tests.support.damage import STEPS, H, fuzz, model, run
+from tests.support.damaged_files import STEPS, H, fuzz, model, run
 from tests.support.results_sample import forget_digests
 
 LIBVER = ("earliest", "v108")
@@ -46,7 +46,7 @@ def file(sound, tmp_path):
 
 @pytest.mark.parametrize("older", [False, True], ids=["with digests", "of an older version"])
 def test_no_command_crashes_on_a_damaged_file_and_the_audit_finds_it(older, sound, tmp_path):
-    """What `python -m tests.support.damage 24` does with hundreds, and with reports and pictures."""
+    """What `python -m tests.support.damaged_files 24` does with hundreds, and with reports and pictures."""
     shutil.copy(sound, tmp_path / "sound.vtkhdf")
     count, seed = (8, 16) if older else (16, 0)
     assert [end for end in fuzz(count, seed, tmp_path, older, CHEAP) if end[2]] == []
@@ -79,7 +79,7 @@ def early_doubled(array):
         *((x, last_nan) for x in ("quat", "Omega", "lam", "own", "time")),
     ],
 )
-def test_what_a_run_goes_on_from_is_what_was_written(name, how, file):
+def test_resume_verifies_the_stored_state(name, how, file):
     change(file, f"rodsim/{name}", how)
     before = file.read_bytes()
     with pytest.raises(
@@ -112,21 +112,21 @@ def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either
 @pytest.mark.parametrize(
     ("name", "words"), [("quat", "no unit quaternion"), ("time", "times dt"), ("step", "times dt")]
 )
-def test_places_and_times_that_no_run_reaches_are_refused_without_digests_too(name, words, file):
+def test_impossible_positions_and_times_are_rejected_without_checksums(name, words, file):
     forget_digests(file)
     change(file, f"rodsim/{name}", last_doubled)
     with pytest.raises(ResultError, match=words):
         run(file, 2 * STEPS, resume=True)
 
 
-def test_damage_of_earlier_outputs_stays_visible_after_a_run_goes_on(file):
+def test_damage_of_earlier_outputs_stays_detectable_after_a_resume(file):
     change(file, "rodsim/acc", early_doubled)
     run(file, 2 * STEPS, resume=True)
     changed = Result.load(file).changed()
     assert [(each.what, each.outputs) for each in changed] == [("rodsim", (1, 1))]
 
 
-def test_a_file_without_digests_gets_them_when_a_run_goes_on(file, tmp_path):
+def test_resume_adds_checksums_to_a_file_without_them(file, tmp_path):
     forget_digests(file)
     assert Result.load(file).changed() is None
     found = audit(Result.load(file))
@@ -155,7 +155,7 @@ def test_one_bit_anywhere_is_found(sound, tmp_path):
     """Of each array with rows for outputs, and of every tenth other one."""
     missed, path = [], tmp_path / "bit.vtkhdf"
     with h5py.File(sound) as opened:
-        grown = [name for name in all_numbers(sound) if digests.SHA in opened[name].attrs]
+        grown = [name for name in all_numbers(sound) if file_checksums.SHA in opened[name].attrs]
     assert len(grown) > 20
     others = sorted(set(all_numbers(sound)) - set(grown))
     for name in [*grown, *others[::10]]:
@@ -180,7 +180,7 @@ def test_an_attribute_that_is_not_what_was_written_is_found(file):
     assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
 
 
-def test_changed_checksums_are_told_from_changed_outputs(file):
+def test_changed_checksums_are_distinguished_from_changed_outputs(file):
     """With both changed alike the outputs fit their checksums, but the digest over them does not."""
     change(file, "rodsim/crc", lambda crc: crc + 1)
     n = Result.load(file).n_outputs
@@ -197,7 +197,7 @@ def test_the_checksum_of_a_word_in_earlier_formats_is_that_of_splitmix64():
     gamma = 0x9E3779B97F4A7C15
     seeds = np.array([[(1234567 + k * gamma) % 2**64] for k in range(3)], dtype=np.uint64)
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert older_digests.of_rows(seeds).tolist() == expected
+    assert legacy_checksums.row_checksums(seeds).tolist() == expected
 
 
 def test_damage_of_a_file_of_an_earlier_format_is_found(tmp_path):
@@ -258,7 +258,7 @@ def test_descriptions_of_another_form_are_refused(description):
         check_description(description)
 
 
-def test_a_description_that_is_not_what_was_written_is_refused(file):
+def test_changed_description_is_rejected(file):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         text = opened["rodsim/description"].asstr()[()]
         opened["rodsim/description"][()] = text.replace('"dt"', '"dx"')
@@ -273,7 +273,7 @@ def test_no_sound_model_is_refused():
     models = [load(scene).model for scene in scenes]
     for sound in (*models, *(each() for each in completeness.MODELS.values())):
         system = sound.build().system
-        check_tables(in_files(system) | {"others": without_tables(system.others)})
+        check_tables(in_files(system) | {"others": without_file_tables(system.others)})
 
 
 OF_SPANS = (

@@ -154,7 +154,7 @@ def test_export_errors_name_the_cure(tmp_path, result, path, options, error, mes
         export(result, tmp_path / path, **options)
 
 
-def test_nothing_to_export_is_said(tmp_path):
+def test_export_of_an_empty_result_is_rejected(tmp_path):
     with pytest.raises(ValueError, match="holds no output"):
         export(MemoryWriter(sample_layout()).result(), tmp_path / "a.pvd")
     writer = MemoryWriter(Layout("bare", [], [], [], n_frames=2))

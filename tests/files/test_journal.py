@@ -13,9 +13,9 @@ import pytest
 
 from rodsim import ModelError, Result, audit, recover, simulate
 from rodsim.cli.main import main
-from rodsim.results import ResultWriter, native
+from rodsim.results import ResultWriter, native_format
 from rodsim.results.journal import record_type
-from tests.support import damage
+from tests.support import damaged_files
 from tests.support.full_disk import files_end_at
 from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
 
@@ -37,7 +37,7 @@ def killed(path, n, capacity=1000):
     os.waitpid(child, 0)
 
 
-def test_a_reader_sees_every_output_while_the_run_goes_on_and_after_it(tmp_path):
+def test_reader_sees_every_output_during_and_after_the_run(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 4) as writer:
         writer.append(*sample_output(layout, 0))
@@ -111,7 +111,7 @@ def test_recover_makes_the_file_that_the_run_would_have_made(tmp_path, capsys):
     assert_holds(Result.load(path), sample_layout(), 3)
 
 
-def test_a_failed_conversion_keeps_the_journal_and_says_how_to_go_on(tmp_path):
+def test_failed_conversion_keeps_the_journal_and_names_the_next_command(tmp_path):
     path = tmp_path / "a.vtkhdf"
     killed(path, 5)
     size = journal(path).stat().st_size
@@ -135,7 +135,7 @@ def test_a_new_run_replaces_a_file_with_its_first_output_and_not_before(tmp_path
     assert Result.load(path).n_outputs == 1
 
 
-def test_a_snapshot_is_a_file_that_paraview_opens_while_the_run_goes_on(tmp_path):
+def test_snapshot_is_readable_by_paraview_during_the_run(tmp_path):
     from tests.support.results_vtkhdf import vtk_steps
 
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
@@ -164,11 +164,11 @@ COMMANDS = {
 def of_killed_run(tmp_path_factory):
     """The journal of a run that was killed, and the file of the whole run."""
     folder = tmp_path_factory.mktemp("killed")
-    damage.run(folder / "whole.vtkhdf")
+    damaged_files.run(folder / "whole.vtkhdf")
     child = os.fork()
     if child == 0:
         ResultWriter.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-        damage.run(folder / "run.vtkhdf")
+        damaged_files.run(folder / "run.vtkhdf")
     os.waitpid(child, 0)
     assert journal(folder / "run.vtkhdf").exists()
     return folder
@@ -185,19 +185,19 @@ def test_every_command_finds_the_journal_under_the_name_of_the_file(name, of_kil
     assert not (of_killed_run / "run.vtkhdf").exists()
 
 
-def test_a_run_that_was_killed_is_audited_started_from_and_gone_on_with_to_the_bit(of_killed_run, tmp_path):
+def test_killed_run_is_audited_and_resumed_bitwise(of_killed_run, tmp_path):
     path = tmp_path / "run.vtkhdf"
     journal(path).write_bytes(journal(of_killed_run / "run.vtkhdf").read_bytes())
     found, whole = Result.load(path), Result.load(of_killed_run / "whole.vtkhdf")
     assert audit(found).ok
     for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
-    begun = simulate(damage.model(), 0.02, damage.H, start=path, progress=False)
+    begun = simulate(damaged_files.model(), 0.02, damaged_files.H, start=path, progress=False)
     assert np.array_equal(begun.state(0).r, whole.state(-1).r)
     with pytest.raises(FileExistsError, match=r"run.vtkhdf.journal' exists; overwrite it, resume it"):
-        simulate(damage.model(), 0.02, damage.H, output=path, progress=False)
-    damage.run(path, 2 * damage.STEPS, resume=True)
-    damage.run(tmp_path / "again.vtkhdf", 2 * damage.STEPS)
+        simulate(damaged_files.model(), 0.02, damaged_files.H, output=path, progress=False)
+    damaged_files.run(path, 2 * damaged_files.STEPS, resume=True)
+    damaged_files.run(tmp_path / "again.vtkhdf", 2 * damaged_files.STEPS)
     assert sorted(os.listdir(tmp_path)) == ["again.vtkhdf", "run.vtkhdf"]
     for one, other in zip(
         Result.load(path).states(slice(None)),
@@ -246,23 +246,23 @@ def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_kille
     path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
     for k in range(12):
         journal(path).write_bytes(whole)
-        how = damage.by_bytes(journal(path), random.Random(k))
+        how = damaged_files.by_bytes(journal(path), random.Random(k))
         damaged = journal(path).read_bytes()
         for command in (["info"], ["audit"], ["compare"], ["resume"]):
             path.unlink(missing_ok=True)
             journal(path).write_bytes(damaged)
-            code, said = damage.tried(path, sound, tmp_path, command)
+            code, said = damaged_files.tried(path, sound, tmp_path, command)
             assert code is not None, (how, command, said)
             if command == ["audit"] and code == 0:
-                assert Result.load(path).n_outputs <= damage.STEPS, how
+                assert Result.load(path).n_outputs <= damaged_files.STEPS, how
 
 
 def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_step(tmp_path, monkeypatch):
     """Of the sizes of the journal and the file of a short run, times its outputs."""
-    model, path, sizes = damage.model(), tmp_path / "run.vtkhdf", []
+    model, path, sizes = damaged_files.model(), tmp_path / "run.vtkhdf", []
     for n in (50, 250):
-        simulate(model, n * damage.H, damage.H, output=path, output_every=1, overwrite=True)
-        record = record_type(native.series(Result.load(path).layout)).itemsize
+        simulate(model, n * damaged_files.H, damaged_files.H, output=path, output_every=1, overwrite=True)
+        record = record_type(native_format.series(Result.load(path).layout)).itemsize
         sizes.append(path.stat().st_size + n * record)
     one = (sizes[1] - sizes[0]) / 200
     path.unlink()
@@ -278,7 +278,7 @@ def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_ste
     assert simulate(model, 0.02, 0.01, output=path, output_every=1).n_outputs == 3
 
 
-def test_a_journal_without_whole_outputs_beside_a_file_is_not_looked_at(tmp_path):
+def test_journal_without_complete_outputs_is_ignored(tmp_path):
     path = tmp_path / "a.vtkhdf"
     killed(path, 1)
     torn = journal(path).read_bytes()[:-8]
@@ -287,7 +287,7 @@ def test_a_journal_without_whole_outputs_beside_a_file_is_not_looked_at(tmp_path
     assert Result.load(path).n_outputs == 3
 
 
-def test_a_killed_run_goes_on_to_another_end(tmp_path):
+def test_killed_run_resumes_to_another_end_time(tmp_path):
     path = tmp_path / "a.vtkhdf"
     ends = [{"run": {"t_end": end, "dt": 0.005}} for end in (1.0, 2.0)]
     child = os.fork()
@@ -312,10 +312,10 @@ def test_a_snapshot_is_written_after_seconds_too(tmp_path):
         with pytest.raises(
             ModelError, match=r"neither a number of outputs nor a time; give for example 100 or"
         ):
-            simulate(damage.model(), 0.02, 0.01, output=path, overwrite=True, snapshot=wrong)
+            simulate(damaged_files.model(), 0.02, 0.01, output=path, overwrite=True, snapshot=wrong)
 
 
-def test_after_a_failed_write_the_number_of_outputs_is_right_and_the_run_can_go_on(tmp_path):
+def test_failed_write_keeps_the_output_count_and_can_be_resumed(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     killed(tmp_path / "b.vtkhdf", 4)
     room = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next

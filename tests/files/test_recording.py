@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.state_measures import (
     constraint_residual,
     element_states,
@@ -20,8 +20,8 @@ from discretization.state_measures import (
     translational_momenta,
     velocity_residual,
 )
-from discretization.time.advance import Report, Reports
 from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import Report, Reports
 from rigid.errors import ConvergenceError
 from rigid.system import State
 from rodsim import Box, Material, Model, ModelError, Result, Section, simulate
@@ -32,7 +32,7 @@ from rodsim.results.outputs import stacked
 from rodsim.results.recorder import Recorder
 from rodsim.results.tabulate import newton_columns, newton_rows
 from rodsim.running.march import LEAP, PATIENCE, Progress
-from rodsim.running.plan import MOST_OUTPUTS, outputs_after
+from rodsim.running.plan import MAX_OUTPUTS, outputs_after
 from tests.support.mechanisms import arms
 from tests.support.results_sample import sample_layout, sample_output
 
@@ -56,7 +56,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(("order", "every"), [(2, 1), (2, 3), (4, 2)])
-def test_kept_states_and_reports_are_those_of_single_advances(order, every):
+def test_recorded_states_and_reports_equal_single_steps(order, every):
     built, state = started(whip())
     stepper = Stepper(built.system, 0.004, order, built.load_values)
     kept, reports = stepper.record(state, 7, every, 5)
@@ -219,7 +219,7 @@ def test_impossible_numbers_of_steps_and_outputs_are_refused(tmp_path):
     for dt in (1e-40, 1e-50):
         with pytest.raises(ModelError, match=r"takes .* steps of dt = .*; use dt = 2e-15 or more"):
             simulate(model, 2.0, dt, output=path)
-    with pytest.raises(ModelError, match=rf"a file holds at most {MOST_OUTPUTS}; use output_every = 1863 or"):
+    with pytest.raises(ModelError, match=rf"a file holds at most {MAX_OUTPUTS}; use output_every = 1863 or"):
         simulate(model, 1e9, 1e-3, output=path, output_every=1)
     assert not path.exists()
 
@@ -278,7 +278,7 @@ def test_outputs_do_not_wait_for_the_next_one(monkeypatch):
     assert writer.n_outputs == 1
 
 
-def test_no_more_is_kept_in_memory_than_a_batch(monkeypatch):
+def test_recorder_holds_at_most_one_batch(monkeypatch):
     monkeypatch.setattr(recorder, "BATCH_BYTES", 4000)
     kept, writer, step = collecting(monkeypatch, REPORT)
     assert kept.most == 4000 // writer.output_bytes >= 2
@@ -289,7 +289,7 @@ def test_no_more_is_kept_in_memory_than_a_batch(monkeypatch):
 
 def test_interrupted_batch_is_stored_once(monkeypatch):
     kept, writer, step = collecting(monkeypatch, REPORT)
-    extend = writer.extend_late
+    extend = writer.extend_lazily
 
     def interrupted(t, steps, states, newton, late, after):
         extend(t[:2], steps[:2], State(*(array[:2] for array in states)), newton[:2], late)
@@ -297,16 +297,16 @@ def test_interrupted_batch_is_stored_once(monkeypatch):
 
     for k in range(1, 6):
         step(k, 0.001)
-    monkeypatch.setattr(writer, "extend_late", interrupted)
+    monkeypatch.setattr(writer, "extend_lazily", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kept.flush()
-    monkeypatch.setattr(writer, "extend_late", extend)
+    monkeypatch.setattr(writer, "extend_lazily", extend)
     kept.flush()
     kept.flush()
     assert list(writer.result().step) == [1, 2, 3, 4, 5]
 
 
-def test_columns_found_late_are_those_found_at_once():
+def test_lazy_columns_equal_eager_columns():
     built, state = started(arms())
     at_once, late = MemoryWriter(built.layout), MemoryWriter(built.layout)
     heard = []
@@ -356,7 +356,7 @@ simulate(arms(), 1000.0, 0.01, output=sys.argv[1], output_every=1)
 
 @pytest.mark.exact
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_simulation_keeps_its_outputs_and_goes_on_to_the_bit(tmp_path):
+def test_killed_simulation_resumes_bitwise(tmp_path):
     path = tmp_path / "a.vtkhdf"
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, str(path)],
@@ -420,7 +420,7 @@ def test_costs_in_columns_are_those_of_each_report():
     np.testing.assert_array_equal(newton_rows([each[:2]]), [newton_columns(each[:2])])
 
 
-def test_marches_grow_as_long_as_they_are_short_beside_the_patience_of_who_waits():
+def test_march_length_adapts_to_the_response_time():
     line = Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
     told = []
     for seconds in (0.0, 0.9 / (2 * LEAP), 0.3, 0.6, 1.1):

@@ -34,7 +34,7 @@ def tumbling(center: tuple[float, float, float], mass: float = 2.0) -> Model:
     return model
 
 
-def test_the_reference_point_goes_on_where_the_centre_of_mass_is_another() -> None:
+def test_restart_keeps_the_reference_point_if_the_centre_of_mass_changes() -> None:
     first = simulate(tumbling((0.2, 0.0, 0.1)), 0.3, 0.01, progress=False)
     then = simulate(tumbling((-0.1, 0.3, 0.0)), 0.01, 0.01, start=first, progress=False)
     before, after = first.body("body"), then.body("body")

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rodsim.results import MemoryWriter, Result, ResultWriter, native
+from rodsim.results import MemoryWriter, Result, ResultWriter, native_format
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
 from tests.support.processes import said
@@ -182,7 +182,7 @@ def test_long_description_is_kept(tmp_path):
             ValueError,
             "more than one rod is called 'whip'",
         ),
-        (lambda p: native.description_text(sample_layout({"x": {1, 2}})), TypeError, "plain JSON"),
+        (lambda p: native_format.description_text(sample_layout({"x": {1, 2}})), TypeError, "plain JSON"),
     ],
 )
 def test_errors_name_the_object_and_the_cure(tmp_path, make, error, message):

@@ -9,7 +9,7 @@ from rigid.quaternions import rotate, to_matrix
 from rigid.system import State
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.results import ResultWriter
-from rodsim.results.drawing import OF_RODS, Drawing
+from rodsim.results.drawing import ROD_ARRAYS, Drawing
 from rodsim.results.layout import BodyLayout, Layout
 from rodsim.signals import Sine
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
@@ -56,7 +56,7 @@ def test_vtk_reads_every_point_and_array_of_every_part(written):
             expected = {array: parts_of(values)[name] for array, values in arrays.items()}
             static = {array: parts_of(values)[name] for array, values in drawing.static_points.items()}
             if name == "box":
-                expected = {array: x for array, x in expected.items() if array not in OF_RODS}
+                expected = {array: x for array, x in expected.items() if array not in ROD_ARRAYS}
                 static = {"object": static["object"]}
             assert set(found) == {*expected, *static, "displacement"}
             for array, values in (expected | static).items():

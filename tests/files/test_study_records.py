@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rodsim.studies import keys
-from rodsim.studies.bases import FunctionBase
+from rodsim.studies import case_keys
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.study import Study, made_parameter
-from rodsim.studies.study_results import Folder, Sweep
+from rodsim.studies.study_results import StudyFolder, Sweep
+from rodsim.studies.study_runner import _chosen, _known
 from rodsim.studies.study_schema import ChosenEntry, DesignEntry, ParameterEntry
-from rodsim.studies.sweeping import _chosen, _known
+from rodsim.studies.study_targets import FunctionTarget
 
 
 def square(x):
@@ -24,7 +24,7 @@ def square(x):
 def study(values=(1, 2, 3), measures=None, sampler=None, keep="none"):
     parameters = {"x": made_parameter("x", ParameterEntry(values=list(values)))}
     return Study(
-        "s", FunctionBase(square, {}), parameters, DesignEntry(), measures or {}, keep, sampler=sampler
+        "s", FunctionTarget(square, {}), parameters, DesignEntry(), measures or {}, keep, sampler=sampler
     )
 
 
@@ -42,38 +42,40 @@ def test_keys_of_functions_follow_keyword_defaults_and_what_functions_inside_of_
     def nested(x):
         return [offset(y) for y in (x,)], (lambda: offset(x))()
 
-    assert keys.key(made(1.0)) == keys.key(made(1.0))
-    assert keys.key(made(1.0)) != keys.key(made(2.0))
-    before, old = keys.key(nested), globals()["offset"]
+    assert case_keys.key(made(1.0)) == case_keys.key(made(1.0))
+    assert case_keys.key(made(1.0)) != case_keys.key(made(2.0))
+    before, old = case_keys.key(nested), globals()["offset"]
     try:
         globals()["offset"] = lambda x: x + 1
-        assert keys.key(nested) != before
+        assert case_keys.key(nested) != before
     finally:
         globals()["offset"] = old
 
 
 def test_keys_follow_the_shape_of_arrays_and_not_the_order_of_sets():
-    assert keys.key(np.zeros((2, 3))) != keys.key(np.zeros((3, 2)))
-    assert keys.key({0, 8}) == keys.key({8, 0})  # of one place in the table: they come as they were put in
-    assert keys.key({0, 8}) != keys.key({0, 9})
+    assert case_keys.key(np.zeros((2, 3))) != case_keys.key(np.zeros((3, 2)))
+    assert case_keys.key({0, 8}) == case_keys.key(
+        {8, 0}
+    )  # of one place in the table: they come as they were put in
+    assert case_keys.key({0, 8}) != case_keys.key({0, 9})
 
 
-def test_a_switch_is_no_number_where_structures_are_told_apart():
-    assert keys.structure({"closed": True}) != keys.structure({"closed": False})
-    assert keys.structure({"n": 1}) == keys.structure({"n": 2.5})
+def test_structure_key_distinguishes_booleans_from_numbers():
+    assert case_keys.structure({"closed": True}) != case_keys.structure({"closed": False})
+    assert case_keys.structure({"n": 1}) == case_keys.structure({"n": 2.5})
 
 
-def test_the_program_follows_what_decides_about_numbers_and_nothing_else(tmp_path, monkeypatch):
+def test_program_hash_covers_exactly_the_numerical_sources(tmp_path, monkeypatch):
     package = tmp_path / "rodsim"
     for name in ("model.py", "cli/main.py", "studies/measures.py", "studies/pictures.py"):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("1")
     here = SimpleNamespace(submodule_search_locations=[str(package)])
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: here if name == "rodsim" else None)
-    before, follows = keys.program.__wrapped__(), {}
+    before, follows = case_keys.program.__wrapped__(), {}
     for file in sorted(package.rglob("*.py")):
         file.write_text("2")
-        follows[file.relative_to(package).as_posix()] = keys.program.__wrapped__() != before
+        follows[file.relative_to(package).as_posix()] = case_keys.program.__wrapped__() != before
         file.write_text("1")
     assert follows == {
         "model.py": True, "studies/measures.py": True, "cli/main.py": False, "studies/pictures.py": False
@@ -91,19 +93,19 @@ def test_cases_of_which_something_else_is_asked_have_other_keys():
 # --- the journal and what is found in it
 
 
-def test_of_a_case_that_was_done_again_the_last_line_counts(tmp_path):
-    home = Folder(tmp_path)
+def test_last_journal_line_of_a_repeated_case_counts(tmp_path):
+    home = StudyFolder(tmp_path)
     killed = Outcome(0, "one", {}, "its worker died", lost=True, samples=(0.5, 0.25))
     home.add(killed, {})
     assert home.done() == {"one": killed}  # on disk at once: a kill loses nothing that was done
     done = Outcome(0, "one", {"y": 1.0})
     home.add(done, {})
     home.close()
-    assert Folder(tmp_path).done() == {"one": done}
+    assert StudyFolder(tmp_path).done() == {"one": done}
 
 
 def test_cases_done_before_are_found_under_their_numbers_now_and_the_lost_are_run_again(tmp_path):
-    asked, home = study((3, 2, 1)), Folder(tmp_path)
+    asked, home = study((3, 2, 1)), StudyFolder(tmp_path)
     key = {case.values["x"]: case.key for case in asked.cases}
     home.add(Outcome(7, key[1], {"y": 1.0}), {})
     home.add(Outcome(8, key[2], {}, "ValueError: no"), {})
@@ -115,7 +117,7 @@ def test_cases_done_before_are_found_under_their_numbers_now_and_the_lost_are_ru
     home.close()
 
 
-def test_kept_are_the_cases_asked_for_and_the_largest_or_smallest_that_were_done():
+def test_keep_selects_requested_and_extreme_cases():
     outcomes = {
         k: Outcome(k, str(k), {} if y is None else {"y": y}, "no" if y is None else "")
         for k, y in enumerate([2.0, np.nan, 5.0, None, -7.0, 5.0])
@@ -144,7 +146,7 @@ def test_warnings_of_a_case_are_its_notes_once_each_and_a_lack_of_memory_has_its
         return {"y": 1.0}
 
     cases = [Case(k, f"key{k}", "", {"x": k}) for k in range(2)]
-    found = run_batch(Recipe(FunctionBase(f, {}), {}, keys.program()), cases)
+    found = run_batch(Recipe(FunctionTarget(f, {}), {}, case_keys.program()), cases)
     assert [outcome.notes for outcome in found] == [("x is 0",), ("x is 1",)]
     assert [outcome.error for outcome in found] == [
         "",

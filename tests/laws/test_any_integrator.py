@@ -45,7 +45,7 @@ def test_every_integrator_and_chart_gives_the_motion(integrator, chart, exact):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), RUNS)
-def test_what_hangs_at_rest_stays_at_rest(integrator, chart):
+def test_hanging_bodies_stay_at_rest(integrator, chart):
     """Momenta that are zero do not keep Newton's method from ending."""
     model = Model("rest", gravity=(0, 0, -9.81))
     down = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
@@ -86,7 +86,7 @@ def test_torsion_springs_are_wound_by_any_number_of_turns(integrator, chart, bal
     assert audit(result).energy_balance < balance
 
 
-def test_a_system_alone_says_where_a_torsion_spring_is_wound_too_far():
+def test_system_reports_overwound_torsion_spring():
     with pytest.raises(ConvergenceError, match=r"wound by more than half a turn after t = 0\.65") as failure:
         integrate(clock().mechanical_system("director"), "EM-G", 0.01, 4.0)
     assert failure.value.trajectory.t[-1] == pytest.approx(0.65)
@@ -105,7 +105,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_does_not_fit_is_refused_before_anything_is_written(message):
+def test_invalid_arguments_are_rejected_before_writing(message):
     with pytest.raises(ModelError, match=message):
         REFUSED[message]()
 

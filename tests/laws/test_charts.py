@@ -7,8 +7,8 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import call
+from rigid.mechanics import mechanical_system
+from rigid.mechanics.mechanical_system import call
 from rodsim import Box, Model, Sphere
 from rodsim.mechanics import rotating_body
 from tests.support.mechanisms import arms
@@ -160,9 +160,9 @@ def test_coordinates_off_the_constraints_are_refused():
         rotating_body("m", np.ones(3), np.zeros(3), quat=np.array([2.0, 0.0, 0.0, 0.0]))
 
 
-def test_flags_say_what_a_chart_has():
-    assert rotating_body("m", np.ones(3), np.zeros(3)).has(mechanical.SINGULAR_MASS)
-    assert rotating_body("m", np.ones(3), np.zeros(3), chart="director").has(mechanical.CONSTANT_MASS)
+def test_chart_flags_match_its_functions():
+    assert rotating_body("m", np.ones(3), np.zeros(3)).has(mechanical_system.SINGULAR_MASS)
+    assert rotating_body("m", np.ones(3), np.zeros(3), chart="director").has(mechanical_system.CONSTANT_MASS)
 
 
 @pytest.mark.parametrize("chart", CHARTS)

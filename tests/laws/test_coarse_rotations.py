@@ -28,7 +28,7 @@ def test_a_body_that_rotates_by_0_6_rad_in_a_step_lags_by_3_percent_and_is_named
     assert angle(result) == pytest.approx(10 * 2.0 * np.arctan(0.3), rel=1e-12)
 
 
-def test_a_rotation_of_a_little_more_than_0_3_rad_in_some_step_is_told():
+def test_rotation_above_0_3_rad_per_step_is_reported():
     """Of a wheel that spins up."""
     model = Model("wheel")
     wheel = model.add_body("wheel", Box(1, 1, 0.1, mass=6))

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discretization.groups import registered
+from discretization.interaction_groups import registered_kinds
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.own_variables import WIDTHS, own_variables
+from discretization.internal_variables import WIDTHS, internal_variables
 from rigid.errors import ModelError
 from rodsim import ResultError
 from tests.support.completeness import MODELS, T_END
@@ -36,7 +36,7 @@ def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
 
 
 def test_every_kind_that_is_registered_acts_in_a_model() -> None:
-    ours = {kind.name for kinds in registered().values() for kind in kinds}
+    ours = {kind.name for kinds in registered_kinds().values() for kind in kinds}
     acting = {name for make in MODELS.values() for name in acting_kinds(make().build())}
     behind = {
         kind.name for kind in INTERACTIONS[INTERACTIONS.ours :]
@@ -45,10 +45,10 @@ def test_every_kind_that_is_registered_acts_in_a_model() -> None:
     assert acting & {kind.name for kind in INTERACTIONS[INTERACTIONS.ours : INTERACTIONS.built_in]}
 
 
-def test_every_block_of_own_variables_is_kept_by_a_model() -> None:
+def test_every_internal_variable_block_is_covered_by_a_model() -> None:
     rows = np.zeros(len(WIDTHS))
     for make in MODELS.values():
         built = make().build()
-        rows += own_variables(built.system)
+        rows += internal_variables(built.system)
     assert dict(zip(WIDTHS, rows > 0, strict=True)) == dict.fromkeys(WIDTHS, True)
     assert run("forces", T_END, "em-d(0.5)").layout.n_memory > 0

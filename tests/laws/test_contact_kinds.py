@@ -166,7 +166,7 @@ def test_duals_of_contact_take_complex_steps(kind, end, step):
 
 @KINDS
 @OF_LAWS
-def test_what_is_apart_has_no_force(kind, law):
+def test_separated_surfaces_have_no_force(kind, law):
     """All of it zero, so that nobody has to ask for derivatives."""
     t = touch(kind, law)
     up = t.y0.copy()

@@ -11,7 +11,7 @@ from discretization.state_measures import energies
 from examples.contact import rod_on_rails
 from rigid.errors import ConvergenceError, ModelError
 from rodsim import Material, Model, Result, Section, Sphere, audit, signals, simulate
-from tests.support.touching_models import (
+from tests.support.contact_models import (
     CROSSING,
     NEARLY_PARALLEL,
     PARALLEL,
@@ -68,7 +68,7 @@ def test_rods_that_touch_keep_energy_and_momenta(direction: tuple[float, float, 
 
 
 @pytest.mark.parametrize("friction", [0.0, rubs(0.4, 0.3)], ids=["smooth", "rough"])
-def test_what_balls_lose_is_in_the_balance(friction) -> None:
+def test_energy_balance_includes_the_losses_of_balls(friction) -> None:
     result = run(balls(restitution=0.5, friction=friction), 0.3, 1e-3)
     assert balance(result) < 2e-13
     assert np.diff(result.dissipation).min() >= 0.0
@@ -133,7 +133,7 @@ def test_friction_on_a_closed_rod_is_the_same_at_the_node_where_it_begins() -> N
     assert found[1].Omega == pytest.approx(found[0].Omega, abs=1e-8)
 
 
-def test_what_sticks_to_a_rod_that_moves_stays_where_it_is() -> None:
+def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     """Pulled by less than friction holds: bristles go on from list to list, and on a rod of more nodes than share one."""
     model = Model("together", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
@@ -234,14 +234,14 @@ def test_fast_yarns_do_not_pass(steps_across: float) -> None:
     assert result.halvings.sum() > 0 or steps_across == 1.0
 
 
-def test_what_goes_through_between_stations_is_said() -> None:
+def test_penetration_between_stations_is_reported() -> None:
     """Stations at the nodes alone, of which none is near: shorter steps cure nothing."""
     run(two_rods(n=9, stations=6), 0.02, 1e-3)
     with pytest.raises(ConvergenceError, match=r"their axes are .* touch at 0.02 m.*`stations`"):
         run(two_rods(n=9, stations=1), 0.02, 1e-3)
 
 
-def test_what_cannot_take_contacts_says_so() -> None:
+def test_schemes_without_contact_reject_it() -> None:
     words = "does not know contacts between surfaces, of which the model has 3 pairs"
     with pytest.raises(ModelError, match=words):
         balls().mechanical_system()

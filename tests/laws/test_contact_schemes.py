@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rodsim import simulate
-from tests.support.contact_losses import falling
+from tests.support.contact_dissipation import falling
 
 EXACT = {
     "em": None,
@@ -23,7 +23,7 @@ def run(integrator: str, chart: str | None, **loses):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), EXACT.items())
-def test_energy_and_momenta_are_kept_where_bodies_meet(integrator, chart):
+def test_collisions_conserve_energy_and_momenta(integrator, chart):
     result = run(integrator, chart)
     assert result.contact("both").depth.max() > 1e-3
     total = result.energy["total"]

@@ -8,17 +8,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discretization.contact.windows import Window, handed_on
-from discretization.contact.windows import carried as carried_on
+from discretization.contact.contact_patches import ContactPatch, transfer_bristles
+from discretization.contact.contact_patches import match_patches as carried_on
 
 
 def test_a_bristle_goes_on_in_the_window_that_has_its_place() -> None:
     points = np.array([[0.0, 0, 1], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0]])
-    old = [Window(0, 0, (0,), (1, 2, 3, 4)), Window(1, 0, (0,), (1, 2))]
-    assert carried_on(points, old, [Window(0, 0, (0,), (1, 2, 3))]).tolist() == [0, -1]
-    apart = [Window(0, 0, (0,), (4, 5)), Window(0, 0, (0,), (1, 2)), Window(1, 1, (0,), (1, 2))]
+    old = [ContactPatch(0, 0, (0,), (1, 2, 3, 4)), ContactPatch(1, 0, (0,), (1, 2))]
+    assert carried_on(points, old, [ContactPatch(0, 0, (0,), (1, 2, 3))]).tolist() == [0, -1]
+    apart = [
+        ContactPatch(0, 0, (0,), (4, 5)),
+        ContactPatch(0, 0, (0,), (1, 2)),
+        ContactPatch(1, 1, (0,), (1, 2)),
+    ]
     assert carried_on(points, old, apart).tolist() == [1, -1]
-    halves = [Window(0, 0, (0,), (1, 2)), Window(0, 0, (0,), (2, 3, 4))]  # both have the nearest node
+    halves = [
+        ContactPatch(0, 0, (0,), (1, 2)),
+        ContactPatch(0, 0, (0,), (2, 3, 4)),
+    ]  # both have the nearest node
     assert carried_on(points + [[2.0, 0, 0]] * (np.arange(6) == 0)[:, None], halves, halves).tolist() == [
         0,
         1,
@@ -29,11 +36,11 @@ def test_bristles_that_go_on_in_one_hold_their_sum_and_gain_nothing() -> None:
     bristles = np.random.default_rng(3).normal(size=(7, 4))
     bristles[:, 3] = 0, 1, 1, 1, 0, 1, 1
     bristles[3, :3] = -0.5 * bristles[2, :3]
-    found = handed_on(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    found = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
     assert np.array_equal(found[[2, 0]], bristles[[0, 1]])
     assert found[1, :3] == pytest.approx(0.5 * bristles[2, :3], rel=1e-14)
     assert found[:, 3].tolist() == [1, 1, 0, 0, 0]  # one that sticks holds all
     assert not found[4].any()
     bristles[5, :3] = 2.0 * bristles[4, :3]  # their sum would have 9/5 of the energy of both
-    found = handed_on(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    found = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
     assert found[3, :3] == pytest.approx(np.sqrt(5.0) * bristles[4, :3], rel=1e-14)

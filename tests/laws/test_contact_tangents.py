@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.contact_losses import ALL, ELEMENT, PLANE_ROD_LOSS, ROD_LOSSES, H, lossy
+from tests.support.contact_dissipation import ALL, ELEMENT, PLANE_ROD_DISSIPATION, ROD_DISSIPATIONS, H, lossy
 from tests.support.contacts import LAWS, PLANE_ROD, RODS, Touch, expecting, tangent, tangent_by_columns, touch
 
 LOSSES = {"all": ALL, "friction": {"mu": (0.5, 0.3)}, "normal": {"b": 0.4}}
@@ -34,7 +34,7 @@ def same(found, exact):
 @pytest.mark.parametrize("of", [*LAWS, *LOSSES])
 def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, moves):
     """Sticking and sliding; of a plane that does not move those of the rod alone."""
-    for t in steps(PLANE_ROD_LOSS, of, sliding):
+    for t in steps(PLANE_ROD_DISSIPATION, of, sliding):
         found, acts = tangent(t, 1 / H, moves=moves)
         exact, first = tangent_by_columns(t, 1 / H), 0 if moves else 6
         assert np.abs(found[first:, first:] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
@@ -63,7 +63,7 @@ def window(t, nodes, *rows):
     """The same element over a row of so many nodes."""
     X = t.X.copy()
     X[-17] = nodes
-    return Touch(ROD_LOSSES[2, nodes], X, *rows)
+    return Touch(ROD_DISSIPATIONS[2, nodes], X, *rows)
 
 
 @SLIDING

@@ -102,7 +102,7 @@ def run_of(name):
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_what_is_free_keeps_both_momenta_accounts_for_all_energy_and_gets_none_back(name):
+def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name):
     system, states = run_of(name)
     moved = np.array([np.concatenate(momenta(system, state)) for state in states])
     assert np.abs(moved - moved[0]).max() < 1e-11
@@ -130,7 +130,7 @@ def test_rho_one_is_em():
     assert not end.memory[-2:].any()
 
 
-def test_what_is_free_moves_alike_in_every_inertial_frame():
+def test_em_d_is_galilean_invariant():
     boost = np.array([20.0, 4.0, 0.0])
     at_rest = run_of("mobile")[1][-1]
     moving = history(*start_of(mobile(boost=boost)), H, 0.8, 60)[-1]
@@ -231,7 +231,7 @@ LINES = (
 
 
 @pytest.mark.parametrize("how", LINES)
-def test_what_no_step_resolves_dies_whatever_holds_it(how):
+def test_em_d_damps_unresolved_modes_for_every_support(how):
     x = ringing(how, 0.2, 100)
     assert abs(x[1]) > 0.5
     assert np.abs(x[-10:]).max() < 1e-12
@@ -408,7 +408,7 @@ def test_halved_steps_keep_the_balance():
         ("em-x", "em-d(rho)"),
     ],
 )
-def test_what_em_d_cannot_be_is_refused_with_a_cure(name, cure):
+def test_invalid_em_d_parameters_are_rejected(name, cure):
     with pytest.raises(ModelError, match=re.escape(cure)):
         simulate(held(), 0.1, 0.02, name, progress=False)
 
@@ -455,7 +455,7 @@ def test_a_spring_of_an_angle_goes_round_with_its_body():
     assert em_d.body("body").r == pytest.approx(em.body("body").r, abs=5e-3)
 
 
-def test_a_file_of_a_version_that_remembered_less_is_not_gone_on_with(tmp_path):
+def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
     """But a new run may begin from it."""
     model, path = on_a_line("bushing"), tmp_path / "older.vtkhdf"
     run = {"dt": 0.05, "integrator": "em-d(0.2)", "progress": False}

@@ -8,11 +8,11 @@ import sympy as sp
 
 from discretization.space.laws.expressions import STRAINS, canonical, law_of, parameters_of
 from discretization.space.laws.functions import PARAMETERS
-from discretization.space.laws.probing import between, energy_and_stress
+from discretization.space.laws.law_evaluation import between, energy_and_stress
 from discretization.state_measures import element_states
 from rodsim import Model, ModelError, Result, SceneError, audit, simulate
-from rodsim.parts.section_energies import text_of
-from tests.support.closed_spans import assembled, full_section
+from rodsim.components.section_energies import text_of
+from tests.support.rod_closed_forms import assembled, full_section
 from tests.support.rods import SECTION as PLAIN
 from tests.support.rods import free_rod
 
@@ -166,12 +166,12 @@ SECTION = PLAIN.with_energy(COUPLED, m=20.0)
 def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
     """Viscosity that couples all strains."""
     section = replace(SECTION, damping=full_section(True).damping) if viscous else SECTION
-    by_form, by_duals = (
+    by_form, generic_groups = (
         assembled(element, closed, viscous, 0.05, section=section) for closed in (True, False)
     )
-    for one, other in list(zip(by_form, by_duals, strict=True))[:2]:
+    for one, other in list(zip(by_form, generic_groups, strict=True))[:2]:
         assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
-    assert by_form[2] == pytest.approx(by_duals[2], rel=1e-11)
+    assert by_form[2] == pytest.approx(generic_groups[2], rel=1e-11)
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])

@@ -14,8 +14,8 @@ from discretization.time.adaptive import (
     STEPS,
     AdaptiveStepper,
 )
-from discretization.time.advance import Failure, Marched, Report
 from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import Failure, MarchResult, Report
 from rigid.errors import ConvergenceError, ModelError
 from rodsim import Adaptive, Box, ContactBegins, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.cli.main import main
@@ -179,7 +179,7 @@ def test_outputs_are_hit_and_the_audit_takes_the_steps_again(tmp_path):
     assert f"all {OUTPUTS} lead to the states that are stored" in found.text()
 
 
-def test_a_stopped_run_goes_on_to_the_bit(tmp_path):
+def test_stopped_adaptive_run_resumes_bitwise(tmp_path):
     """By the budget of the run that began: one that is made longer errs as much in the same time."""
     asked = {"error": 1e-3, "output_dt": 0.05}
     ends = []
@@ -193,7 +193,7 @@ def test_a_stopped_run_goes_on_to_the_bit(tmp_path):
     assert result.description["run"]["error_time"] == 0.5
 
 
-def test_what_no_step_resolves_does_not_choose_them():
+def test_unresolved_modes_do_not_control_the_step_size():
     """A cantilever of steel, whose lengthwise vibration has a period of 0.4 ms."""
     result = simulate(cantilever(2e11), 0.2, Adaptive(1e-3, output_dt=0.02))
     assert result.steps.largest.max() > 2e-3
@@ -223,11 +223,11 @@ class Grudging(Stepper):
 
     def march(self, state, h, starts):
         if h > 1e-3:
-            return Marched(state, 0, Report(solves=1), Failure("too long", "give less"))
+            return MarchResult(state, 0, Report(solves=1), Failure("too long", "give less"))
         return super().march(state, h, starts)
 
 
-def test_what_cannot_be_solved_is_taken_again_with_less():
+def test_failed_step_is_repeated_with_a_smaller_step():
     """Also where only the steps of twice the length cannot; what can never be solved is said."""
     built = pendulum().build()
     state = built.state
@@ -236,7 +236,7 @@ def test_what_cannot_be_solved_is_taken_again_with_less():
     assert report.halvings > 0
     assert end.memory[-N_CONTROL + STEP] <= 2e-3
     assert energies(built.system, end).total == pytest.approx(energies(built.system, state).total, abs=1e-12)
-    stepper.taken.march = lambda state, h, starts: Marched(state, 0, Report(), Failure("never", "rest"))
+    stepper.taken.march = lambda state, h, starts: MarchResult(state, 0, Report(), Failure("never", "rest"))
     with pytest.raises(
         ConvergenceError, match=r"after t = 0.2 s: never, even with steps of .* s; rest"
     ) as told:
@@ -256,7 +256,7 @@ class Erring(Stepper):
         self.calls.append((starts[0], h, len(starts)))
         r = state.r.copy()
         r[1, 0] += self.K(starts[0]) * h**self.p * h * len(starts)
-        return Marched(state._replace(r=r), len(starts), Report(), None)
+        return MarchResult(state._replace(r=r), len(starts), Report(), None)
 
     @property
     def windows(self):
@@ -319,7 +319,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_does_not_fit_is_refused_before_a_file_is_made(message, tmp_path):
+def test_invalid_error_control_is_rejected_before_a_file_is_created(message, tmp_path):
     with pytest.raises(ModelError, match=message):
         simulate(pendulum(), 1.0, output=tmp_path / "run.vtkhdf", **REFUSED[message])
     assert not (tmp_path / "run.vtkhdf").exists()

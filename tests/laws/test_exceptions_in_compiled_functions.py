@@ -16,7 +16,7 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rodsim import Box, ConvergenceError, Model, equilibrium, simulate
-from tests.support.sliding import K, _registered, add_tension, displacement
+from tests.support.jenkins_elements import K, _registered, add_tension, displacement
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -63,7 +63,7 @@ def _raising_at_the_end(where):
         add_tension(0.5 * X[K] * (displacement(y0, 0) + displacement(y1, 0)), 0, y0, y1, out)
 
     @dual_function
-    def settle(y0, y1, X, lam, out):
+    def update_internal(y0, y1, X, lam, out):
         out[0, 0, 0] = displacement(y1, 0)
         if where == "settle" and displacement(y1, 0).real > LIMIT:
             raise ValueError("too long")
@@ -75,7 +75,7 @@ def _raising_at_the_end(where):
             raise ValueError("too long")
 
     kind = dissipation(f"raising in {where}", 2, dual, dual)._replace(
-        own=1, condensed=Condensed(settle=settle, kept=kept)
+        n_internal=1, condensed=Condensed(update_internal=update_internal, stored_energy=kept)
     )
     return _registered(kind, (("k", 0), ("limit", 0), ("z", 1)))
 

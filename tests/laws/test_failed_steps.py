@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.time import stepper
-from discretization.time.advance import MAX_HALVINGS
 from discretization.time.em import N_COUNTS
 from discretization.time.integrators import parse
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.newton import NOT_CONVERGED, SINGULAR
 from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import MAX_HALVINGS
 from rigid import checks
 from rigid.errors import ConvergenceError
 from rodsim import Box, Model, audit, signals, simulate

@@ -7,11 +7,11 @@ import pytest
 
 from benchmarks.heaps import heap
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.own_variables import first_settled
+from discretization.internal_variables import first_history_variable
 from discretization.state_measures import energies
 from discretization.time import contact_stepper
 from rigid.interactions.contact.friction import OWN, SIZE, STIFFNESS
-from rigid.interactions.contact.losses import PLANE_ROD_LOSS
+from rigid.interactions.contact.sphere_rod_dissipation import PLANE_ROD_DISSIPATION
 from rodsim import Model, simulate
 from rodsim import Sphere as Ball
 
@@ -21,7 +21,9 @@ def test_leaving_planes_out_changes_nothing(rubbing: bool, monkeypatch: pytest.M
     own, ends = heap(3, 2, rubbing), []
     for leaving in (True, False):
         if not leaving:
-            monkeypatch.setattr(contact_stepper, "far_away", lambda _, others, *__: np.zeros(others, bool))
+            monkeypatch.setattr(
+                contact_stepper, "are_inactive", lambda _, others, *__: np.zeros(others, bool)
+            )
         stepper = own.stepper()
         state, _ = stepper.advance(stepper.start(own.state), 0, 100)
         assert stepper._list_of(state).far.any() == leaving
@@ -37,8 +39,8 @@ def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
     stepper = own.stepper()
     state = stepper.start(own.state)
     far, others = stepper._list_of(state).far, own.system.others
-    which = int(np.flatnonzero(far & (others.kind == INTERACTIONS.index(PLANE_ROD_LOSS)))[1])
-    first, zeta = first_settled(own.system)[which], np.array([1e-4, -2e-4, 2e-4])
+    which = int(np.flatnonzero(far & (others.kind == INTERACTIONS.index(PLANE_ROD_DISSIPATION)))[1])
+    first, zeta = first_history_variable(own.system)[which], np.array([1e-4, -2e-4, 2e-4])
     state.own[first : first + 3] = zeta
     k = others.numbers[others.first[which + 1] - SIZE + STIFFNESS]
     after = stepper._with_list(state)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discretization.constraint_forces import instant_multipliers
-from discretization.time.em_names import KIN, EmIntegrator
+from discretization.time.em_family import EM_FAMILY, EmIntegrator
 from rodsim import (
     Adaptive,
     Box,
@@ -26,8 +26,8 @@ from rodsim import (
     simulate,
 )
 from rodsim.linear import mode_shapes
-from rodsim.reporting.joints import carried
-from rodsim.results import native
+from rodsim.reporting.joints import joint_loads
+from rodsim.results import native_format
 from rodsim.results.output_multipliers import HALVINGS
 from tests.support.results_sample import without_digests
 
@@ -68,7 +68,7 @@ def errors(integrator, steps, every, **more):
     return (np.abs(values - exact()) / np.abs(exact()).max(axis=0)).max(axis=1)
 
 
-NAMES = [name.replace("(rho)", "(0.8)") for name in KIN] + ["EML", "EMH(order=4)"]
+NAMES = [name.replace("(rho)", "(0.8)") for name in EM_FAMILY] + ["EML", "EMH(order=4)"]
 
 
 @pytest.mark.parametrize("every", [1, 2])
@@ -99,7 +99,7 @@ def test_forces_of_chosen_steps_are_more_exact_than_means_over_steps():
 
 
 def test_forces_of_two_halves_of_a_step_have_order_2(monkeypatch):
-    monkeypatch.setitem(KIN, "halves", lambda text: HALVES if text == "halves" else None)
+    monkeypatch.setitem(EM_FAMILY, "halves", lambda text: HALVES if text == "halves" else None)
     coarse, fine = (errors("halves", n, 1) for n in (20, 40))
     assert np.log2(coarse[1:-1].max() / fine[1:-1].max()) == pytest.approx(2.0, abs=0.15)
 
@@ -218,8 +218,11 @@ def test_files_without_the_step_after_outputs_have_means_over_steps(tmp_path):
     path = tmp_path / "a.vtkhdf"
     simulate(chain(), T_END, T_END / 20, output=path, output_every=4)
     with h5py.File(path, "r+") as file:
-        del file[native.ROOT]["layout"].attrs["n_after"], file[native.ROOT]["layout"][native.START]
-        del file[native.ROOT][native.AFTER]
+        del (
+            file[native_format.ROOT]["layout"].attrs["n_after"],
+            file[native_format.ROOT]["layout"][native_format.LAM_START],
+        )
+        del file[native_format.ROOT][native_format.LAM_AFTER]
         without_digests(file)  # of what has just been taken out
     joint = Result.load(path).joint("two")
     assert np.array_equal(joint.multipliers, joint.step_multipliers)
@@ -235,7 +238,7 @@ def test_forces_beside_a_halved_step_are_of_one_side(given, one_sided):
     result = simulate(chain(), T_END, **given)
     joint = result.joint("two")
     stored, smooth = joint.step_multipliers, joint.multipliers
-    result._source.read(native.AUDIT)[7, HALVINGS] = 1.0
+    result._source.read(native_format.AUDIT)[7, HALVINGS] = 1.0
     found = result.joint("two").multipliers
     assert np.array_equal(found[one_sided], stored[one_sided])
     kept = np.setdiff1d(np.arange(len(found)), one_sided)
@@ -297,7 +300,7 @@ def test_force_at_the_end_is_that_of_the_last_step_if_the_load_ends_there():
 def test_reports_of_some_outputs_have_the_forces_of_those_outputs():
     result = simulate(chain(), T_END, T_END / 20)
     outputs = np.array([0, 5, 13])
-    for joint in carried(result, outputs):
+    for joint in joint_loads(result, outputs):
         force = np.linalg.norm(result.joint(joint.name).force, axis=1)
         assert np.array_equal(joint.force, force[outputs])
 

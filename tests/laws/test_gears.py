@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import without_tables
-from discretization.older_gears import as_rows, from_rows
+from discretization.interaction_table import without_file_tables
+from discretization.legacy_gears import gears_from_rows, gears_to_rows
 from discretization.state_measures import constraint_residual, energies
 from discretization.system import fingerprint
 from rigid.errors import ConvergenceError, RedundantJointsWarning
@@ -28,7 +28,7 @@ from rodsim import (
 )
 from rodsim.building import build as building
 from rodsim.cli.main import main
-from rodsim.results import native
+from rodsim.results import native_format
 from rodsim.signals import Sine
 from rodsim.studies import StudyError, measures
 
@@ -287,7 +287,7 @@ def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, 
 
 def old_form(system):
     """Columns of the table of constraints as files had it with gears, and the others without."""
-    columns, others = as_rows(system.constraints, without_tables(system.others))
+    columns, others = gears_to_rows(system.constraints, without_file_tables(system.others))
     return Constraints(**{name: columns[name] for name in Constraints._fields}), columns["shares"], others
 
 
@@ -310,9 +310,9 @@ def train():
 def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
     constraints, shares, others = old_form(train().build().system)
     with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
-        from_rows(constraints._replace(kind=constraints.kind % 8), shares, others)
+        gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, others)
     with pytest.raises(ValueError, match="'constraints/shares'"):
-        from_rows(constraints, 1 - shares, others)
+        gears_from_rows(constraints, 1 - shares, others)
     # of a file written when gears were such rows
     written = "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
     assert fingerprint(wheels_on_a_free_carrier().build().system) == written
@@ -322,7 +322,7 @@ def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
 def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, monkeypatch):
     path, model = tmp_path / "old.vtkhdf", train()
     whole = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
-    written = native._write_table
+    written = native_format._write_table
 
     def as_older(parent, name, table):
         constraints, shares, others = old_form(model.build().system)
@@ -331,7 +331,7 @@ def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, 
             parent[name]["shares"] = shares
 
     with monkeypatch.context() as patched:
-        patched.setattr(native, "_write_table", as_older)
+        patched.setattr(native_format, "_write_table", as_older)
         patched.setattr(INTERACTIONS, "names_of", lambda numbers: [])
         simulate(model, 0.02, 0.005, output=path, output_every=1, progress=False)
     opened = Result.load(path)
@@ -363,7 +363,7 @@ def test_a_rigid_twin_keeps_its_gears():
     model.add_joint("shaft", "revolute", model.ground, rod.start, axis=Z)
     model.add_gear("more", ["shaft", "drum"], (1, 3))
     twin = model.rigidified()
-    assert twin.gears["more"].each[0].joint is twin.joints["shaft"]
+    assert twin.gears["more"].terms[0].joint is twin.joints["shaft"]
     assert len(twin.build().state.own) == len(model.build().state.own) == 1 + 4
 
 
@@ -375,7 +375,7 @@ def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_can
         simulate(model, t_end=2.0, dt=0.01)
 
 
-def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_them(tmp_path):
+def test_gear_forces_are_reported_with_the_joint_forces(tmp_path):
     """It acts on several joints: no single force and moment are its own."""
     result = simulate(wheels_on_a_free_carrier(), t_end=0.05, dt=0.005, output_every=1)
     gear, one = result.joint("mesh"), result.joint("one")

@@ -8,8 +8,8 @@ from discretization.time.integrators import FAMILIES, parse
 from discretization.time.symplecticity import OneStep, newton_matrix, symplectic_defect
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.mechanics import Start, integrate, rotating_body, symbolic_system
-from rodsim.papers import properties
-from rodsim.papers.properties import ROWS, top
+from rodsim.papers import property_tables
+from rodsim.papers.property_tables import ROWS, top
 
 PROMISED = {
     "energy": lambda row: row.energy,
@@ -27,7 +27,7 @@ ROUND_OFF = 5e-13
 @pytest.fixture(scope="module", params=ROWS, ids=lambda row: f"{row[0]} {row[1]}")
 def measured(request):
     integrator, chart, steps = request.param
-    return parse(integrator), properties.measure(integrator, chart, steps[:2], timed=False)
+    return parse(integrator), property_tables.measure(integrator, chart, steps[:2], timed=False)
 
 
 def test_observed_order_is_the_declared_one(measured):
@@ -37,7 +37,7 @@ def test_observed_order_is_the_declared_one(measured):
 
 def test_promised_invariants_are_kept_to_round_off(measured):
     scheme, row = measured
-    broken = {what: PROMISED[what](row) for what in scheme.promises if not PROMISED[what](row) < ROUND_OFF}
+    broken = {what: PROMISED[what](row) for what in scheme.invariants if not PROMISED[what](row) < ROUND_OFF}
     assert not broken
 
 
@@ -175,6 +175,6 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_does_not_fit_is_refused_with_the_reason(message):
+def test_integrators_reject_invalid_arguments(message):
     with pytest.raises(ModelError, match=message):
         REFUSED[message]()

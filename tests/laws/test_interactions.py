@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from discretization.groups import registered
+from discretization.interaction_groups import registered_kinds
 from discretization.space.se3_element import strains
 from rigid.interactions.weight import WEIGHT
 from tests.support.interactions import EPS, FREE, GEAR, dual, names, numbers, poses, value
 
-BY_NAME = {kind.name: kind for kinds in registered().values() for kind in kinds}
+BY_NAME = {kind.name: kind for kinds in registered_kinds().values() for kind in kinds}
 COINCIDENT_POINTS, SCREWED_POINTS = BY_NAME["coincident points"], BY_NAME["screwed points"]
 SE3_ELEMENT = BY_NAME["SE(3) rod element"]
 CONSTRAINTS = [kind for kind in FREE if kind.rows]

@@ -8,7 +8,7 @@ import pytest
 from discretization.time.integrate import MAX_ITERATIONS
 from discretization.time.integrators import parse
 from rigid.errors import ConvergenceError, ModelError
-from rigid.mechanics.mechanical import call
+from rigid.mechanics.mechanical_system import call
 from rodsim import Box, MassProperties, Model
 from rodsim.mechanics import integrate, rotating_body
 from rodsim.papers import joined_bodies
@@ -33,7 +33,7 @@ def rows():
 
 
 @pytest.mark.parametrize(("integrator", "chart", "steps"), list(rows()))
-def test_of_joined_bodies_a_scheme_keeps_what_it_promises_and_loses_the_rest(
+def test_scheme_conserves_exactly_its_declared_invariants_of_joined_bodies(
     integrator, chart, steps, monkeypatch
 ):
     monkeypatch.setattr(joined_bodies, "STEPS", SLOWLY_LOST.get((integrator, chart), STEPS))

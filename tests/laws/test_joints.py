@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from discretization.consistent import constraint_jacobian, project_velocities
+from discretization.consistent_velocities import constraint_jacobian, project_velocities
 from discretization.state_measures import constraint_residual, velocity_residual
 from rigid import quaternions
 from rigid.joints import JOINTS, holds_all, holds_points

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from discretization.groups import groups_of, registered
+from discretization.interaction_groups import groups_of, registered_kinds
 from discretization.interaction_table import loads_of, torsions_of
-from discretization.own_variables import part, with_part
+from discretization.internal_variables import part, with_part
 from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.joints import JOINTS
 from rigid.system import FORCE, MOMENT
@@ -197,7 +197,7 @@ def kinds_on_inner_nodes(what):
 def test_every_kind_that_may_act_on_a_node_is_looked_at():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
     found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
-    wanted = {kind.name for kind in registered()["others"] if not kind.one_sided}
+    wanted = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
     assert wanted <= found, wanted - found
     assert {kind for what in ACTING for kind in loads_of(built(what).system.others).kind} == {FORCE, MOMENT}
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from benchmarks.boxes import ENDS, ROD, SCHEMES, bent, first_step, straight
+from benchmarks.multisymplectic_boxes import ENDS, ROD, SCHEMES, bent, first_step, straight
 from discretization.continuum.quaternions import inner, product
 from discretization.multisymplectic.euler_box import EulerBox
 from discretization.multisymplectic.grid import grid
-from discretization.multisymplectic.march import along, march, tangent_vectors
-from discretization.multisymplectic.one_step import take
+from discretization.multisymplectic.implicit_step import take_step
 from discretization.multisymplectic.preissmann import LEVELS, MIDDLE, PreissmannBox
-from discretization.multisymplectic.spectra import rank_of, spectrum_of
+from discretization.multisymplectic.spectra import matrix_rank, step_spectrum
+from discretization.multisymplectic.time_integration import integrate, propagate_tangents, tangent_vectors
 from discretization.multisymplectic.variational_box import VariationalBox
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.papers.smooth_fields import gradient
@@ -35,7 +35,7 @@ def twisted(n, ends=("periodic", "periodic")):
 
 def run_of(name, make=bent, n=5, ends=("free", "free"), steps=4, h=H):
     scheme = SCHEMES[name](make(n, ends))
-    return scheme, march(scheme, scheme.start(), h, steps)
+    return scheme, integrate(scheme, scheme.start(), h, steps)
 
 
 # --- the steps ---
@@ -58,9 +58,9 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name, ends):
 def test_tangent_solutions_are_derivatives_of_runs(name):
     scheme, run = run_of(name, ends=("clamped", "free"))
     v = tangent_vectors(scheme, run.states[0], 1)
-    moved = along(scheme, run, H, v).states[-1, 0]
+    moved = propagate_tangents(scheme, run, H, v).states[-1, 0]
     eps = 1e-6
-    ends = [march(scheme, run.states[0] + s * eps * v[0], H, 4).states[-1] for s in (1, -1)]
+    ends = [integrate(scheme, run.states[0] + s * eps * v[0], H, 4).states[-1] for s in (1, -1)]
     assert (ends[0] - ends[1]) / (2 * eps) == pytest.approx(moved, abs=1e-5 * np.abs(moved).max())
 
 
@@ -101,7 +101,7 @@ def gap_of_directions(name, n, ends):
     other = grid(ROD, 1.0, u[:, :3], u[:, 3:], u_t[:, :3], u_t[:, 3:], ends[::-1])
     for y in (g, other):
         scheme = SCHEMES[name](y)
-        found.append(scheme.parts(march(scheme, scheme.start(), 0.12 / n, n).states[-1])[0])
+        found.append(scheme.parts(integrate(scheme, scheme.start(), 0.12 / n, n).states[-1])[0])
     return np.abs(seen_from_the_other_end(found[0]) - found[1])[:, :3].max()
 
 
@@ -154,8 +154,8 @@ def test_discrete_lagrangian_tends_to_the_integral_of_the_lagrangian_with_order_
 @pytest.mark.parametrize("ends", [*REGULAR, "twisted"])
 def test_discrete_two_form_is_conserved_in_every_box(name, ends):
     scheme = SCHEMES[name](twisted(5) if ends == "twisted" else bent(5, ENDS[ends]))
-    run = march(scheme, scheme.start(), H, 4)
-    tangent = along(scheme, run, H, tangent_vectors(scheme, run.states[0]))
+    run = integrate(scheme, scheme.start(), H, 4)
+    tangent = propagate_tangents(scheme, run, H, tangent_vectors(scheme, run.states[0]))
     assert np.abs(scheme.two_form_residual(run, tangent, H)).max() < 1e-11
     # a variation that is no solution breaks the law
     broken = tangent._replace(
@@ -166,7 +166,7 @@ def test_discrete_two_form_is_conserved_in_every_box(name, ends):
 
 def test_preissmann_with_the_constraint_in_the_middle_conserves_the_two_form_too():
     scheme, run = run_of("Preissmann, middle")
-    tangent = along(scheme, run, H, tangent_vectors(scheme, run.states[0]))
+    tangent = propagate_tangents(scheme, run, H, tangent_vectors(scheme, run.states[0]))
     size = np.abs(tangent.states).max() ** 2 / H  # variations of p along q grow
     assert np.abs(scheme.two_form_residual(run, tangent, H)).max() < 1e-14 * size
 
@@ -183,7 +183,7 @@ def test_free_rods_keep_linear_and_angular_momentum(name):
 @pytest.mark.parametrize("ends", ["free, free", "clamped, free", "periodic"])
 def test_preissmann_keeps_momenta_in_every_box(constraint, ends):
     scheme = PreissmannBox(bent(5, ENDS[ends]), constraint)
-    run = march(scheme, scheme.start(), H, 5)
+    run = integrate(scheme, scheme.start(), H, 5)
     assert np.abs(scheme.momentum_residual(run, H)).max() < 1e-11
     last = run.steps[-1]
     wrong = run._replace(steps=[last._replace(x=1.001 * last.x)])
@@ -216,16 +216,16 @@ def test_a_flying_rod_has_the_momentum_of_its_mass(name, ends):
 def test_steps_are_regular_but_for_preissmann_with_lengths_of_q_held_or_in_pairs(name, label):
     ends, n = (ENDS["periodic"], 6) if label == "periodic, even" else (ENDS[label], 5)
     singular = name.startswith("Preissmann") and label in ("held, held", "periodic, even")
-    rank = rank_of(*first_step(name, straight, n, ends, H), H)
+    rank = matrix_rank(*first_step(name, straight, n, ends, H), H)
     assert rank.deficiency == (1 if singular else 0)
     assert singular or rank.least > 1e-3
     if singular:  # bent, regular but for what is left of it
-        assert 1e-8 < rank_of(*first_step(name, bent, n, ends, H), H).least < 1e-3
+        assert 1e-8 < matrix_rank(*first_step(name, bent, n, ends, H), H).least < 1e-3
 
 
 def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipliers():
     scheme, step = first_step("Preissmann, levels", straight, 5, ENDS["held, held"], H)
-    null = scheme.unknowns(rank_of(scheme, step, H).null[0])
+    null = scheme.unknowns(matrix_rank(scheme, step, H).null[0])
     zigzag = null.v[:, 3]
     assert zigzag[1:] == pytest.approx(-zigzag[:-1], abs=1e-9)
     assert np.abs(zigzag[0]) > 1e-2
@@ -239,7 +239,7 @@ def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipli
 )
 def test_only_the_constraint_in_the_middle_has_double_roots_at_minus_one(label):
     """One for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
-    found = {name: spectrum_of(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
+    found = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
     assert found["Preissmann, middle"].growing == 5
     for name in SOUND:
         assert found[name].growing == 0
@@ -274,7 +274,7 @@ def test_explicit_boxes_are_stable_for_the_time_a_wave_needs_for_an_element_and_
 ):
     fastest = np.sqrt(0.4 / 0.05)  # of bending, EI/J
     h = courant * 0.2 / fastest
-    radius = spectrum_of(*first_step(name, straight, 5, ENDS["clamped, free"], h), h).largest
+    radius = step_spectrum(*first_step(name, straight, 5, ENDS["clamped, free"], h), h).largest
     assert (radius < 1 + 1e-6) == stable
 
 
@@ -316,7 +316,7 @@ def test_what_makes_no_sense_is_refused(make, word):
 def test_a_step_that_cannot_be_taken_says_when_and_how_far(name):
     scheme = SCHEMES[name](bent(4, ("free", "free")))
     with pytest.raises(ConvergenceError, match="take a smaller step") as raised:
-        take(scheme, scheme.start(), 50.0, t=2.5)
+        take_step(scheme, scheme.start(), 50.0, t=2.5)
     assert (raised.value.t, raised.value.h) == (2.5, 50.0)
 
 
@@ -324,7 +324,7 @@ def test_a_singular_step_ends_in_an_error():
     scheme = PreissmannBox(straight(5, ENDS["held, held"]), singular=True)
     start = scheme.start() + 1e-3
     with pytest.raises(ConvergenceError):
-        take(scheme, start, H)
+        take_step(scheme, start, H)
 
 
 def test_lengths_of_q_at_the_start_give_means_of_length_1():

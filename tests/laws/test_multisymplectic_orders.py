@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.boxes import ROD, SCHEMES, by_em, flight, flown, law_norms
+from benchmarks.multisymplectic_boxes import ROD, SCHEMES, by_em, flight, flown, law_norms
 from discretization.multisymplectic.grid import grid
-from discretization.multisymplectic.laws_of_runs import laws_of, nodal_states
-from discretization.multisymplectic.march import march
+from discretization.multisymplectic.local_law_residuals import local_law_residuals, nodal_states
+from discretization.multisymplectic.time_integration import integrate
 
 ORDER = {"Preissmann, levels": 2, "Euler box": 1, "variational box": 2}
 FINE = 64
@@ -59,7 +59,7 @@ def test_a_travelling_wave_arrives_with_the_order_of_the_scheme(name):
     for n in sizes:
         scheme = SCHEMES[name](stretch_wave(n))
         h = 0.2 / n
-        run = march(scheme, scheme.start(), h, n)
+        run = integrate(scheme, scheme.start(), h, n)
         s, t = np.arange(n) / n, run.t[-1]
         exact = s + 0.05 * np.cos(2 * np.pi * (s - 2.0 * t))
         errors.append(np.abs(scheme.parts(run.states[-1])[0][:, 0] - exact).max())
@@ -71,10 +71,10 @@ def test_rates_of_a_run_are_those_of_its_motion():
     """Velocities by central differences: at the start of the flight those given to it, to order 2."""
     g = flight(8)
     scheme = SCHEMES["variational box"](g)
-    run = march(scheme, scheme.start(), 1e-3, 2)
+    run = integrate(scheme, scheme.start(), 1e-3, 2)
     t, r, q, v, Om = nodal_states(scheme, run)
     assert (t.shape, r.shape, q.shape) == ((1,), (1, 9, 3), (1, 9, 4))
     assert np.abs(v[0] - g.u_t[:, :3]).max() < 5e-2
     assert np.abs(Om[0] / 2 - g.u_t[:, 4:]).max() < 1e-2
-    laws = laws_of(scheme, march(scheme, scheme.start(), 1e-3, 3))
+    laws = local_law_residuals(scheme, integrate(scheme, scheme.start(), 1e-3, 3))
     assert laws.energy.shape == (1, 7)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.interactions import constraints as registry
 from rigid.system import Constraints
-from tests.support.arrays import make_state, make_system
+from tests.support.array_systems import make_state, make_system
 from tests.support.ellipsoid import POINT_ON_ELLIPSOID
 
 H, STEPS = 0.01, 50

@@ -73,7 +73,7 @@ def told(model):
 @pytest.mark.exact
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
-def test_a_loop_that_repeats_itself_is_told_with_its_names(kinds, excess, spare):
+def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
     built, found, heard = told(four_bar(kinds, spare))
     assert len(heard) == (excess > 0)
     assert found == excess
@@ -123,14 +123,14 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_found_is_what_singular_values_say(name):
+def test_redundant_rows_match_singular_values(name):
     built, found, _ = told(CASES[name]())
     excess, joints = dense(built)
     assert found == excess
     assert set().union(*built.layout.description["undetermined"]) == joints
 
 
-def test_loops_apart_are_told_apart():
+def test_separate_loops_are_reported_separately():
     model = Model("two")
     for k in range(2):
         body = model.add_body(f"body {k}", Sphere(1, mass=1), (5 * k, 0, 0))

@@ -22,7 +22,7 @@ RUNS += [(make, "em-d(0.6)", None) for make in (arms, shaken, loaded)]
 
 
 @pytest.mark.parametrize(("make", "integrator", "chart"), RUNS)
-def test_a_run_that_goes_on_from_its_file_is_the_whole_one_to_the_bit(make, integrator, chart, tmp_path):
+def test_resumed_run_is_bitwise_the_uninterrupted_run(make, integrator, chart, tmp_path):
     path = tmp_path / "parts.vtkhdf"
     given = {"dt": 0.01, "integrator": integrator, "chart": chart, "output_every": 3, "progress": False}
     whole = simulate(make(), 0.12, **given)

@@ -122,7 +122,7 @@ def anchors(model):
     yield from (entry.on for entry in model.loads.values())
 
 
-def test_what_a_rigid_body_cannot_have_is_said():
+def test_rigid_twin_reports_what_it_leaves_out():
     bent = {"stress_free": lambda s: (s, 0.0, 0.0), "velocity": lambda s: (0.0, 0.0, s * s)}
     model = Model("lost")
     rod = model.add_rod("wire", helix, section(damping_time=1e-3), 9, **bent)

@@ -8,10 +8,10 @@ from scipy.integrate import solve_ivp
 from discretization.space import cayley_element, relative_element
 from discretization.space.interpolation import nodes, points
 from discretization.space.rod_elements import BY_NUMBER
-from discretization.space.rod_points import POINT
-from discretization.space.turn_series import turn_differences
+from discretization.space.rod_gauss_points import POINT
+from discretization.space.rotation_series import rotation_differences
 from rigid import quaternions
-from rigid.mechanics.mechanical import call
+from rigid.mechanics.mechanical_system import call
 from tests.support.interactions import EPS, turn
 from tests.support.rod_elements import FAMILIES, LENGTH, TAU, poses, strains, value
 
@@ -223,7 +223,7 @@ def test_functions_of_a_turn_and_their_divided_differences(u0, u1):
                 else (mpmath.mpf(1) / (1, 2, 6)[k])
             )
 
-        for k, found in enumerate(turn_differences(u0, u1)):
+        for k, found in enumerate(rotation_differences(u0, u1)):
             f0, f1 = exact(k, u0), exact(k, u1)
             slope = mpmath.diff(lambda u, k=k: exact(k, u), u1)
             first = (f1 - f0) / (mpmath.mpf(u1) - u0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.masses import CASES, errors
+from benchmarks.mass_distributions import CASES, errors
 
 
 def test_consistent_mass_is_best_where_a_rod_tumbles_freely():

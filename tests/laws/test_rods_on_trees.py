@@ -8,8 +8,8 @@ import pytest
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
 from tests.support.mechanisms import AXIS, TOLD, branched, looped
-from tests.support.own_kinds import Triangle
 from tests.support.trees import CLOSE, run, same
+from tests.support.user_kinds import Triangle
 
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 OBLIQUE = Section.from_stiffness(

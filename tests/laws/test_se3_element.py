@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step, strains, strains_along
 from rigid import quaternions
-from rigid.kinematics.rotations import cayley_turn
+from rigid.kinematics.rotations import cayley_rotation
 
 LENGTH, H = 0.8, 0.1
 
@@ -76,7 +76,7 @@ def step(bend, viscosity=0.0, seed=0, eta=None, tangent=False, diagonal=False):
     if diagonal:
         C = np.diag(np.diag(C))
     D = viscosity * C
-    qa1, qb1 = (np.array(cayley_turn(floats(p), floats(q))) for p, q in ((psi_a, qa0), (psi_b, qb0)))
+    qa1, qb1 = (np.array(cayley_rotation(floats(p), floats(q))) for p, q in ((psi_a, qa0), (psi_b, qb0)))
     e1 = e0 + de
     if eta is not None:
         e1 = e1 + eta[:3]

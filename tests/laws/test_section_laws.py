@@ -5,10 +5,10 @@ import pytest
 
 from discretization.space.laws import LAWS
 from discretization.space.laws.functions import PARAMETERS
-from discretization.space.rod_points import POINT
+from discretization.space.rod_gauss_points import POINT
 from discretization.state_measures import element_states
 from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
-from tests.support.closed_spans import assembled
+from tests.support.rod_closed_forms import assembled
 from tests.support.rods import SECTION as PLAIN
 from tests.support.rods import free_rod, soft
 
@@ -106,11 +106,11 @@ def test_a_softening_rod_tends_to_its_moment(K):
 @pytest.mark.parametrize("element", ["se3", "lagrange(3)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
 def test_closed_forms_with_a_law_are_the_duals(word, element, size):
-    by_form, by_duals = (
+    by_form, generic_groups = (
         assembled(element, closed, size=size, section=section(word)) for closed in (True, False)
     )
     linear = assembled(element, True, size=size, section=PLAIN)
-    for one, other, without in list(zip(by_form, by_duals, linear, strict=True))[:2]:
+    for one, other, without in list(zip(by_form, generic_groups, linear, strict=True))[:2]:
         assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
         assert np.abs(one - without).max() > 1e-4 * np.abs(other).max()
 

@@ -5,18 +5,18 @@ import threading
 import numpy as np
 import pytest
 
-from discretization.assembly import team as teams
+from discretization.assembly import thread_team as teams
 from discretization.assembly.element_lanes import element_lanes
-from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.team import FAILED, GIVEN, at_work, team_of
+from discretization.assembly.multifrontal_selection import number_for_solver
+from discretization.assembly.thread_team import FAILED, GIVEN, create_team, running_threads
 from discretization.time.newton import FOLDED, factor, solve
 from discretization.time.stepper import Stepper
-from rigid.compilation.decorators import released_kernel
+from rigid.atomic_flags import load_flag, sleep_arguments, store_flag, wait_for
+from rigid.compilation.decorators import nogil_kernel
 from rigid.errors import ConvergenceError, ModelError
-from rigid.shared_words import sleeping, tell, wait_for, word_at
 from rodsim import Adaptive, Model, simulate, simulate_many
 from tests.support.fronts import SECTION, H, net
-from tests.support.iterations import ADD, MOVE, done, iterating
+from tests.support.newton_iterations import ADD, MOVE, done, iterating
 
 WIDE = net(rows=7, fields=16)
 
@@ -103,14 +103,14 @@ def test_an_integrator_without_threads_refuses_them():
 def in_threads(threads=2):
     """Numbering and workspace of an iteration of a net, and a team for it."""
     built = WIDE.build()
-    numbering = number_for_steps(built.system)
+    numbering = number_for_solver(built.system)
     work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
-    team = team_of(numbering.fronts, threads, work)
+    team = create_team(numbering.fronts, threads, work)
     return numbering, work._replace(team=team.words), team
 
 
 @pytest.mark.parametrize("which", [0, -1])
-def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
+def test_every_thread_reports_a_folded_element(which):
     numbering, work, team = in_threads()
     system, state = (own := WIDE.build()).system, own.state
     straight = work.psi.copy()
@@ -118,7 +118,7 @@ def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
         (0.0, 0.0, -1.0),
         (0.0, 0.0, 1e3),
     ]  # by more than pi from each other
-    with at_work(team):
+    with running_threads(team):
         assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
         work.psi[:] = straight
         assert done(MOVE | ADD, system, numbering, state, work, H) == 0
@@ -126,7 +126,7 @@ def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
 
 def test_parts_of_the_elements_have_no_frame_in_common():
     system = WIDE.build().system
-    elements, numbering = system.elements, number_for_steps(system)
+    elements, numbering = system.elements, number_for_solver(system)
     own = element_lanes(elements, numbering)
     assert len(own.parts) > 3
     assert own.parts[-1] < len(own.rows)  # some lie between
@@ -146,7 +146,7 @@ def test_where_a_pivot_is_too_small_all_threads_give_up():
         a = numbering.frame[frame]
         own = (columns == a) & (numbering.indices >= a) & (numbering.indices < a + 6)
         work.values[: len(own)][own] = 0.0
-        with at_work(team):
+        with running_threads(team):
             assert factor(numbering, work) == 0
             assert work.integers[0] == 0  # by the sparse solver
             work.values[:] = matrix
@@ -163,12 +163,12 @@ def test_numbers_that_are_none_leave_no_thread_behind():
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_whatever_ends_a_march_its_threads_end(error):
+def test_threads_end_with_every_march(error):
     _, _, team = in_threads(3)
     before = threading.active_count()
 
     def march():
-        with at_work(team):
+        with running_threads(team):
             assert threading.active_count() == before + 2
             raise error
 
@@ -199,20 +199,20 @@ def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch)
         assert np.array_equal(other, whole)
 
 
-@released_kernel
+@nogil_kernel
 def _wait(words, sleep):
     return wait_for(words, 0, 1, words, FAILED, 1, sleep)
 
 
-@released_kernel
+@nogil_kernel
 def _tell(words, place):
-    tell(words, place, 1 + word_at(words, place))
+    store_flag(words, place, 1 + load_flag(words, place))
 
 
 @pytest.mark.parametrize(("place", "found"), [(0, 0), (FAILED, 1)])
-def test_a_word_ends_waiting_for_it_and_one_that_says_it_will_not_come(place, found):
+def test_flag_ends_the_wait_of_a_thread(place, found):
     words, status = np.zeros(FAILED + 1, np.int64), []
-    other = threading.Thread(target=lambda: status.append(_wait(words, sleeping())))
+    other = threading.Thread(target=lambda: status.append(_wait(words, sleep_arguments())))
     other.start()
     _tell(words, place)
     other.join(10.0)

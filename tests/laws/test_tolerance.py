@@ -83,7 +83,7 @@ def test_a_tolerance_that_cannot_be_used_is_refused(options, message):
         simulate(tumbling_rod(), T, H, **options)
 
 
-def test_a_run_goes_on_with_its_own_tolerance_only(tmp_path):
+def test_resumed_run_requires_its_tolerance(tmp_path):
     file = tmp_path / "a.vtkhdf"
     simulate(tumbling_rod(), 0.02, H, tolerance=1e-6, output=file)
     with pytest.raises(ResultError, match="in run"):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from discretization.shortcuts import em_stepper
+from discretization.solver_selection import select_stepper
 from discretization.trees.loops import solve
-from discretization.trees.shape import OTHER, tree_of
+from discretization.trees.spanning_tree import OTHER, find_kinematic_tree
 from rigid.joints import JOINTS
 from rodsim import (
     Box,
@@ -17,7 +17,7 @@ from rodsim import (
     simulate,
 )
 from tests.support.mechanisms import AXIS, TOLD, branched, differences, joined, looped, of_last_step
-from tests.support.own_kinds import Triangle
+from tests.support.user_kinds import Triangle
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning"
@@ -278,7 +278,7 @@ def clamped():
 
 @pytest.mark.exact
 @pytest.mark.parametrize("make", [swing, hanging, clamped])
-def test_what_hangs_at_rest_stays_there_to_the_bit(make):
+def test_hanging_equilibrium_stays_bitwise_constant(make):
     """No iteration, no motion, the same forces; what the first step finds is not added again."""
     found = run(make(), 50, output_every=1)
     assert found.newton_iterations[2:].tolist() == [0.0] * 49
@@ -399,14 +399,14 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, name):
     assert found.ok, found.text()
 
 
-def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypatch):
+def test_run_with_a_one_step_history_resumes_with_it(tmp_path, monkeypatch):
     """As those of older files do."""
-    path, kept = tmp_path / "part.vtkhdf", em_stepper
+    path, kept = tmp_path / "part.vtkhdf", select_stepper
 
     def older(*arguments, earlier, **more):
         return kept(*arguments, earlier=False, **more)
 
-    monkeypatch.setattr("rodsim.running.run.em_stepper", older)
+    monkeypatch.setattr("rodsim.running.run.select_stepper", older)
     whole = simulate(branched(), 0.1, H, output_every=1)
     simulate(branched(), 0.05, H, output=path, output_every=1)
     monkeypatch.undo()
@@ -461,7 +461,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_no_tree_goes_to_the_general_solver(what):
+def test_non_trees_use_the_general_solver(what):
     assert "solver" not in simulate(REFUSED[what](), 2 * H, H, progress=False).description["run"]
 
 
@@ -500,4 +500,4 @@ def test_axes_askew_are_no_closed_form():
     left_handed[1:4] *= -1.0
     for columns in ({"Ua": Ua}, {"Ub": left_handed}, {"value": 0.1 + system.constraints.value}):
         other = system._replace(constraints=system.constraints._replace(**columns))
-        assert tree_of(other).kind[0] == OTHER
+        assert find_kinematic_tree(other).kind[0] == OTHER

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from discretization.assembly.numbering import number
+from discretization.assembly.numbering import number_unknowns
 from discretization.assembly.workspace import workspace
-from tests.support.arrays import everything
+from tests.support.array_systems import everything
 
 BAND, SPARSE = 150, 3
 
@@ -20,13 +20,13 @@ def stirred(band_limit, coupled=None):
         X = np.random.default_rng(8).standard_normal((6, 6))
         matrices[-1] += 5.0 * X @ X.T
         system = system._replace(elements=system.elements._replace(**{coupled: matrices}))
-    numbering = number(system, band_limit)
+    numbering = number_unknowns(system, band_limit)
     work = workspace(system, numbering)
     rng = np.random.default_rng(3)
     n = len(system.frames.mass)
     work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((n - 1, 3)), 0.2 * rng.standard_normal((n - 1, 3))
     work.lam[:] = rng.standard_normal(len(work.lam))
-    loads = rng.standard_normal((len(work.by_duals.signals), 3))
+    loads = rng.standard_normal((len(work.generic_groups.signals), 3))
     return system, numbering, state, work, loads
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
 from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, signals
-from tests.support.own_kinds import kinds, texts
-from tests.support.sliding import JENKINS
+from tests.support.jenkins_elements import JENKINS
+from tests.support.user_kinds import kinds, texts
 
 T_END, DT = 0.06, 0.01  # s, of a run; a driven frame is back where it began then
 NUMBERS: dict = {

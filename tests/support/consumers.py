@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discretization.contact.search import candidates
+from discretization.contact.contact_patches import find_patches, loss_interactions
+from discretization.contact.neighbour_search import candidates
 from discretization.contact.table import points_of
-from discretization.contact.windows import losses_of, windows_of
-from discretization.groups import groups_of
+from discretization.integrator_memory import MemoryLayout
+from discretization.interaction_groups import groups_of
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.memory import Memory
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rodsim import Adaptive, audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
@@ -75,7 +75,7 @@ def start_from_run(name: str, folder: Path) -> None:
     assert audit(then).ok, audit(then).text()
 
 
-def _of_last_step(memory: Memory, x: np.ndarray) -> np.ndarray:
+def _of_last_step(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
     parts = memory.parts(x)
     return np.concatenate([parts[name].ravel() for name in memory._replace(history=0).shapes()])
 
@@ -234,8 +234,8 @@ def acting_kinds(built: Built) -> set[str]:
     """Kinds at t = 0, with what is lost between surfaces that touch there."""
     system, state = built.system, built.state
     points = np.ascontiguousarray(points_of(system.contacts, state.r, state.quat))
-    lost, _ = losses_of(
-        system.contacts, windows_of(system.contacts, candidates(system.contacts, points, 0.0))
+    lost, _ = loss_interactions(
+        system.contacts, find_patches(system.contacts, candidates(system.contacts, points, 0.0))
     )
     return {own.group.kind.name for own in groups_of(system, state)} | {
         INTERACTIONS[k].name for k in lost.kind

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_numbers, with_facets
+from discretization.contact.core_parameters import as_faceted_hull, core_numbers
 from discretization.contact.mesh_search import numbers_of, with_ridges
 from discretization.contact.table import Hull, Mesh, Round, contacts_of
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
-from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, SEEN, WITH_SEEN
-from rigid.mechanics.mechanical import call
+from rigid.interactions.kinds import EXPECTED, MAX_FRAMES, SEEN, WITH_SEEN
+from rigid.mechanics.mechanical_system import call
 
 EPS = 1e-40
 CONTACTS = {kind.name.removeprefix("contact of "): kind for kind in INTERACTIONS}  # and all others
@@ -40,7 +40,7 @@ def value(kind, y, X):
 
 
 def dual(kind, y0, y1, X, lam=1.0, function="dual"):
-    out = np.zeros((MOST_FRAMES, 4, 3), complex)
+    out = np.zeros((MAX_FRAMES, 4, 3), complex)
     lam = np.array(np.atleast_1d(lam), complex)
     call(getattr(kind, function), (all_poses(y0), all_poses(y1), X, lam, out))
     return out[: kind.arity]
@@ -52,7 +52,7 @@ def work(f, y0, y1):
 
 def all_poses(y):
     """In room for the poses of any kind."""
-    out = np.zeros((MOST_FRAMES, 4, 3), complex)
+    out = np.zeros((MAX_FRAMES, 4, 3), complex)
     out[: len(y)] = y
     return out
 
@@ -204,7 +204,7 @@ def _of_boxes(kind, height, block, lever, rng):
         if kind in (HULLS, ROUND_HULLS):
             cores = [core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core)]
             if kind is ROUND_HULLS:
-                cores[1] = with_facets(core_block(Round(0, lever, CYLINDER, 0.0)))
+                cores[1] = as_faceted_hull(core_block(Round(0, lever, CYLINDER, 0.0)))
             X = np.concatenate([block, *cores])
     y[:, 0] -= lever @ y[:, 1:]
     return X, y
@@ -238,7 +238,7 @@ def _of_meshes(kind, height, block, lever, rng):
         one[0] -= lever @ one[1:]
         core = core_block(Hull(0, lever + SIGNS * (0.2, 0.15, 0.15), 0.0))
         if kind is MESH_ROUND:
-            core = with_facets(core_block(Round(0, lever, CYLINDER * (0.6, 0.75), 0.0)))
+            core = as_faceted_hull(core_block(Round(0, lever, CYLINDER * (0.6, 0.75), 0.0)))
         return np.concatenate([block, core, with_ridges(mesh)]), np.stack([y, one])
     ends = np.array([(-0.2, 0.03, 0.95 * height), (0.35, -0.1, height)]) @ y[1:] + y[0]
     return np.concatenate([block, [5.0, 0.7], mesh]), np.concatenate([y[None], posed(ends, rng)])
@@ -264,15 +264,15 @@ def _of_capsules(kind, height, block, lever, rng):
 
 def settled(kind, y0, y1, X, lam):
     """Own variables at the end of a step."""
-    out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(kind.condensed.settle, (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
-    return out.ravel()[: kind.own].real
+    out = np.zeros((MAX_FRAMES, 4, 3), complex)
+    call(kind.condensed.update_internal, (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
+    return out.ravel()[: kind.n_internal].real
 
 
 def energy_kept(kind, y, X):
     """In the own variables."""
     out = np.zeros(1, complex)
-    call(kind.condensed.kept, (all_poses(y), X, out))
+    call(kind.condensed.stored_energy, (all_poses(y), X, out))
     return out[0].real
 
 
@@ -287,7 +287,7 @@ def tangent(t, lam, block=6, moves=1.0):
     """(n, n) of forces and torques to (dr, eta), or of forces to places alone, and which frames have any part in it. Of a plane
     that does not move nothing is asked.
     """
-    out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((block * MOST_FRAMES,) * 2, np.nan)
+    out, K = np.ones((MAX_FRAMES, 4, 3), complex), np.full((block * MAX_FRAMES,) * 2, np.nan)
     out[0, 3, 0] = moves
     y1, n = all_poses(t.y1), block * t.kind.arity
     call(t.kind.tangent, (all_poses(t.y0), y1, t.X, np.array(np.atleast_1d(lam), complex), out, K))

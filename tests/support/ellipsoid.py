@@ -5,13 +5,13 @@ A point of b on an ellipsoid of revolution about u_a around a point of a: g = (d
 Since s1^2 - s0^2 = 2 sbar (s1 - s0), the dual is lam (dbar + sbar ubar) on d and lam sbar dbar on u_a.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
 from rigid.kinematics.poses import direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
 
-@small_kernel
+@inline_kernel
 def factors(y, X):
     """u_a, d, s."""
     a, b = frame(y, 0), frame(y, 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discretization.consistent import project_velocities
+from discretization.consistent_velocities import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model

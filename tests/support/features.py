@@ -6,12 +6,12 @@
 import argparse
 from pathlib import Path
 
-from discretization.time.em_names import KIN
+from discretization.time.em_family import EM_FAMILY
 from discretization.time.families import FAMILIES
+from discretization.time.invariants import declared_invariants
 from discretization.time.mechanical_stepper import CHARTS
-from discretization.time.promises import promises_of
 from rodsim.cli.main import parser
-from rodsim.papers.properties import ROWS
+from rodsim.papers.property_tables import ROWS
 from rodsim.results.export import FORMATS
 from rodsim.results.plot import KINDS, OF_POINTS
 from rodsim.scenes.schema import Scene
@@ -33,9 +33,9 @@ def interactions():
 
 def integrators():
     """Each in each chart, with what it keeps; one body of those that are tested alone."""
-    for name in [*(name.replace("(rho)", "(0.5)") for name in KIN), *FAMILIES]:
+    for name in [*(name.replace("(rho)", "(0.5)") for name in EM_FAMILY), *FAMILIES]:
         for chart in [None] if name.startswith("em") else CHARTS:
-            kept = ", ".join(sorted(promises_of(name, chart))) or "nothing"
+            kept = ", ".join(sorted(declared_invariants(name, chart))) or "nothing"
             yield f"integrator: {name}: {chart or 'its own chart'}: keeps {kept}"
     for name, chart, _ in ROWS:
         yield f"integrator: {name}: rotating body: {chart}"

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from discretization.linear.fronts import fronts_factor, fronts_of, scratch_length
+from discretization.linear.multifrontal import fronts_factor, fronts_of, scratch_length
 from rodsim import Material, Model, Section
 
 H = 0.01

@@ -28,7 +28,7 @@ from typing import Any
 import yaml
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import DoubtfulModelWarning
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import load
 from rodsim.simulation import simulate

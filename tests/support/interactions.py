@@ -7,18 +7,18 @@ from discretization.space.free_bushing import FREE_BUSHING, free_numbers
 from discretization.space.se3_dual import SE3_ELEMENT
 from rigid import quaternions
 from rigid.interactions import torsion_spring
-from rigid.interactions.along import POINT_ALONG_DIRECTION
-from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.interactions.crossed import CROSSED_DIRECTIONS
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
+from rigid.interactions.direction_angle import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, GEARS, Coordinate, gear
 from rigid.interactions.law_springs import ANGLE_SPRING, DISPLACEMENT_SPRING, LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
-from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.point_on_plane import POINT_ALONG_DIRECTION
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.spring import SPRING
-from rigid.mechanics.mechanical import call
-from rodsim.parts.spring_laws import SpringLaw
+from rigid.interactions.twist_constraint import CROSSED_DIRECTIONS
+from rigid.mechanics.mechanical_system import call
+from rodsim.components.spring_laws import SpringLaw
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)

@@ -22,10 +22,10 @@ import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import Interaction
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import (
     Kind,
-    Straining,
+    StrainEnergy,
     dual_function,
     frame,
     store,
@@ -37,13 +37,13 @@ from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rodsim import Model
-from rodsim.parts.force_entries import Held, InteractionEntry, Poses
+from rodsim.components.forces import Attachment, InteractionComponent, Poses
 from tests.support.completeness import BRICK, OBLIQUE, SOFT
 
 NUMBER = 9  # behind the three points: s, L, k
 
 
-@small_kernel
+@inline_kernel
 def points(y, X):
     """p_a, p_b, p_c."""
     return (
@@ -53,7 +53,7 @@ def points(y, X):
     )
 
 
-@small_kernel
+@inline_kernel
 def store_forces(fa, fb, fc, X, out):
     """Forces at the three points."""
     store(on_point(fa, vector(X, 0)), out, 0)
@@ -86,7 +86,7 @@ def rope_value(y, X, out):
     out[0] = dot(d, d) ** 0.5 + dot(e, e) ** 0.5 - X[NUMBER]
 
 
-@small_kernel
+@inline_kernel
 def pull(d0, d1, lam):
     """lam times the discrete derivative of |d|."""
     return times(2.0 * lam / (dot(d0, d0) ** 0.5 + dot(d1, d1) ** 0.5), average(d0, d1))
@@ -100,14 +100,14 @@ def rope_dual(y0, y1, X, lam, out):
     store_forces(f, times(-1.0, plus(f, g)), g, X, out)
 
 
-@small_kernel
+@inline_kernel
 def turned(d, z, lam):
     """Change of lam d/|d| along z."""
     size = dot(d, d) ** 0.5
     return times(lam / size, minus(z, times(dot(d, z) / (size * size), d)))
 
 
-@small_kernel
+@inline_kernel
 def rates(z, X):
     """Those of the points: the same, linear in poses."""
     return points(z, X)
@@ -121,7 +121,7 @@ def rope_bend(y, z, X, lam, out):
     store_forces(f, times(-1.0, plus(f, g)), g, X, out)
 
 
-@small_kernel
+@inline_kernel
 def bent(y, X):
     """p_a - 2 p_b + p_c."""
     a, b, c = points(y, X)
@@ -178,7 +178,7 @@ STRAIGHT = Kind(
     straight_value,
     straight_dual,
     no_bend,
-    straining=Straining(3, strains, of_strains, law, shifted),
+    strain_energy=StrainEnergy(3, strains, of_strains, law, shifted),
 )
 
 
@@ -187,13 +187,13 @@ COIL = TORSION_SPRING._replace(name="coil", loop=0, beside=None)
 
 
 @dataclass(frozen=True, eq=False)
-class Coil(InteractionEntry):
+class Coil(InteractionComponent):
     """As `Model.add_spring` along a rotation."""
 
     plural = "coils"
     name: str
-    a: Held
-    b: Held
+    a: Attachment
+    b: Attachment
     axis: tuple[float, float, float]
     stiffness: float
     angle0: float = 0.0
@@ -202,7 +202,7 @@ class Coil(InteractionEntry):
     def kind(self) -> str:
         return COIL.name
 
-    def made(self, poses: Poses) -> list[Interaction]:
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
         a, b = poses.frame_of(self.a), poses.frame_of(self.b)
         axis = np.array(self.axis) / np.linalg.norm(self.axis)
         U = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
@@ -216,14 +216,14 @@ class Coil(InteractionEntry):
 
 
 @dataclass(frozen=True, eq=False)
-class ThreePoints(InteractionEntry):
+class ThreePoints(InteractionComponent):
     """One of them between points of three parts."""
 
     plural = "new kinds"
     name: str
-    a: Held
-    b: Held
-    c: Held
+    a: Attachment
+    b: Attachment
+    c: Attachment
     of: Kind
     number: float = 0.0
 
@@ -231,7 +231,7 @@ class ThreePoints(InteractionEntry):
     def kind(self) -> str:
         return self.of.name
 
-    def made(self, poses: Poses) -> list[Interaction]:
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
         places: Any = [poses.place(x) for x in (self.a, self.b, self.c)]  # type: ignore[arg-type]
         arm = float(max(np.linalg.norm(place.X) for place in places))
         size = (1.0, arm) if self.of.rows else (self.number, self.number * arm)

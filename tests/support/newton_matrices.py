@@ -4,8 +4,8 @@ import numpy as np
 
 from discretization.time import integrate as marching
 from discretization.time.implicit import evaluate_matrix
-from discretization.time.pattern import pattern_of
 from discretization.time.scheme import Step
+from discretization.time.sparsity_pattern import pattern_of
 from discretization.time.symplecticity import OneStep
 
 H = 0.01

@@ -6,7 +6,7 @@ import numpy as np
 
 import rodsim.model
 from rodsim import Box, Material, Model, Section, SpringLaw
-from rodsim.parts.changes import changeable, fields_of
+from rodsim.components.parameter_changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
 
 

@@ -4,7 +4,7 @@ import inspect
 import sys
 
 import rodsim
-from rodsim.old_names import OLD_NAMES
+from rodsim._compat import OLD_NAMES
 
 # no docstring; no summary, or one of several lines; arguments that are missing, unknown, without a type or a meaning;
 # nothing about what is returned; no example

@@ -5,8 +5,8 @@ import numpy as np
 
 from rigid.quaternions import from_rotation_vector
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, State
-from rodsim.results import MemoryWriter, ResultWriter, digests
-from rodsim.results.columns import COLUMNS
+from rodsim.results import MemoryWriter, ResultWriter, file_checksums
+from rodsim.results.audit_columns import COLUMNS
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
 N_OPEN, N_RING = 9, 12
@@ -146,11 +146,11 @@ def forget_digests(path):
 
 def without_digests(file):
     """Make an open result file one of a version that wrote no digests."""
-    del file[digests.CHECKSUMS]
-    for name in (digests.DESCRIPTION, digests.LAYOUT, digests.TOPOLOGY):
-        del file[digests.ROOT].attrs[name]
-    file.visititems(lambda _, item: item.attrs.pop(digests.SHA, None))
-    file[digests.ROOT].attrs["format"] = 2
+    del file[file_checksums.CHECKSUMS]
+    for name in (file_checksums.DESCRIPTION, file_checksums.LAYOUT, file_checksums.TOPOLOGY):
+        del file[file_checksums.ROOT].attrs[name]
+    file.visititems(lambda _, item: item.attrs.pop(file_checksums.SHA, None))
+    file[file_checksums.ROOT].attrs["format"] = 2
 
 
 def assert_holds(result, layout, n):

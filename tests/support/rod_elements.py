@@ -3,9 +3,9 @@
 import numpy as np
 
 from discretization.space import cayley_element, lagrange_element, midpoint_element, relative_element
-from discretization.space.rod_points import POINT
+from discretization.space.rod_gauss_points import POINT
 from rigid import quaternions
-from rigid.mechanics.mechanical import call
+from rigid.mechanics.mechanical_system import call
 from tests.support.interactions import turn
 
 FAMILIES = (lagrange_element, relative_element, cayley_element, midpoint_element)

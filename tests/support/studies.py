@@ -9,9 +9,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
 from rodsim.scenes.reading import read
-from rodsim.studies.bases import scene_base
 from rodsim.studies.study import made_parameter
 from rodsim.studies.study_schema import ParameterEntry
+from rodsim.studies.study_targets import scene_target
 
 SCENE = """
 name: pendulum
@@ -44,7 +44,7 @@ def base_of(scene_file, **places):
         name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
         for name, path in places.items()
     }
-    return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
+    return scene_target(source.file, source.data, source.lines, scene_file.parent, found)
 
 
 def differing(*studies):

@@ -3,7 +3,7 @@
 from numba import types
 
 from rigid.compilation.decorators import compiled, function_at
-from rigid.compilation.numbered_functions import NumberedFunctions
+from rigid.compilation.function_tables import FunctionTable
 
 C16, F1 = types.complex128, types.float64[::1]
 ENERGY = types.complex128(C16, F1, types.int64)
@@ -18,7 +18,7 @@ density_function, stress_function = compiled(DENSITY), compiled(STRESS)
 PARAMETERS = 44  # offset of the parameters from the first number of the point, see `rod_points`
 
 # functions by the law number that is stored among the numbers of a point; 0: no law
-LAW_FUNCTIONS = NumberedFunctions("laws", energy=ENERGY, quotient=QUOTIENT, density=DENSITY, stress=STRESS)
+LAW_FUNCTIONS = FunctionTable("laws", energy=ENERGY, quotient=QUOTIENT, density=DENSITY, stress=STRESS)
 # kernels that select the function of a law number, with arguments (number, X)
 energy_of_number, quotient_of_number = LAW_FUNCTIONS.reader("energy"), LAW_FUNCTIONS.reader("quotient")
 density_of_number, stress_of_number = LAW_FUNCTIONS.reader("density"), LAW_FUNCTIONS.reader("stress")

@@ -13,10 +13,10 @@ with l = d log[a, b]. All are symmetric in a and b, and accept complex steps.
 import math
 
 from rigid.compilation import real_functions as real
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 
 
-@small_kernel
+@inline_kernel
 def _series(square, sign):
     """Return 1 + sign square/6 + square^2/120 ...: sinh(x)/x (sign 1) or sin(x)/x (sign -1) of square = x^2."""
     total, term, k = 1.0 + 0j, 1.0 + 0j, 2.0
@@ -27,19 +27,19 @@ def _series(square, sign):
     return total
 
 
-@small_kernel
+@inline_kernel
 def _sinhc(x):
     """Return sinh(x)/x."""
     return _series(x * x, 1.0) if abs(x.real) < 0.5 else real.sinh(x) / x
 
 
-@small_kernel
+@inline_kernel
 def _sinc(x):
     """Return sin(x)/x."""
     return _series(x * x, -1.0) if abs(x.real) < 0.5 else real.sin(x) / x
 
 
-@small_kernel
+@inline_kernel
 def _odd_series(square):
     """Return 1 + square/3 + square^2/5 + ...: artanh(x)/x with x^2, atan(x)/x with -x^2."""
     total = 0j
@@ -48,49 +48,49 @@ def _odd_series(square):
     return total
 
 
-@small_kernel
+@inline_kernel
 def exp(a, b):
     """Return the divided difference of exp by (1)."""
     return real.exp(0.5 * (a + b)) * _sinhc(0.5 * (b - a))
 
 
-@small_kernel
+@inline_kernel
 def sinh(a, b):
     """Return the divided difference of sinh by (1)."""
     return real.cosh(0.5 * (a + b)) * _sinhc(0.5 * (b - a))
 
 
-@small_kernel
+@inline_kernel
 def cosh(a, b):
     """Return the divided difference of cosh by (1)."""
     return real.sinh(0.5 * (a + b)) * _sinhc(0.5 * (b - a))
 
 
-@small_kernel
+@inline_kernel
 def tanh(a, b):
     """Return the divided difference of tanh by (1)."""
     return _sinhc(b - a) / real.cosh(a) / real.cosh(b)
 
 
-@small_kernel
+@inline_kernel
 def sin(a, b):
     """Return the divided difference of sin by (2)."""
     return real.cos(0.5 * (a + b)) * _sinc(0.5 * (b - a))
 
 
-@small_kernel
+@inline_kernel
 def cos(a, b):
     """Return the divided difference of cos by (2)."""
     return -real.sin(0.5 * (a + b)) * _sinc(0.5 * (b - a))
 
 
-@small_kernel
+@inline_kernel
 def tan(a, b):
     """Return the divided difference of tan by (2)."""
     return _sinc(b - a) / (real.cos(a) * real.cos(b))
 
 
-@small_kernel
+@inline_kernel
 def log(a, b):
     """Return the divided difference of log by (3) for a, b > 0, else NaN."""
     if not (a.real > 0.0 and b.real > 0.0):
@@ -101,7 +101,7 @@ def log(a, b):
     return (real.log(b) - real.log(a)) / (b - a)
 
 
-@small_kernel
+@inline_kernel
 def atan(a, b):
     """Return the divided difference of atan by (3)."""
     w = 1.0 + a * b
@@ -111,7 +111,7 @@ def atan(a, b):
     return (real.atan(b) - real.atan(a)) / (b - a)
 
 
-@small_kernel
+@inline_kernel
 def whole_power(a, b, n):
     """Return the divided difference of x^n by (4), n > 0."""
     total, power = complex(1.0, 0.0), complex(1.0, 0.0)
@@ -121,7 +121,7 @@ def whole_power(a, b, n):
     return total
 
 
-@small_kernel
+@inline_kernel
 def half_power(a, b, n):
     """Return the divided difference of x^(n/2) by (4), n > 0 odd."""
     p, q = real.sqrt(a), real.sqrt(b)
@@ -131,13 +131,13 @@ def half_power(a, b, n):
     return whole_power(p, q, n) / s
 
 
-@small_kernel
+@inline_kernel
 def sqrt(a, b):
     """Return the divided difference of the square root by (4)."""
     return half_power(a, b, 1)
 
 
-@small_kernel
+@inline_kernel
 def power(a, b, c):
     """Return the divided difference of x^c by (4) for a, b > 0."""
     slope = log(a, b)

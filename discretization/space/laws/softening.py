@@ -8,10 +8,10 @@ With w = moment^2/sqrt(EI_2 EI_3),
 import numpy as np
 
 from discretization.space.laws.functions import PARAMETERS, energy_function, quotient_function
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 
 
-@small_kernel
+@inline_kernel
 def root(x, X, at):
     """Return sqrt(1 + 2 x/w) and w."""
     w = X[at + PARAMETERS] ** 2 / np.sqrt(X[at + 28] * X[at + 35])

@@ -6,10 +6,10 @@ phi = EA (x - log(1 + x) - x^2/2),   phi[x0, x1] = EA (1 - log(1 + d)/((1 + x0) 
 import numpy as np
 
 from discretization.space.laws.functions import energy_function, quotient_function
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 
 
-@small_kernel
+@inline_kernel
 def log_quotient(d):
     """Return log(1 + d)/d; near zero by its series."""
     if abs(d.real) > 0.01:

@@ -13,20 +13,20 @@ bilinear in the poses, so that the work is exact by the product rule. An element
 A step fails if a point is inside the core at one of its ends.
 """
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.gaps import RHO, pushed, size_of
-from rigid.interactions.contact.normal_laws import PASSED, potential, reach_of
-from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import (
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import (
     NOTHING,
     add,
     add_on_station,
     along,
-    fail,
+    mark_failed,
     origin,
     piece,
     share_of,
 )
+from rigid.interactions.contact.gaps import RHO, pushed, size_of
+from rigid.interactions.contact.normal_laws import PASSED, potential, reach_of
+from rigid.interactions.contact.planes import store_on_node
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -46,26 +46,26 @@ CENTRE, CORE = 5, 8  # offsets in X of the centre of a sphere and of its box
 STATIONS, CORE_OF_ROD = 5, 7
 
 
-@small_kernel
+@inline_kernel
 def box_of(y, k, X, at):
     """Return the core of the box of frame k in space: centre, axes, half of the sides; `at`: offset of its parameters in X."""
     pose = frame(y, k)
     return point(pose, vector(X, at)), (pose[1], pose[2], pose[3]), vector(X, at + 3)
 
 
-@small_kernel
+@inline_kernel
 def in_reals(box):
     """Return the real parts of a box (centre, axes, half of the sides)."""
     return real(box[0]), (real(box[1][0]), real(box[1][1]), real(box[1][2])), real(box[2])
 
 
-@small_kernel
+@inline_kernel
 def reach_between(X):
     """Return the distance of two cores below which the contact law acts, m."""
     return (X[RHO].real + reach_of(X)) * (1.0 + 1e-9)
 
 
-@small_kernel
+@inline_kernel
 def _beyond(x, box):
     """Return w = x - c, its coordinates u along the axes of the box, and the parts e of u that lie outside of the box."""
     w = minus(x, box[0])
@@ -73,7 +73,7 @@ def _beyond(x, box):
     return w, u, (excess(u[0], box[2][0]), excess(u[1], box[2][1]), excess(u[2], box[2][2]))
 
 
-@small_kernel
+@inline_kernel
 def of_point(x, box, X):
     """Return the potential V of a point x and a box; NaN if the point is inside the core."""
     if depth_of_point(real(x), in_reals(box)) > 0.0:
@@ -81,13 +81,13 @@ def of_point(x, box, X):
     return potential(X, size_of(_beyond(x, box)[2]) - X[RHO])
 
 
-@small_kernel
+@inline_kernel
 def inside(x0, x1, box0, box1):
     """Return True if a point is inside the core at the start or at the end of the step."""
     return depth_of_point(real(x0), in_reals(box0)) > 0.0 or depth_of_point(real(x1), in_reals(box1)) > 0.0
 
 
-@small_kernel
+@inline_kernel
 def push(x0, x1, boxes, at, j, X, weight, share, out):
     """Add the dual of the box of frame j in contact with a point; return the contribution (see `piece`), the force on the
     point.
@@ -133,14 +133,14 @@ def value_of_sphere_and_box(y, X, out):
     out[0] = of_point(point(frame(y, 0), vector(X, CENTRE)), box_of(y, 1, X, CORE), X)
 
 
-@small_kernel
+@inline_kernel
 def sphere_on_box(y0, y1, X, weight, share, out):
     """Add the duals of a sphere and a box to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     boxes = box_of(y0, 1, X, CORE), box_of(y1, 1, X, CORE)
     if inside(x0, x1, boxes[0], boxes[1]):
-        fail(out)
+        mark_failed(out)
         return NOTHING
     found = push(x0, x1, boxes, CORE, 1, X, weight, share, out)
     add_dual(on_point(times(-1.0, found[1]), local), out, 0)
@@ -165,13 +165,13 @@ def value_of_box_and_rod(y, X, out):
         out[0] += share_of(i, X, STATIONS) * of_point(along(y, 1, i / m), box, X)
 
 
-@small_kernel
+@inline_kernel
 def _out_of_reach(y, X, box):
     """Return True if the element is beyond the reach of the law along one axis of the box; evaluated in real arithmetic."""
     return is_aside(real(origin(y, 1)), real(origin(y, 2)), in_reals(box), reach_between(X))
 
 
-@small_kernel
+@inline_kernel
 def rod_on_box(y0, y1, X, weight, share, out):
     """Add the dual of the box, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.
@@ -184,7 +184,7 @@ def rod_on_box(y0, y1, X, weight, share, out):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
         if inside(x0, x1, boxes[0], boxes[1]):
-            fail(out)
+            mark_failed(out)
             return NOTHING
         found = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), share, out)
         if found[0] != 0.0:

@@ -22,9 +22,10 @@ round-off and f = 0. V is homogeneous: if U1 = 0 the line is a ray, and the slop
 then. The forces of U and U_i are those of `capsules` and `gaps`. A step fails if the cores overlap at one of its ends.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import box_of, in_reals, of_point, push, reach_between
 from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
     crosses,
@@ -36,7 +37,6 @@ from rigid.interactions.contact.edge_crossings import (
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import Kind, add_dual, dual_function, no_bend, value_function, vector
 from rigid.kinematics.boxes import CORNERS, EDGES, corner, ends_of_edge, extent, separation
 from rigid.kinematics.poses import on_point
@@ -46,7 +46,7 @@ A, B = 5, 11  # offsets in X of the centres of both boxes, each followed by half
 SHARE = 0.25  # fraction of the stiffness that a corner and a crossing have
 
 
-@small_kernel
+@inline_kernel
 def _local(X, at, k):
     """Return corner k of a box in the axes of its frame; `at`: offset of the box in X."""
     x = vector(X, at)
@@ -60,14 +60,14 @@ def _local(X, at, k):
 # --- an edge across an edge
 
 
-@small_kernel
+@inline_kernel
 def _edge(box, k):
     """Return both ends of edge k of a box."""
     first, last = ends_of_edge(k)
     return corner(box, first), corner(box, last)
 
 
-@small_kernel
+@inline_kernel
 def _places(i, k, X):
     """Return both ends of edge i of the first box and of edge k of the second, each in its frame."""
     (a, b), (c, e) = ends_of_edge(i), ends_of_edge(k)
@@ -77,7 +77,7 @@ def _places(i, k, X):
 # --- two boxes
 
 
-@small_kernel
+@inline_kernel
 def _limits(one, other, X):
     """Return the gap and normal n of `separation`, and the bounds along n beyond which edges are too far away; in real
     arithmetic.
@@ -118,7 +118,7 @@ def value_of_boxes(y, X, out):
                 out[0] += SHARE * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
 
 
-@small_kernel
+@inline_kernel
 def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
     """Add the duals of a corner k of the first box and a corner j of the second; return their contribution (see `piece`)."""
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
@@ -132,7 +132,7 @@ def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
     return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
 
 
-@small_kernel
+@inline_kernel
 def _corners(k, ones, others, X, weight, share, out):
     """Add the duals of corner k of each box against the other box, minus corner k of the first against all corners of the
     second.
@@ -150,7 +150,7 @@ def _corners(k, ones, others, X, weight, share, out):
     return add(found, of_partner(own))
 
 
-@small_kernel
+@inline_kernel
 def box_on_box(y0, y1, X, weight, share, out):
     """Add the duals of two boxes to `out`, and nothing else; return the contact sums of `touching`, forces on the first box.
 
@@ -168,7 +168,7 @@ def box_on_box(y0, y1, X, weight, share, out):
     if gap0 > reach and gap1 > reach:
         return found
     if gap0 <= 0.0 or gap1 <= 0.0:
-        fail(out)
+        mark_failed(out)
         return found
     for k in range(CORNERS):
         found = add(found, _corners(k, (one0, one1), (other0, other1), X, weight, share, out))

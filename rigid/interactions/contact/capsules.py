@@ -23,11 +23,19 @@ where w1 - w0 depends on the scalar product of both segments alone: energy is ex
 
 import cmath
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    origin,
+    piece,
+    share_of,
+)
 from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, origin, piece, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -39,7 +47,7 @@ from rigid.interactions.kinds import (
     whole,
 )
 from rigid.kinematics.poses import on_direction, on_point, point
-from rigid.kinematics.segments import between, nearest_places
+from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 # kappa and least y of (1): some 6 degrees; below 1e-5 rad the nearest points have no digits
@@ -48,35 +56,35 @@ CENTRE = 5  # offset in X of the centre of a sphere
 STATIONS = 5  # offset in X of the number of stations of an element, followed by its length
 
 
-@small_kernel
+@inline_kernel
 def _ends(y, k, X, at):
     """Return both ends of the capsule of frame k in space; `at`: offset of its ends in X."""
     return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
 
 
-@small_kernel
+@inline_kernel
 def _middle(X, at, t):
     """Return the material point at parameter t of a capsule's axis, in its frame."""
     return plus(times(1.0 - t, vector(X, at)), times(t, vector(X, at + 3)))
 
 
-@small_kernel
+@inline_kernel
 def distance_of(x, segment):
     """Return the distance of a point x from a segment."""
     a, b = segment
     return size_of(nearest(x, a, minus(b, a), 0.0, 1.0)[1])
 
 
-@small_kernel
+@inline_kernel
 def _far(X, one, other):
     """Return True if two segments are beyond the reach of the contact law; evaluated in real arithmetic."""
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
-    s, t = nearest_places(a0, a1, b0, b1)
+    s, t = nearest_parameters(a0, a1, b0, b1)
     d, reach = between(a0, a1, b0, b1, s, t), X[RHO].real + reach_of(X)
     return dot(d, d) > reach * reach * (1.0 + 1e-9)
 
 
-@small_kernel
+@inline_kernel
 def push_from_line(x0, x1, X, weight, line0, line1, of, share, out):
     """Add the dual of a capsule in contact with a point; return the contribution (see `piece`), the force on the point.
 
@@ -146,7 +154,7 @@ def dual_of_capsule_and_rod(y0, y1, X, lam, out):
 A, B = 5, 11  # offsets in X of the ends of both capsules
 
 
-@small_kernel
+@inline_kernel
 def _cosine(one, other, X):
     """Return x of (1), and the product of the lengths of both axes."""
     U, W = minus(vector(X, A + 3), vector(X, A)), minus(vector(X, B + 3), vector(X, B))
@@ -154,20 +162,20 @@ def _cosine(one, other, X):
     return dot(minus(one[1], one[0]), minus(other[1], other[0])) / size, size
 
 
-@small_kernel
+@inline_kernel
 def _lean(x):
     """Return y of (1) from the cosine x."""
     y = 1.0 - x * x + 0j
     return y - PARALLEL if y.real > PARALLEL else 0j
 
 
-@small_kernel
+@inline_kernel
 def _crossing(y):
     """Return w of (1) from y."""
     return (1.0 + KAPPA) * y / (y + KAPPA)
 
 
-@small_kernel
+@inline_kernel
 def _crossing_slope(x0, x1):
     """Return (w1 - w0)/(x1 - x0)."""
     y0, y1 = _lean(x0), _lean(x1)
@@ -177,14 +185,14 @@ def _crossing_slope(x0, x1):
     return (1.0 + KAPPA) * KAPPA * rise / ((y0 + KAPPA) * (y1 + KAPPA))
 
 
-@small_kernel
+@inline_kernel
 def crossed(one, other):
     """Return s, t of the nearest points of two segments, d between them, and d . e_a, -d . e_b, which vanish except at ends.
 
     Whether a nearest point is an end or an inner point is decided in real arithmetic.
     """
     e, f, w = minus(one[1], one[0]), minus(other[1], other[0]), minus(one[0], other[0])
-    u, v = nearest_places(real(one[0]), real(one[1]), real(other[0]), real(other[1]))
+    u, v = nearest_parameters(real(one[0]), real(one[1]), real(other[0]), real(other[1]))
     free_s, free_t = 0.0 < u < 1.0, 0.0 < v < 1.0
     ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
     s, t = u + 0j, v + 0j
@@ -201,7 +209,7 @@ def crossed(one, other):
     return s, t, d, 0j if free_s else dot(d, e), 0j if free_t else -dot(d, f)
 
 
-@small_kernel
+@inline_kernel
 def mean_place(one0, other0, one1, other1, start, end):
     """Return s and t at the root of f, the mean contact point of the step; `start`, `end`: results of `crossed` at both ends
     of it.
@@ -219,7 +227,7 @@ def mean_place(one0, other0, one1, other1, start, end):
     return start[0] + tau * ds, start[1] + tau * dt
 
 
-@small_kernel
+@inline_kernel
 def _of_ends(X, one, other):
     """Return half of the sum of the potentials of both ends of the first segment against the second."""
     V = potential(X, distance_of(one[0], other) - X[RHO]) + potential(X, distance_of(one[1], other) - X[RHO])
@@ -236,7 +244,7 @@ def value_of_capsules(y, X, out):
         out[0] += 0.5 * w * potential(X, size_of(crossed(one, other)[2]) - X[RHO])
 
 
-@small_kernel
+@inline_kernel
 def _cross(starts, ends, w, X, weight, share, out):
     """Add the duals of U(D), weighted by w; return the contribution (see `piece`) and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
@@ -257,7 +265,7 @@ def _cross(starts, ends, w, X, weight, share, out):
     return piece(weight, Q, force, closed, minus(x, times(share, d))), D0, D1
 
 
-@small_kernel
+@inline_kernel
 def capsule_on_capsule(y0, y1, X, weight, share, out):
     """Add the duals of two capsules to `out`, and nothing else; return the contact sums of `touching`, forces on the first
     one.

@@ -18,11 +18,11 @@ friction these points are c -+ R m, where m is the part of n across a, scaled to
 
 import cmath
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import NOTHING, N, P, add, add_at_frame
 from rigid.interactions.contact.gaps import RHO
 from rigid.interactions.contact.normal_laws import potential, resistance
 from rigid.interactions.contact.planes import CENTRE, on_plane
-from rigid.interactions.contact.touching import NOTHING, N, P, add, add_at_frame
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
 from rigid.kinematics.poses import direction, on_point_and_direction, point
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
@@ -31,7 +31,7 @@ AXIS, RADIUS = 14, 17  # offsets in X of the axis and of the radius
 EDGE = 1e-8  # e of (1)
 
 
-@small_kernel
+@inline_kernel
 def _parts(y, X):
     """Return n, a, c - p and w = n x a of one state."""
     plane, body = frame(y, 0), frame(y, 1)
@@ -39,7 +39,7 @@ def _parts(y, X):
     return n, a, minus(point(body, vector(X, CENTRE)), point(plane, vector(X, P))), cross(n, a)
 
 
-@small_kernel
+@inline_kernel
 def _lean(w):
     """Return S of (1)."""
     return cmath.sqrt(dot(w, w) + EDGE * EDGE)
@@ -53,14 +53,14 @@ def value_of_circle(y, X, out):
     out[0] = potential(X, g - r) + potential(X, g + r)
 
 
-@small_kernel
+@inline_kernel
 def _lowest(n, a):
     """Return -m, the unit vector from the centre to the lowest point."""
     across = minus(n, times(dot(n, a) / dot(a, a), a))
     return times(-1.0 / _lean(across), across)
 
 
-@small_kernel
+@inline_kernel
 def circle_on_plane(y0, y1, X, weight, out):
     """Add the duals of a plane and a circle to `out`; return the contact sums of `touching`, the force on the circle.
 
@@ -99,7 +99,7 @@ def circle_on_plane(y0, y1, X, weight, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def on_circle(force, X, out):
     """Return the dual of frame 1: minus `force` on the centre, and the dual of the axis that `circle_on_plane` left in `out`."""
     return on_point_and_direction(times(-1.0, force), vector(X, CENTRE), frame(out, 1)[2], vector(X, AXIS))

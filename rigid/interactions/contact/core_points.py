@@ -21,12 +21,20 @@ by the product rule in w and a. The body may rotate about its axis by any angle,
 A step fails if a point is inside the core at one of its ends.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
+from rigid.interactions.contact.contact_sums import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    mark_failed,
+    piece,
+    share_of,
+)
 from rigid.interactions.contact.gaps import RHO, pushed, root, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, fail, piece, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -48,7 +56,7 @@ STATIONS, CORE_OF_ROD = 5, 7
 ROUNDING = 1e-15
 
 
-@small_kernel
+@inline_kernel
 def seen(x, pose, X, at):
     """Return w = x - c and the position of x in the axes of a core; `at`: offset of the core in X."""
     w = minus(x, point(pose, vector(X, at)))
@@ -59,7 +67,7 @@ def seen(x, pose, X, at):
     return w, (dot(pose[1], w), dot(pose[2], w), dot(pose[3], w))
 
 
-@small_kernel
+@inline_kernel
 def of_point(x, pose, X, at):
     """Return the potential V of a point x and a core; NaN if the point is inside the core."""
     q = seen(x, pose, X, at)[1]
@@ -71,14 +79,14 @@ def of_point(x, pose, X, at):
     return potential(X, size_of(nearest_in_core(q, X, at)[1]) - X[RHO])
 
 
-@small_kernel
+@inline_kernel
 def _across(d, w, q):
     """Return d . w, with a real part of 0 if it is below round-off; the derivative part of a complex step is kept."""
     found, least = dot(d, w), ROUNDING * ROUNDING * dot(real(q), real(q)) * dot(real(d), real(d))
     return found if found.real * found.real > least else found - found.real
 
 
-@small_kernel
+@inline_kernel
 def mean_offset(q0, q1, near0, near1):
     """Return dbar of (2)."""
     (p0, d0), (p1, d1) = near0, near1
@@ -90,7 +98,7 @@ def mean_offset(q0, q1, near0, near1):
     return plus(mean, times((-0.5 * (c0 + c1)) / (square + c1 - c0), w))
 
 
-@small_kernel
+@inline_kernel
 def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
     """Add the dual of the core of frame j in contact with a point; return the contribution (see `piece`), the force on the
     point.
@@ -101,7 +109,7 @@ def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
     (w0, q0), (w1, q1) = seen(x0, poses[0], X, at), seen(x1, poses[1], X, at)
     far, out0, out1 = reach_between(X), beyond(real(q0), X, at), beyond(real(q1), X, at)
     if out0 < 0.0 or out1 < 0.0:
-        fail(out)
+        mark_failed(out)
         return NOTHING
     if out0 > far and out1 > far:
         return NOTHING
@@ -139,7 +147,7 @@ def value_of_sphere_and_core(y, X, out):
     out[0] = of_point(point(frame(y, 0), vector(X, CENTRE)), frame(y, 1), X, CORE)
 
 
-@small_kernel
+@inline_kernel
 def sphere_on_core(y0, y1, X, weight, share, out):
     """Add the duals of a sphere and a core to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
@@ -167,7 +175,7 @@ def value_of_core_and_rod(y, X, out):
         out[0] += share_of(i, X, STATIONS) * of_point(along(y, 1, i / m), pose, X, CORE_OF_ROD)
 
 
-@small_kernel
+@inline_kernel
 def rod_on_core(y0, y1, X, weight, share, out):
     """Add the dual of the core, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.

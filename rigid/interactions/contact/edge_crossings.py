@@ -3,14 +3,14 @@
 Nothing acts if an end is the nearest point, or if both edges are parallel.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
+from rigid.interactions.contact.contact_sums import NOTHING, add, piece
 from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential
-from rigid.interactions.contact.touching import NOTHING, add, piece
 from rigid.interactions.kinds import add_dual
 from rigid.kinematics.poses import on_point
-from rigid.kinematics.segments import between, nearest_places
+from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import average, cross, dot, minus, plus, real, times
 
 GAUSS = 0.8611363115940526, 0.3399810435848563  # points of Gauss' rule on [-1, 1]; its weights are `WEIGHTS`
@@ -19,7 +19,7 @@ NEAR = 0.01  # relative change of U for which the rule leaves a remainder of (NE
 ALONG = 1e-12  # squared sine of the angle between two edges below which they count as parallel
 
 
-@small_kernel
+@inline_kernel
 def is_behind(edge, n, far, sign):
     """Return True if both ends of an edge lie beyond a plane with normal n; evaluated in real arithmetic.
 
@@ -28,16 +28,16 @@ def is_behind(edge, n, far, sign):
     return sign * dot(n, real(edge[0])) > far and sign * dot(n, real(edge[1])) > far
 
 
-@small_kernel
+@inline_kernel
 def is_apart(one, other, reach):
     """Return True if two edges are farther apart than `reach`, so that the law does not act; evaluated in real arithmetic."""
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
-    s, t = nearest_places(a0, a1, b0, b1)
+    s, t = nearest_parameters(a0, a1, b0, b1)
     d = between(a0, a1, b0, b1, s, t)
     return dot(d, d) > reach * reach
 
 
-@small_kernel
+@inline_kernel
 def crosses(one, other):
     """Return True if two edges are not parallel and their nearest points are inner points of both; otherwise V is 0.
 
@@ -46,11 +46,11 @@ def crosses(one, other):
     a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
     n = cross(minus(a1, a0), minus(b1, b0))
     sizes = dot(minus(a1, a0), minus(a1, a0)) * dot(minus(b1, b0), minus(b1, b0))
-    s, t = nearest_places(a0, a1, b0, b1)
+    s, t = nearest_parameters(a0, a1, b0, b1)
     return dot(n, n) > ALONG * sizes and 0.0 < s < 1.0 and 0.0 < t < 1.0
 
 
-@small_kernel
+@inline_kernel
 def have_passed(start, end):
     """Return True if two edges that cross at both ends of a step have gone through each other; evaluated in real arithmetic."""
     if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
@@ -58,7 +58,7 @@ def have_passed(start, end):
     return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
 
 
-@small_kernel
+@inline_kernel
 def crossing_of(one, other, D, X):
     """Return U and U_1 .. U_4 of (2); D: least distance of both edges. All are 0 if U is 0."""
     U = potential(X, D - X[RHO])
@@ -73,7 +73,7 @@ def crossing_of(one, other, D, X):
     )
 
 
-@small_kernel
+@inline_kernel
 def energy_of(U):
     """Return V of (2) from U and U_1 .. U_4."""
     if U[0] == 0.0:
@@ -81,7 +81,7 @@ def energy_of(U):
     return U[0] * (1.0 - U[1] / U[0]) * (1.0 - U[2] / U[0]) * (1.0 - U[3] / U[0]) * (1.0 - U[4] / U[0])
 
 
-@small_kernel
+@inline_kernel
 def _slopes(U):
     """Return the derivatives of V with respect to U and U_1 .. U_4."""
     r = U[1] / U[0], U[2] / U[0], U[3] / U[0], U[4] / U[0]
@@ -91,7 +91,7 @@ def _slopes(U):
     return P + k[0] * r[0] + k[1] * r[1] + k[2] * r[2] + k[3] * r[3], -k[0], -k[1], -k[2], -k[3]
 
 
-@small_kernel
+@inline_kernel
 def mean_slopes(U0, U1):
     """Return the slopes c of (3) with respect to U and U_1 .. U_4; U0, U1: their values at both ends of the step."""
     mean, size = (0j, 0j, 0j, 0j, 0j), 0.0
@@ -133,7 +133,7 @@ def mean_slopes(U0, U1):
     )
 
 
-@small_kernel
+@inline_kernel
 def _end(ends, i, lines, X, local, others, frames, weight, share, out):
     """Add the duals of end i of an edge against another edge; return the contribution (see `piece`), the force on the end.
 
@@ -151,13 +151,13 @@ def _end(ends, i, lines, X, local, others, frames, weight, share, out):
     return piece(weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(share, d)))
 
 
-@small_kernel
+@inline_kernel
 def of_partner(own):
     """Return a contribution (see `piece`) computed with the force on the second body as one with the force on the first body."""
     return own[0], times(-1.0, own[1]), own[2], own[3]
 
 
-@small_kernel
+@inline_kernel
 def cross_edges(edges0, edges1, places, X, weight, share, out):
     """Add the duals of an edge of the first core and one of the second; return the contact sums of `touching`, forces on the
     first.

@@ -4,9 +4,10 @@ Nothing acts if an end of an edge is the nearest point: the vertex there has an 
 fails if one edge goes through the other within it.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.contact_sums import NOTHING, mark_failed
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
     crosses,
@@ -16,14 +17,13 @@ from rigid.interactions.contact.edge_crossings import (
     is_apart,
 )
 from rigid.interactions.contact.gaps import size_of
-from rigid.interactions.contact.touching import NOTHING, fail
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, value_function, vector
 from rigid.kinematics.poses import point
 
 A, B = 5, 11  # offsets in X of both ends of each edge
 
 
-@small_kernel
+@inline_kernel
 def _edge(y, k, X, at):
     """Return both ends of the edge of frame k in space; `at`: offset of its ends in X."""
     return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
@@ -38,7 +38,7 @@ def value_of_edges(y, X, out):
         out[0] = energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
 
 
-@small_kernel
+@inline_kernel
 def edge_on_edge(y0, y1, X, weight, share, out):
     """Add the duals of two edges to `out`, and nothing else; return the contact sums of `touching`, forces on the first edge.
 
@@ -49,7 +49,7 @@ def edge_on_edge(y0, y1, X, weight, share, out):
     if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
         return NOTHING
     if have_passed((a0, b0), (a1, b1)):
-        fail(out)
+        mark_failed(out)
         return NOTHING
     places = vector(X, A), vector(X, A + 3), vector(X, B), vector(X, B + 3)
     return cross_edges((a0, b0), (a1, b1), places, X, weight, share, out)

@@ -33,15 +33,15 @@ Against the relative rotation theta of the step acts a moment with the lengths l
     N (l_d f(theta_n) + l_r f(theta_t)),   f(theta) = theta/sqrt(|theta|^2 + (h 1e-3/s)^2)                            (3)
 
 All functions are compiled twice: for complex numbers, which complex steps need, and for real numbers if there is no complex
-step (`resist`).
+step (`write_dissipative_duals`).
 
 Source: restitution by a hysteresis of the force: Walton and Braun, Journal of Rheology 30 (1986) 949; (1), second term: Hunt
 and Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import is_differentiated, origin
 from rigid.interactions.contact.gaps import size_of
-from rigid.interactions.contact.touching import origin, takes_steps
 from rigid.interactions.kinds import (
     EXPECTED,
     SEEN,
@@ -55,7 +55,7 @@ from rigid.kinematics.poses import direction, mean_pose, on_point, point
 from rigid.linear_algebra import average, cross, dot, minus, plus, real, square_root, times
 
 # offsets in X behind the parameters of the energy: (1), (2), (3), factors of mu
-B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
+B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORWARD, BACKWARD, SIDEWAYS, ZETA = range(12)
 SLIDING, SIZE, OWN = 14, 15, 4
 SLOWEST = 1e-3  # rate at which rolling and drilling resistance saturate, (3), rad/s
 # multiple of v at which the damper alone reaches the limit; if less, impacts with friction take many more iterations
@@ -63,25 +63,25 @@ CREEP = 10.0
 LEAST = 1e-200  # N, the least force to divide by
 
 
-@small_kernel
+@inline_kernel
 def zero(x):
     """Return a zero vector of the type of x."""
     return times(0.0, x)
 
 
-@small_kernel
+@inline_kernel
 def step_of(x):
     """Return the imaginary part of a vector as an imaginary vector (the complex step); zero for a real vector."""
     return minus(x, real(x))
 
 
-@small_kernel
-def expects(lam):
+@inline_kernel
+def has_expected_values(lam):
     """Return True if `lam` holds the predicted signs of Newton's method (see `rigid.interactions.kinds.Condensed`)."""
     return lam.shape[0] > SEEN and lam[EXPECTED].real < UNKNOWN
 
 
-@small_kernel
+@inline_kernel
 def normal_factor(X, at, w, lam):
     """Return phi of (1) for the rate w, with the predicted derivative of the sign if `lam` has one; write w for Newton's
     method.
@@ -92,47 +92,47 @@ def normal_factor(X, at, w, lam):
         way = w / size
         if lam.shape[0] > SEEN:
             lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, way.real, 1.0 / size.real
-        if expects(lam):
+        if has_expected_values(lam):
             way = way.real + (1.0 - lam[EXPECTED].real * way.real) / size.real * (w - w.real)
         found += X[at + B] * way
     return found if found.real > -1.0 else 0.0 * found - 1.0
 
 
-@small_kernel
-def solved(a, b, c, x):
+@inline_kernel
+def apply_inverse(a, b, c, x):
     """Return the coefficients of the vectors a, b, c in the linear combination that equals x."""
     u = cross(b, c)
     each = 1.0 / dot(a, u)
     return each * dot(x, u), each * dot(x, cross(c, a)), each * dot(x, cross(a, b))
 
 
-@small_kernel
+@inline_kernel
 def change(y0, y1, k):
     """Return the change of the pose of frame k in the step, y1 - y0."""
     a, b = frame(y0, k), frame(y1, k)
     return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
 
 
-@small_kernel
+@inline_kernel
 def mean(y0, y1, k):
     """Return the mean of both poses of frame k."""
     return mean_pose(frame(y0, k), frame(y1, k))
 
 
-@small_kernel
+@inline_kernel
 def lever(y, c):
     """Return the body-fixed point X with r + R X = c."""
-    return solved(y[1], y[2], y[3], minus(c, y[0]))
+    return apply_inverse(y[1], y[2], y[3], minus(c, y[0]))
 
 
-@small_kernel
+@inline_kernel
 def turning(y, x):
     """Return J^-1 x, J = sum of |d|^2 I - d d^T: a moment x on a frame has the dual f_k = (J^-1 x) x d_k."""
     square = dot(y[1], y[1]) + dot(y[2], y[2]) + dot(y[3], y[3])
-    return solved(_column(y, square, 0), _column(y, square, 1), _column(y, square, 2), x)
+    return apply_inverse(_column(y, square, 0), _column(y, square, 1), _column(y, square, 2), x)
 
 
-@small_kernel
+@inline_kernel
 def _column(y, square, i):
     """Return column i of J of `turning`."""
     x = -(y[1][0] * y[1][i] + y[2][0] * y[2][i] + y[3][0] * y[3][i])
@@ -141,45 +141,49 @@ def _column(y, square, i):
     return x + (square if i == 0 else 0.0), u + (square if i == 1 else 0.0), v + (square if i == 2 else 0.0)
 
 
-@small_kernel
-def turned_by(y, z):
+@inline_kernel
+def rotation_by(y, z):
     """Return the rotation (Cayley vector) of a step with mean pose y and change z: a moment M does the work M . rotation."""
     return turning(y, plus(cross(y[1], z[1]), plus(cross(y[2], z[2]), cross(y[3], z[3]))))
 
 
-@small_kernel
-def on_turn(y, M):
+@inline_kernel
+def on_rotation(y, M):
     """Return the dual of a moment M on a frame with the pose y."""
     u = turning(y, M)
     return zero(M), cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
 
 
-@small_kernel
+@inline_kernel
 def across(x, n):
     """Return x without its part along the unit vector n."""
     return minus(x, times(dot(x, n), n))
 
 
-@small_kernel
-def knows_ways(X, at):
+@inline_kernel
+def is_anisotropic(X, at):
     """Return True if mu depends on the direction of the slip."""
-    return not (X[at + FORTH] == 1.0 and X[at + BACK] == 1.0 and X[at + SIDE] == 1.0)
+    return not (X[at + FORWARD] == 1.0 and X[at + BACKWARD] == 1.0 and X[at + SIDEWAYS] == 1.0)
 
 
-@small_kernel
+@inline_kernel
 def ways(tangent, n, X, at):
     """Return e, the unit tangent of the rod across n, and the factors of mu for slip along e, against it, and sideways."""
     square, flat = dot(tangent, tangent), across(tangent, n)
-    if square.real == 0.0 or not knows_ways(X, at):
+    if square.real == 0.0 or not is_anisotropic(X, at):
         one = 1.0 + 0.0 * square
         return zero(flat), (one, one, one)
-    left, side = dot(flat, flat), X[at + SIDE]
+    left, side = dot(flat, flat), X[at + SIDEWAYS]
     lies = left / square  # a rod that stands upright on its end has no direction
-    factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0.0 * lies
+    factors = (
+        side + lies * (X[at + FORWARD] - side),
+        side + lies * (X[at + BACKWARD] - side),
+        side + 0.0 * lies,
+    )
     return (times(1.0 / square_root(left), flat) if left.real > 0.0 else zero(flat)), factors
 
 
-@small_kernel
+@inline_kernel
 def scaled(x, way, of, power):
     """Return F^power x, where F is evaluated for the direction (forwards or backwards) of the vector `of`.
 
@@ -196,14 +200,14 @@ def scaled(x, way, of, power):
     return plus(times(q, x), times((p - q) * dot(x, e), e))
 
 
-@small_kernel
-def limited(P, size, limit, by_force, lam):
+@inline_kernel
+def limit_bristle(P, size, limit, by_force, lam):
     """Return P limit/|P|, with the derivative that follows from the predicted sign.
 
     `by_force`: part of the complex step of P that comes from the normal force; it has no effect along P.
     """
     x = times(limit / size, P)
-    if not expects(lam):
+    if not has_expected_values(lam):
         return x
     on, factor = times(1.0 / size.real, real(P)), limit.real / size.real
     expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
@@ -213,7 +217,7 @@ def limited(P, size, limit, by_force, lam):
     return plus(times(factor, real(P)), moved)
 
 
-@small_kernel
+@inline_kernel
 def bristle(y, X, at, n, s, N, way, lam):
     """Return T of (2), the bristle at the end of the step, and whether the contact slides.
 
@@ -239,7 +243,7 @@ def bristle(y, X, at, n, s, N, way, lam):
             lam[SEEN + 3 + i] = P[i].real
         lam[SEEN + 6] = limit.real
     if slides:
-        P = limited(P, size, limit, times(damps.real * (N - N.real), real(s)), lam)
+        P = limit_bristle(P, size, limit, times(damps.real * (N - N.real), real(s)), lam)
     T = scaled(P, way, P, 1.0)
     if lam.shape[0] > SEEN:  # Newton's method needs forces alone
         return T, zero(T), slides
@@ -260,8 +264,8 @@ def bristle(y, X, at, n, s, N, way, lam):
     return T, ended, slides
 
 
-@small_kernel
-def nearly_sign(theta, lam, which):
+@inline_kernel
+def smoothed_sign(theta, lam, which):
     """Return f(theta) of (3), with the derivative that follows from the predicted sign; `which`: 0 for drilling, 1 for
     rolling.
     """
@@ -270,14 +274,14 @@ def nearly_sign(theta, lam, which):
         for i in range(3):
             lam[SEEN + 7 + at + i] = u[i].real
     over = 1.0 / square_root(1.0 + dot(u, u))
-    if not expects(lam):
+    if not has_expected_values(lam):
         return times(over, u)
     f, du = times(over.real, real(u)), step_of(u)
     expected = lam[EXPECTED + 4 + at].real, lam[EXPECTED + 5 + at].real, lam[EXPECTED + 6 + at].real
     return plus(f, times(over.real, minus(du, times(dot(f, du), expected))))
 
 
-@small_kernel
+@inline_kernel
 def arms(y0, y1, of_one, arity, found, out):
     """Return the lever arms of both sides: from the weighted mean of the positions of their frames to c."""
     one, other, total, each = zero(found[2]), zero(found[2]), 0.0 * found[0], 1.0 / found[0]
@@ -293,8 +297,8 @@ def arms(y0, y1, of_one, arity, found, out):
     return minus(c, times(total, one)), plus(c, times(total, other))
 
 
-@small_kernel
-def answer(X, at, lam, first, found, s, theta, tangent):
+@inline_kernel
+def friction_forces(X, at, lam, first, found, s, theta, tangent):
     """Return phi, T, the moment, the bristle z1 at the end and whether the contact slides, for a slip s and a rotation theta.
 
     `first`: mean pose of frame 0. `found`: contact sums of `touching`. `tangent`: tangent of the rod, or zero.
@@ -307,26 +311,26 @@ def answer(X, at, lam, first, found, s, theta, tangent):
     T, end, slides, M = zero(s), zero(s), False, zero(s)
     if X[at + STATIC].real > 0.0:
         T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
-    if resists_turns(X, at):
-        M = times(N * X[at + DRILL], nearly_sign(times(dot(theta, n), n), lam, 0))
-        M = plus(M, times(N * X[at + ROLL], nearly_sign(across(theta, n), lam, 1)))
+    if resists_rotation(X, at):
+        M = times(N * X[at + DRILL], smoothed_sign(times(dot(theta, n), n), lam, 0))
+        M = plus(M, times(N * X[at + ROLL], smoothed_sign(across(theta, n), lam, 1)))
     return phi, T, M, end, slides
 
 
-@small_kernel
-def resists_turns(X, at):
+@inline_kernel
+def resists_rotation(X, at):
     """Return True if the contact has drilling or rolling resistance."""
     return X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
 
 
-@small_kernel
-def acts(found):
+@inline_kernel
+def is_active(found):
     """Return True if the contact sums are large enough to divide by."""
     return found[0].real > LEAST and size_of(found[1]).real > LEAST
 
 
-@small_kernel
-def resist(y0, y1, X, lam, sides, found, tangent, out):
+@inline_kernel
+def write_dissipative_duals(y0, y1, X, lam, sides, found, tangent, out):
     """Write all dissipative duals into `out`; return phi, the bristle at the end and whether the contact slides.
 
     On entry `out` holds the weights and forces of the frames as in `touching`. The bristle is returned in components of the
@@ -336,23 +340,25 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     The point c is carried by the weighted mean of the positions of a side, and rotates about it by the weighted mean of its
     rotations: otherwise each node would carry c on an arm along its element, which bends the element.
     """
-    if takes_steps(y0, y1, X, lam, sides[1]):
-        return resist_in(y0, y1, X, lam, sides, found, tangent, out)
+    if is_differentiated(y0, y1, X, lam, sides[1]):
+        return write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out)
     sums = found[0].real, real(found[1]), real(found[2]), found[3].real
-    phi, zeta, slides = resist_in(y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real)
+    phi, zeta, slides = write_dissipative_duals_in(
+        y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real
+    )
     return phi + 0j, plus((0j, 0j, 0j), zeta), slides
 
 
-@small_kernel
-def resist_in(y0, y1, X, lam, sides, found, tangent, out):
-    """Compute the result of `resist` in the arithmetic of the arguments, complex or real."""
+@inline_kernel
+def write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out):
+    """Compute the result of `write_dissipative_duals` in the arithmetic of the arguments, complex or real."""
     of_one, arity = sides
     at = X.shape[0] - SIZE
     s, theta, one, other = zero(found[1]), zero(found[1]), zero(found[1]), zero(found[1])
-    if not acts(found):
+    if not is_active(found):
         out[:] = 0.0
         return 0.0 * lam[0], s, False
-    turns, each = resists_turns(X, at), 1.0 / found[0]
+    turns, each = resists_rotation(X, at), 1.0 / found[0]
     carries = X[at + STATIC].real > 0.0 or turns
     if carries:
         one, other = arms(y0, y1, of_one, arity, found, out)
@@ -363,9 +369,9 @@ def resist_in(y0, y1, X, lam, sides, found, tangent, out):
             arm = one if k < of_one else other
             s = plus(s, times(weight, point(z, lever(y, plus(y[0], arm)))))
             if turns:
-                theta = plus(theta, times(weight, turned_by(y, z)))
+                theta = plus(theta, times(weight, rotation_by(y, z)))
     first = mean(y0, y1, 0)
-    phi, T, M, end, slides = answer(X, at, lam, first, found, s, theta, tangent)
+    phi, T, M, end, slides = friction_forces(X, at, lam, first, found, s, theta, tangent)
     for k in range(arity):
         weight, normal = each * out[k, 1, 0], times(phi, frame(out, k)[0])
         out[k] = 0.0
@@ -376,17 +382,17 @@ def resist_in(y0, y1, X, lam, sides, found, tangent, out):
             arm = one if k < of_one else other
             add_dual(on_point(times(weight, T), lever(y, plus(y[0], arm))), out, k)
             if turns:
-                add_dual(on_turn(y, times(weight, M)), out, k)
-    zeta = solved(first[1], first[2], first[3], end)
+                add_dual(on_rotation(y, times(weight, M)), out, k)
+    zeta = apply_inverse(first[1], first[2], first[3], end)
     kept, left = dot(end, end), dot(zeta, zeta)
     if left.real > 0.0:
         zeta = times(square_root(kept / left), zeta)
     return phi, zeta, slides
 
 
-@small_kernel
-def store_own(found, out):
-    """Store the internal variables at the end of a step in `out`; `found`: result of `resist`."""
+@inline_kernel
+def store_internal_variables(found, out):
+    """Store the internal variables at the end of a step in `out`; `found`: result of `write_dissipative_duals`."""
     for i in range(3):
         out[0, 0, i] = found[1][i].real
     out[0, 1, 0] = 1.0 if found[2] else 0.0

@@ -8,37 +8,37 @@ real arithmetic:
     dT = T_s ds + T_f df + T_w dw + T_t dt + T_eta deta,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
 """
 
-from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.friction import change, mean, turned_by
-from rigid.interactions.contact.touching import origin
-from rigid.interactions.contact.touching_slopes import HERE, along_axis
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sum_derivatives import HERE, along_axis
+from rigid.interactions.contact.contact_sums import origin
+from rigid.interactions.contact.friction import change, mean, rotation_by
 from rigid.interactions.kinds import frame
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import apply, average, cross, load3, minus, plus, real, times
 
 
-@small_kernel
-def put_turns(y0, y1, arity, out):
+@inline_kernel
+def write_rotations(y0, y1, arity, out):
     """Write the Cayley vectors of the rotations of all frames with a contribution to out[k, 2], as `finish_rows` requires."""
     p, q = y0.real, y1.real
     for k in range(arity):
-        psi = turned_by(mean(p, q, k), change(p, q, k)) if out[k, 3, 0] != 0.0 else HERE
+        psi = rotation_by(mean(p, q, k), change(p, q, k)) if out[k, 3, 0] != 0.0 else HERE
         for i in range(3):
             out[k, 2, i] = psi[i]
 
 
-@small_kernel
+@inline_kernel
 def _sum_of(by, x):
     """Return the sum of x_j by_j over j = 0 .. 2."""
     return plus(times(x[0], by[0]), plus(times(x[1], by[1]), times(x[2], by[2])))
 
 
-@small_kernel
+@inline_kernel
 def carried_by(y0, y1, sides, found, out):
     """Return c, the arms, the weighted rotations of both sides, a sign, and (s, theta); in real arithmetic.
 
     The sign is 1 if the weights of the first side are positive and those of the second negative, else -1. s and theta belong
-    to poses that rotate by the Cayley vectors of `put_turns`.
+    to poses that rotate by the Cayley vectors of `write_rotations`.
     """
     of_one, arity = sides
     one, other, turned, back, total, each = HERE, HERE, HERE, HERE, 0.0, 1.0 / found[0]
@@ -59,20 +59,20 @@ def carried_by(y0, y1, sides, found, out):
     return c, arm, (turned, back), sign, (s, plus(turned, back))
 
 
-@small_kernel
+@inline_kernel
 def finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K):
     """Complete the rows of K along the positions of all frames with a contribution: derivatives of forces and torques of
     `resist`.
 
     The poses rotate as rigid frames. On entry K holds the changes of the sums (`touching_slopes`). `found`: real contact sums.
-    `sums`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of `slopes_of_answer`.
+    `sums`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of `friction_force_derivatives`.
     """
     for k in range(sides[1]):
         for m in range(3 if out[k, 3, 0] != 0.0 else 0):
             _finish_row(y0, y1, lam, sides, found, sums, by, out, K, (k, m, first))
 
 
-@small_kernel
+@inline_kernel
 def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
     """Complete one row of K, see `finish_rows`; `which`: frame, axis, and first frame of the rod at the stations."""
     of_one, arity = sides
@@ -120,7 +120,7 @@ def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
                 K[row, 6 * l + 3 + i] = change * on[i] + weight * moved[i]
 
 
-@small_kernel
+@inline_kernel
 def _followed(dw, ds, dtheta, df, dt, by):
     """Return the changes of T and M from the derivatives of `answer` and the changes of its arguments."""
     _, (_, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, _ = by
@@ -128,8 +128,8 @@ def _followed(dw, ds, dtheta, df, dt, by):
     return T, plus(plus(times(dw, M_w), _sum_of(M_theta, dtheta)), _sum_of(M_f, df))
 
 
-@small_kernel
-def add_turns(sides, Q, arm, by, out, K):
+@inline_kernel
+def add_rotation_rows(sides, Q, arm, by, out, K):
     """Add the rows of K along the rotations of all frames with a contribution, which change s and theta.
 
     A rotation of the first frame also rotates its bristle. `Q`: sum of the resistances. `arm`: arms of `carried_by`.

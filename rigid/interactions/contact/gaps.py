@@ -22,7 +22,7 @@ The gap of a plane, g = n . (x - p) - rho, is bilinear: the product rule gives i
 import cmath
 import math
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.compilation.real_functions import made_of
 from rigid.interactions.contact.normal_laws import resistance
 from rigid.linear_algebra import average, dot, minus, square_root, times
@@ -31,7 +31,7 @@ RHO = 4  # offset in X of the sum of the radii, behind the parameters of the law
 ENDLESS = 1e300  # upper end of a half-line
 
 
-@small_kernel
+@inline_kernel
 def root(z):
     """Return sqrt z, bit-identical to `cmath`, but faster if the imaginary part is that of a complex step."""
     if z.real > 0.0 and abs(z.imag) < 1e-20 * z.real:
@@ -40,13 +40,13 @@ def root(z):
     return cmath.sqrt(z)
 
 
-@small_kernel
+@inline_kernel
 def size_of(d):
     """Return |d|."""
     return square_root(dot(d, d))
 
 
-@small_kernel
+@inline_kernel
 def nearest(x, a, e, low, high):
     """Return t of the point of a + t e, low <= t <= high, nearest to x, d = x - a - t e, and e . d, which is 0 at an inner
     point.
@@ -60,7 +60,7 @@ def nearest(x, a, e, low, high):
     return t, d, made_of(0j, t) if inside else dot(e, d)
 
 
-@small_kernel
+@inline_kernel
 def touched(t0, t1, c0, c1, E0, E1):
     """Return the mean contact point t of (2), between t0 and t1; E0, E1: |e|^2 at both ends of the step."""
     change = t1 - t0
@@ -75,7 +75,7 @@ def touched(t0, t1, c0, c1, E0, E1):
     return t0 + tau * change
 
 
-@small_kernel
+@inline_kernel
 def pushed(X, d, D0, D1):
     """Return Q, the force Q 2 d/(D0 + D1), and D0 - D1, by which the gap has closed."""
     rho = X[RHO]
@@ -85,7 +85,7 @@ def pushed(X, d, D0, D1):
     return Q, times(2.0 * Q / (D0 + D1), d), D0 - D1
 
 
-@small_kernel
+@inline_kernel
 def of_points(X, x0, x1, p0, p1):
     """Return, for two points x and p, Q, the force on x, the distance by which the gap has closed, and the mean of x - p."""
     d0, d1 = minus(x0, p0), minus(x1, p1)
@@ -94,13 +94,13 @@ def of_points(X, x0, x1, p0, p1):
     return Q, force, closed, d
 
 
-@small_kernel
+@inline_kernel
 def is_beyond(x, a, b):
     """Return True if the point nearest to x on the line through a and b is b or lies beyond b."""
     return dot(minus(x, b), minus(b, a)).real >= 0.0
 
 
-@small_kernel
+@inline_kernel
 def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
     """Return, for a point x and a segment, Q, the force on x, the closed distance, the mean of x minus its contact point, and
     t.
@@ -116,7 +116,7 @@ def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
     return Q, force, closed, d, t
 
 
-@small_kernel
+@inline_kernel
 def of_plane(X, x0, x1, p0, p1, n0, n1):
     """Return, for a point x and a plane, Q, the distance by which the gap has closed, and the means of n and x - p."""
     d0, d1 = minus(x0, p0), minus(x1, p1)

@@ -9,9 +9,10 @@ an edge is the mean of those of its ends.
 A step fails if the cores overlap at one of its ends.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
@@ -23,7 +24,6 @@ from rigid.interactions.contact.edge_crossings import (
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -42,25 +42,25 @@ from rigid.linear_algebra import average, dot, minus, plus, real, times
 A = 5  # offset in X of the first core; the second follows
 
 
-@small_kernel
+@inline_kernel
 def second(X):
     """Return the offset in X of the second core."""
     return A + whole(X[A + SIZE])
 
 
-@small_kernel
+@inline_kernel
 def local_vertex(X, at, k):
     """Return vertex k of the core at offset `at`, relative to the origin of its frame."""
     return plus(vector(X, at), vertex(X, at, k))
 
 
-@small_kernel
+@inline_kernel
 def _placed(pose, X, at):
     """Return the centre and the axes of a core in space; in real arithmetic."""
     return real(point(pose, vector(X, at))), (real(pose[1]), real(pose[2]), real(pose[3]))
 
 
-@small_kernel
+@inline_kernel
 def _limits(pose, other, X, to):
     """Return the gap of both cores, and for each core the data of `_is_far`; in real arithmetic.
 
@@ -74,7 +74,7 @@ def _limits(pose, other, X, to):
     return gap, of_first, (dot(n, b[0]), seen_in(b[1], n), lowest(n, a, X, A) - reach, -1.0)
 
 
-@small_kernel
+@inline_kernel
 def _is_far(side, X, at, k):
     """Return True if vertex k of a core is beyond its bound; `side`: data of `_limits`."""
     height, u, limit, sign = side
@@ -82,21 +82,21 @@ def _is_far(side, X, at, k):
     return sign * (height + u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real - limit) > 0.0
 
 
-@small_kernel
+@inline_kernel
 def _are_far(side, X, at, k):
     """Return True if both ends of edge k of a core are beyond its bound."""
     i, j = ends_of_edge(X, at, k)
     return _is_far(side, X, at, i) and _is_far(side, X, at, j)
 
 
-@small_kernel
+@inline_kernel
 def share_of_edge(X, at, k):
     """Return the fraction of the stiffness of edge k, the mean of those of its ends."""
     i, j = ends_of_edge(X, at, k)
     return 0.5 * (share_of_vertex(X, at, i) + share_of_vertex(X, at, j))
 
 
-@small_kernel
+@inline_kernel
 def lesser(a, b):
     """Return the lesser of two fractions; their mean if they are equal, so that derivatives are symmetric."""
     if a.real == b.real:
@@ -104,7 +104,7 @@ def lesser(a, b):
     return a if a.real < b.real else b
 
 
-@small_kernel
+@inline_kernel
 def _greater(a, b):
     """Return the greater of two fractions; their mean if they are equal, so that derivatives are symmetric."""
     if a.real == b.real:
@@ -112,14 +112,14 @@ def _greater(a, b):
     return a if a.real > b.real else b
 
 
-@small_kernel
+@inline_kernel
 def edge_of(pose, X, at, k):
     """Return both ends of edge k of a core in space."""
     i, j = ends_of_edge(X, at, k)
     return point(pose, local_vertex(X, at, i)), point(pose, local_vertex(X, at, j))
 
 
-@small_kernel
+@inline_kernel
 def energy_of_cores(one, other, X):
     """Return the potential V of two cores at given poses; NaN if they overlap."""
     to, V = second(X), 0j
@@ -160,7 +160,7 @@ def value_of_hulls(y, X, out):
     out[0] = energy_of_cores(frame(y, 0), frame(y, 1), X)
 
 
-@small_kernel
+@inline_kernel
 def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
     """Add the duals of a vertex of the first hull and one of the second; return their contribution (see `piece`).
 
@@ -177,7 +177,7 @@ def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
     return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
 
 
-@small_kernel
+@inline_kernel
 def _of_vertices(ones, others, limits, X, weight, share, out):
     """Add the duals of all vertices of each hull against the other core, minus those of vertices against vertices.
 
@@ -208,7 +208,7 @@ def _of_vertices(ones, others, limits, X, weight, share, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def _of_edges(ones, others, limits, X, weight, share, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the first hull."""
     to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
@@ -238,7 +238,7 @@ def _of_edges(ones, others, limits, X, weight, share, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def core_on_core(ones, others, X, weight, share, out):
     """Add the duals of two cores to `out`, and nothing else; return the contact sums of `touching`, forces on the first core.
 
@@ -251,14 +251,14 @@ def core_on_core(ones, others, X, weight, share, out):
     if gap0 > reach_between(X) and gap1 > reach_between(X):
         return NOTHING
     if gap0 <= 0.0 or gap1 <= 0.0:
-        fail(out)
+        mark_failed(out)
         return NOTHING
     limits = (side0, opposite0), (side1, opposite1)
     found = _of_vertices(ones, others, limits, X, weight, share, out)
     return add(found, _of_edges(ones, others, limits, X, weight, share, out))
 
 
-@small_kernel
+@inline_kernel
 def hull_on_hull(y0, y1, X, weight, share, out):
     """Add the duals of two hulls, frames 0 and 1, to `out`; return the contact sums of `touching`, see `core_on_core`."""
     ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))

@@ -35,9 +35,9 @@ triangle (the same again if there is only one); for each star a vertex, its numb
 other end and 1 minus its number of faces, and for each face both other corners.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.gaps import RHO, size_of
-from rigid.interactions.contact.normal_laws import PASSED, acts, potential, reach_of, resistance
+from rigid.interactions.contact.normal_laws import PASSED, is_active, potential, reach_of, resistance
 from rigid.interactions.kinds import vector, whole
 from rigid.kinematics.poses import ZERO
 from rigid.kinematics.triangles import outward
@@ -51,7 +51,7 @@ OF_EDGE = 6
 NO_PIECES = (0j, ZERO, ZERO, 0j, 0j, 0.0, False)
 
 
-@small_kernel
+@inline_kernel
 def _crossing(f0, f1):
     """Return the parameter in [0, 1] at which a linear function from f0 to f1 changes its sign; NOWHERE if it does not."""
     if (f0.real < 0.0) == (f1.real < 0.0):
@@ -59,13 +59,13 @@ def _crossing(f0, f1):
     return f0 / (f0 - f1)
 
 
-@small_kernel
+@inline_kernel
 def mesh_vertex(X, first, k):
     """Return the coordinates of the vertex whose number is X[k]; `first`: offset of the vertices in X."""
     return vector(X, first + 3 * whole(X[k]))
 
 
-@small_kernel
+@inline_kernel
 def _added(X, found, index, begin, end, d0, d1, mean):
     """Return the sums `found` with the contribution (2) of a piece from `begin` to `end` added, see `pieces`.
 
@@ -77,7 +77,7 @@ def _added(X, found, index, begin, end, d0, d1, mean):
     Q = index * resistance(X, D0 - rho, D1 - rho)
     if Q == 0.0 or (D0 + D1).real == 0.0:
         return found
-    weight, last = (end - begin) * Q, end.real >= 1.0 and acts(X, D1 - rho)
+    weight, last = (end - begin) * Q, end.real >= 1.0 and is_active(X, D1 - rho)
     return (
         found[0] + weight,
         plus(found[1], times(weight / (D0 + D1), plus(d0, d1))),
@@ -89,13 +89,13 @@ def _added(X, found, index, begin, end, d0, d1, mean):
     )
 
 
-@small_kernel
+@inline_kernel
 def _on_path(path, s):
     """Return the point at parameter s of a path."""
     return plus(times(1.0 - s, path[0]), times(s, path[1]))
 
 
-@small_kernel
+@inline_kernel
 def _of_face(X, a, b, c, path, aside, found):
     """Return the sums `found` with the contribution of a face added; the point is above it while it is between its sides.
 
@@ -126,14 +126,14 @@ def _of_face(X, a, b, c, path, aside, found):
     return _added(X, found, 1.0, low, high, times(h0, n), times(h1, n), mean)
 
 
-@small_kernel
+@inline_kernel
 def _from_line(u, p, e):
     """Return the vector to u from the nearest point of the line through p along e."""
     w = minus(u, p)
     return minus(w, times(dot(w, e) / dot(e, e), e))
 
 
-@small_kernel
+@inline_kernel
 def _index_of_edge(x, p, q, m, k):
     """Return the index in (1) of the edge p q with k faces; the point is beyond face i if it lies on the side of m[i]."""
     e = minus(q, p)
@@ -145,7 +145,7 @@ def _index_of_edge(x, p, q, m, k):
     return index
 
 
-@small_kernel
+@inline_kernel
 def _of_edge(X, p, q, m, k, path, aside, found):
     """Return the sums `found` with the contribution of the edge p q with k faces added; m: see `_index_of_edge`."""
     e, begin = minus(q, p), 0j
@@ -167,7 +167,7 @@ def _of_edge(X, p, q, m, k, path, aside, found):
         begin = end
 
 
-@small_kernel
+@inline_kernel
 def _index_of_vertex(X, x, v, star, first):
     """Return the index in (1) of the vertex v; `star`: offset of its star in X."""
     edges, faces = whole(X[star + 1]), whole(X[star + 2])
@@ -185,7 +185,7 @@ def _index_of_vertex(X, x, v, star, first):
     return index
 
 
-@small_kernel
+@inline_kernel
 def _of_vertex(X, v, star, first, path, aside, found):
     """Return the sums `found` with the contribution of the vertex v added; `star`: offset of its star in X."""
     begin = 0j
@@ -206,7 +206,7 @@ def _of_vertex(X, v, star, first, path, aside, found):
         begin = end
 
 
-@small_kernel
+@inline_kernel
 def _outside(low, high, a, b, c):
     """Return True if the bounding box of three points is disjoint from the box with the corners low, high."""
     a, b, c = real(a), real(b), real(c)
@@ -216,7 +216,7 @@ def _outside(low, high, a, b, c):
     return beside
 
 
-@small_kernel
+@inline_kernel
 def box_around(X, one, other):
     """Return the corners of the box outside of which no feature acts on any point of the segment between two points."""
     far, a, b = (X[RHO].real + reach_of(X)) * (1.0 + 1e-9), real(one), real(other)
@@ -224,7 +224,7 @@ def box_around(X, one, other):
     return low, (max(a[0], b[0]) + far, max(a[1], b[1]) + far, max(a[2], b[2]) + far)
 
 
-@small_kernel
+@inline_kernel
 def is_beside(X, at, low, high):
     """Return True if no face of the mesh at offset `at` intersects the bounding box low, high."""
     first = at + COUNTS
@@ -241,7 +241,7 @@ def is_beside(X, at, low, high):
     return True
 
 
-@small_kernel
+@inline_kernel
 def pieces(X, at, u0, u1):
     """Return the contact sums of a point that moves from u0 to u1, in the axes of the mesh, over all pieces of its path.
 

@@ -18,9 +18,10 @@ A step fails if an edge of the mesh is in the core at one of its ends, or if wit
 through an edge.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
@@ -36,7 +37,6 @@ from rigid.interactions.contact.hulls import A, edge_of, lesser, local_vertex, s
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE, mesh_vertex, pieces
 from rigid.interactions.contact.mesh_points import inside, push
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -55,33 +55,33 @@ from rigid.linear_algebra import average, dot, minus, real, times
 SHARE = 0.25  # fraction of the stiffness that a vertex of the mesh has
 
 
-@small_kernel
+@inline_kernel
 def weights_of(X):
     """Return the offsets in X of the factors w and of the triangles."""
     at = A + whole(X[A + SIZE])
     return at + 1, at + 1 + whole(X[at])
 
 
-@small_kernel
+@inline_kernel
 def _first_edge(X, mesh):
     """Return the offset in X of the first edge of the mesh."""
     return mesh + COUNTS + 3 * whole(X[mesh]) + 3 * whole(X[mesh + 1])
 
 
-@small_kernel
+@inline_kernel
 def _ends(X, mesh, k):
     """Return both ends of edge k, in the axes of the mesh."""
     at = _first_edge(X, mesh) + OF_EDGE * k
     return mesh_vertex(X, mesh + COUNTS, at), mesh_vertex(X, mesh + COUNTS, at + 1)
 
 
-@small_kernel
+@inline_kernel
 def _corner(X, mesh, k):
     """Return vertex k, in the axes of the mesh."""
     return vector(X, mesh + COUNTS + 3 * k)
 
 
-@small_kernel
+@inline_kernel
 def _in_core(one, other, p, X):
     """Return the position of a point p of the mesh in the axes of the core; in real arithmetic.
 
@@ -91,13 +91,13 @@ def _in_core(one, other, p, X):
     return seen_in((real(other[1]), real(other[2]), real(other[3])), w)
 
 
-@small_kernel
+@inline_kernel
 def _is_far(one, other, p, q, X):
     """Return True if no law acts on the segment between two points p, q of the mesh."""
     return are_beside(_in_core(one, other, p, X), _in_core(one, other, q, X), X, A, reach_between(X))
 
 
-@small_kernel
+@inline_kernel
 def _is_cut(one, other, X, mesh):
     """Return True if an edge of the mesh intersects the core."""
     for k in range(whole(X[mesh + 2])):
@@ -107,7 +107,7 @@ def _is_cut(one, other, X, mesh):
     return False
 
 
-@small_kernel
+@inline_kernel
 def energy_of_hull_on_mesh(one, other, X):
     """Return the potential V for given poses of the mesh and of the hull; NaN if an edge of the mesh is in the core."""
     w, mesh = weights_of(X)
@@ -143,7 +143,7 @@ def energy_of_hull_on_mesh(one, other, X):
     return V
 
 
-@small_kernel
+@inline_kernel
 def _meet(places0, places1, locals_, X, weight, share, out):
     """Add the duals of a vertex of the mesh and one of the hull; return the contribution (see `piece`), the force on the hull.
 
@@ -161,7 +161,7 @@ def _meet(places0, places1, locals_, X, weight, share, out):
     return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
 
 
-@small_kernel
+@inline_kernel
 def _of_vertices(ones, others, X, weight, share, out):
     """Add the duals of all vertices of the hull against the mesh; return the contact sums, forces on the hull."""
     found, mesh = NOTHING, weights_of(X)[1]
@@ -174,7 +174,7 @@ def _of_vertices(ones, others, X, weight, share, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def _of_corners(ones, others, X, weight, share, out):
     """Add the duals of all vertices of the mesh against the hull, minus those of vertices against vertices.
 
@@ -200,7 +200,7 @@ def _of_corners(ones, others, X, weight, share, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def _of_edges(ones, others, X, weight, share, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the hull."""
     found, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
@@ -220,7 +220,7 @@ def _of_edges(ones, others, X, weight, share, out):
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
             if have_passed((a0, b0), (a1, b1)):
-                fail(out)
+                mark_failed(out)
                 return NOTHING
             places = p, q, local_vertex(X, A, first), local_vertex(X, A, last)
             part = weight * X[w + k] * share_of_edge(X, A, i)
@@ -229,7 +229,7 @@ def _of_edges(ones, others, X, weight, share, out):
     return found
 
 
-@small_kernel
+@inline_kernel
 def hull_on_mesh(ones, others, X, weight, share, out):
     """Add the duals of a mesh and a hull to `out`, and nothing else; return the contact sums of `touching`, forces on the
     hull.
@@ -242,7 +242,7 @@ def hull_on_mesh(ones, others, X, weight, share, out):
     found = add(found, _of_corners(ones, others, X, weight, share, out))
     found = add(found, _of_edges(ones, others, X, weight, share, out))
     if _is_cut(ones[0], others[0], X, mesh) or _is_cut(ones[1], others[1], X, mesh):
-        fail(out)
+        mark_failed(out)
         return NOTHING
     return found
 

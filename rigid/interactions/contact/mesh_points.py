@@ -1,9 +1,17 @@
 """Contact of spheres and stations of rods with both sides of a rigid triangle mesh: see `mesh_features`."""
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    mark_failed,
+    origin,
+    share_of,
+)
 from rigid.interactions.contact.mesh_features import box_around, is_beside, pieces
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, fail, origin, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -22,20 +30,20 @@ CENTRE, MESH = 5, 8  # offsets in X of the centre of a sphere and of its mesh
 STATIONS, MESH_OF_ROD = 5, 7
 
 
-@small_kernel
+@inline_kernel
 def inside(y, x):
     """Return the coordinates of a point x in the axes of the frame y."""
     w = minus(x, y[0])
     return dot(y[1], w), dot(y[2], w), dot(y[3], w)
 
 
-@small_kernel
+@inline_kernel
 def _outside(y, f):
     """Return the vector with the components f in the axes of the frame y."""
     return plus(times(f[0], y[1]), plus(times(f[1], y[2]), times(f[2], y[3])))
 
 
-@small_kernel
+@inline_kernel
 def push(x0, x1, poses, j, X, at, weight, share, out):
     """Add the dual of the mesh of frame j in contact with a point; return the contact sums of `touching`, forces on the point.
 
@@ -45,7 +53,7 @@ def push(x0, x1, poses, j, X, at, weight, share, out):
     a, b = poses
     found = pieces(X, at, inside(a, x0), inside(b, x1))
     if found[0].real != found[0].real:
-        fail(out)
+        mark_failed(out)
         return NOTHING
     if found[0] == 0.0:
         return NOTHING
@@ -60,7 +68,7 @@ def push(x0, x1, poses, j, X, at, weight, share, out):
     return weight * found[0], times(weight, force), times(weight, place), weight * found[3]
 
 
-@small_kernel
+@inline_kernel
 def _energy(x, y, X, at):
     """Return the potential of a point x and the mesh of the frame y; `at`: offset of the mesh in X."""
     u = inside(y, x)
@@ -76,7 +84,7 @@ def value_of_sphere_and_mesh(y, X, out):
     out[0] = _energy(point(frame(y, 0), vector(X, CENTRE)), frame(y, 1), X, MESH)
 
 
-@small_kernel
+@inline_kernel
 def sphere_on_mesh(y0, y1, X, weight, share, out):
     """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
@@ -104,7 +112,7 @@ def value_of_mesh_and_rod(y, X, out):
         out[0] += share_of(i, X, STATIONS) * _energy(along(y, 1, i / m), frame(y, 0), X, MESH_OF_ROD)
 
 
-@small_kernel
+@inline_kernel
 def _out_of_reach(y, X):
     """Return True if no face is within the reach of the element."""
     mesh = frame(y, 0)
@@ -112,7 +120,7 @@ def _out_of_reach(y, X):
     return is_beside(X, MESH_OF_ROD, low, high)
 
 
-@small_kernel
+@inline_kernel
 def rod_on_mesh(y0, y1, X, weight, share, out):
     """Add the dual of the mesh, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.

@@ -22,7 +22,7 @@ If the gap is open at one end of the step, V is 0 there, and Q is V of the other
 
 import cmath
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.compilation.real_functions import made_of
 from rigid.interactions.kinds import whole
 
@@ -32,22 +32,22 @@ PASSED = complex("nan")  # result if a barrier was passed: the step fails
 _NEAR, _TERMS = 0.1, 20  # below _NEAR, _TERMS terms of a series are exact to round-off
 
 
-@small_kernel
+@inline_kernel
 def reach_of(X):
     """Return the gap below which the law acts, m."""
     return X[REACH].real if whole(X[LAW]) == BARRIER else 0.0
 
 
-@small_kernel
-def acts(X, g):
+@inline_kernel
+def is_active(X, g):
     """Return True if the law acts at the gap g."""
     return g.real < reach_of(X)
 
 
-@small_kernel
+@inline_kernel
 def potential(X, g):
     """Return V of the gap g, (1), (2) or (5); NaN if a barrier was passed."""
-    if not acts(X, g):
+    if not is_active(X, g):
         return 0j
     if whole(X[LAW]) == BARRIER:
         if g.real <= 0.0:
@@ -59,7 +59,7 @@ def potential(X, g):
     return X[STIFFNESS] * (-g + 0j) ** p / p
 
 
-@small_kernel
+@inline_kernel
 def _powers_quotient(p, x0, x1):
     """Return (x1^p - x0^p)/(x1 - x0) for positive x0, x1, by (3)."""
     small, great = x0, x1
@@ -76,7 +76,7 @@ def _powers_quotient(p, x0, x1):
     return great ** (p - 1.0) * total
 
 
-@small_kernel
+@inline_kernel
 def _logarithms_quotient(g0, g1):
     """Return (log g1 - log g0)/(g1 - g0) for positive g0, g1."""
     w = (g1 - g0) / (g1 + g0)
@@ -89,16 +89,16 @@ def _logarithms_quotient(g0, g1):
     return 2.0 * total / (g0 + g1)
 
 
-@small_kernel
+@inline_kernel
 def resistance(X, g0, g1):
     """Return Q = -(V(g1) - V(g0))/(g1 - g0), or -dV/dg if both gaps are equal, in the type of the gaps."""
     return made_of(_resistance(X, g0 + 0j, g1 + 0j), g0)
 
 
-@small_kernel
+@inline_kernel
 def _resistance(X, g0, g1):
     """Return Q of `resistance` for complex gaps."""
-    one, other = acts(X, g0), acts(X, g1)
+    one, other = is_active(X, g0), is_active(X, g1)
     if not (one or other):
         return 0j
     if not (one and other):

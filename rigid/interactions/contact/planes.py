@@ -6,23 +6,23 @@ an element with many nodes, these nodes are the stations, each with its part of 
 acts on nodes as inertia and weight do, and a straight rod stays straight.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.blocks import move_along, move_back, put_imaginary
-from rigid.interactions.contact.gaps import RHO, of_plane
-from rigid.interactions.contact.normal_laws import potential, reach_of
-from rigid.interactions.contact.touching import (
+from rigid.interactions.contact.contact_sums import (
     N,
     P,
     add,
     add_on_station,
-    against_plane,
+    add_plane_contacts,
     along,
+    is_differentiated,
     nothing,
     origin,
     plane_of,
     share_of,
-    takes_steps,
 )
+from rigid.interactions.contact.gaps import RHO, of_plane
+from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     Kind,
@@ -46,33 +46,33 @@ STATIONS, LENGTH, OF_NODES = (
 )  # offsets in X, for a rod, of m, L and, if m = 1, of the optional parts of both nodes
 
 
-@small_kernel
+@inline_kernel
 def _gap(y, X, x):
     """Return the gap of a point x."""
     plane = frame(y, 0)
     return dot(direction(plane, vector(X, N)), minus(x, point(plane, vector(X, P)))) - X[RHO]
 
 
-@small_kernel
+@inline_kernel
 def _of_gap(y, X, x):
     """Return V of a point x."""
     return potential(X, _gap(y, X, x))
 
 
-@small_kernel
+@inline_kernel
 def on_plane(X, out):
-    """Return the dual of frame 0 from the force and the dual of the normal that `against_plane` has left in `out`."""
+    """Return the dual of frame 0 from the force and the dual of the normal that `add_plane_contacts` has left in `out`."""
     left = frame(out, 0)
     return on_point_and_direction(left[0], vector(X, P), left[2], vector(X, N))
 
 
-@small_kernel
+@inline_kernel
 def store_on_centre(force, X, at, out, k):
     """Store the dual of a force on the centre of a sphere of frame k in `out`; the dual is the negative of `force`."""
     store(on_point(times(-1.0, force), vector(X, at)), out, k)
 
 
-@small_kernel
+@inline_kernel
 def store_on_node(out, k):
     """Store the force of node k alone in `out`, and clear its weight."""
     force = frame(out, k)[0]
@@ -86,12 +86,12 @@ def value_of_sphere(y, X, out):
     out[0] = _of_gap(y, X, point(frame(y, 1), vector(X, CENTRE)))
 
 
-@small_kernel
+@inline_kernel
 def sphere_on_plane(y0, y1, X, weight, out):
     """Add the duals of a plane and a sphere to `out`; return the contact sums of `touching`."""
     centre = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 1), centre), point(frame(y1, 1), centre)
-    return against_plane(X, plane_of(y0, y1, X), x0, x1, weight, out)
+    return add_plane_contacts(X, plane_of(y0, y1, X), x0, x1, weight, out)
 
 
 @dual_function
@@ -103,7 +103,7 @@ def dual_of_sphere(y0, y1, X, lam, out):
     store_on_centre(found[1], X, CENTRE, out, 1)
 
 
-@small_kernel
+@inline_kernel
 def share_on_plane(i, X, count):
     """Return the length that station i represents, m; `count`: number of parameters of the energy, which come first in X."""
     return X[OF_NODES + i] if count > OF_NODES else share_of(i, X, STATIONS)
@@ -117,14 +117,14 @@ def value_of_rod(y, X, out):
         out[0] += share_on_plane(i, X, X.shape[0]) * _of_gap(y, X, along(y, 1, i / m))
 
 
-@small_kernel
+@inline_kernel
 def _in_reach(y, X):
     """Return True if an end of the element of frames 1 and 2 is within the reach of the law of the plane."""
     reach = reach_of(X) + 1e-9 * X[RHO].real
     return _gap(y, X, along(y, 1, 0.0)).real < reach or _gap(y, X, along(y, 1, 1.0)).real < reach
 
 
-@small_kernel
+@inline_kernel
 def rod_on_plane(y0, y1, X, count, weight, out):
     """Add the duals of a plane and an element to `out`; return the contact sums of `touching`; `count`: see `share_on_plane`."""
     total = nothing(origin(y0, 1))
@@ -134,14 +134,14 @@ def rod_on_plane(y0, y1, X, count, weight, out):
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
-        found = against_plane(X, plane, x0, x1, weight * share_on_plane(i, X, count), out)
+        found = add_plane_contacts(X, plane, x0, x1, weight * share_on_plane(i, X, count), out)
         if found[0] != 0.0:
             add_on_station(out, 1, s, found)
             total = add(total, found)
     return total
 
 
-@small_kernel
+@inline_kernel
 def _put_dual_of_rod(y0, y1, X, lam, out):
     """Compute `dual_of_rod` in the arithmetic of the arguments, complex or real."""
     out[:] = 0.0
@@ -154,14 +154,14 @@ def _put_dual_of_rod(y0, y1, X, lam, out):
 @dual_function
 def dual_of_rod(y0, y1, X, lam, out):
     """Compute the discrete gradient of the potential of a plane and an element of a rod."""
-    if takes_steps(y0, y1, X, lam, 3):
+    if is_differentiated(y0, y1, X, lam, 3):
         _put_dual_of_rod(y0, y1, X, lam, out)
     else:
         out[:] = 0.0
         _put_dual_of_rod(y0.real, y1.real, X.real, lam.real, out.real)
 
 
-@small_kernel
+@inline_kernel
 def _add_station(K, s, slope, n, n1):
     """Add the derivatives of the forces on both nodes with respect to both positions at the end of the step, for one station.
 

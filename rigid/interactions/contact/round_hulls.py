@@ -14,10 +14,10 @@ is exact, momenta are conserved, and no moment acts about a. Of two bodies of re
 it, and carry those of the second along.
 """
 
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions.contact.contact_sums import NOTHING, has_failed
 from rigid.interactions.contact.hulls import A, core_on_core, energy_of_cores, second
 from rigid.interactions.contact.mesh_hulls import energy_of_hull_on_mesh, hull_on_mesh
-from rigid.interactions.contact.touching import NOTHING, has_failed
 from rigid.interactions.kinds import Kind, add_dual, dual_function, frame, no_bend, value_function, vector
 from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
 from rigid.kinematics.poses import ZERO, mean_pose, on_direction, on_point, point
@@ -27,33 +27,33 @@ AXIS = (0j, 0j, 1.0 + 0j)  # axis of a body of revolution in its frame
 AT_REST = (ZERO, (1.0 + 0j, 0j, 0j), (0j, 1.0 + 0j, 0j), AXIS)
 
 
-@small_kernel
+@inline_kernel
 def _seen(pose, w):
     """Return the components of a vector w in the axes of a pose."""
     return dot(pose[1], w), dot(pose[2], w), dot(pose[3], w)
 
 
-@small_kernel
+@inline_kernel
 def _outside(pose, f):
     """Return the vector with the components f in the axes of a pose."""
     return plus(times(f[0], pose[1]), plus(times(f[1], pose[2]), times(f[2], pose[3])))
 
 
-@small_kernel
+@inline_kernel
 def _placed(u, a, axes, X):
     """Return the pose of the faceted hull in the axes of the first body; X: centre of the round body in its frame."""
     back = plus(times(X[0], axes[0]), plus(times(X[1], axes[1]), times(X[2], a)))
     return minus(u, back), axes[0], axes[1], a
 
 
-@small_kernel
+@inline_kernel
 def facets_of(one, other, centre):
     """Return the pose of the faceted hull for one state; `centre`: centre of the round body in its frame."""
     u, a = _seen(one, minus(point(other, centre), one[0])), _seen(one, other[3])
     return _placed(u, a, facet_axes(a, next_axis(a), 0.0), centre)
 
 
-@small_kernel
+@inline_kernel
 def facets_in_step(ones, others, centre):
     """Return the poses of the faceted hull at both ends of a step, the means and the slopes that `hand_back` needs."""
     (one0, one1), (other0, other1) = ones, others
@@ -67,7 +67,7 @@ def facets_in_step(ones, others, centre):
     return placed, means, mean_slopes(a0, a1, axis, axes0, axes1)
 
 
-@small_kernel
+@inline_kernel
 def hand_back(found, step, centre, out):
     """Transform contact sums from the axes of the first body to space, and the duals in `out` to those of both frames.
 
@@ -99,7 +99,7 @@ def hand_back(found, step, centre, out):
     return found[0], _outside(mean, found[1]), place, found[3]
 
 
-@small_kernel
+@inline_kernel
 def acts_in(found, out):
     """Return True if there are forces to transform, that is if a contact acts and the step has not failed."""
     return found[0] != 0.0 and not has_failed(out)
@@ -114,7 +114,7 @@ def value_of_round(y, X, out):
     out[0] = energy_of_cores(AT_REST, facets_of(frame(y, 0), frame(y, 1), vector(X, second(X))), X)
 
 
-@small_kernel
+@inline_kernel
 def round_on_hull(y0, y1, X, weight, share, out):
     """Add the duals of a hull and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 
@@ -143,7 +143,7 @@ def value_of_round_and_mesh(y, X, out):
     out[0] = energy_of_hull_on_mesh(AT_REST, facets_of(frame(y, 0), frame(y, 1), vector(X, A)), X)
 
 
-@small_kernel
+@inline_kernel
 def round_on_mesh(y0, y1, X, weight, share, out):
     """Add the duals of a mesh and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 

@@ -54,7 +54,7 @@ def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
     assert not [text for text in told if "Warning" in text and "rodsim" in text]
 
 
-def test_the_three_that_are_promised_are_there():
+def test_the_three_documented_notebooks_exist():
     assert NAMES == ["first_rod", "parameter_study", "rigid_against_flexible"]
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from sphinx.util.inventory import InventoryFile
 
-from tests.support import surface
+from tests.support import public_interface
 from tests.support.pages import DOCS, ROOT
 
 FETCHED = ("script", "img", "link", "source", "iframe", "video")
@@ -89,20 +89,24 @@ def test_the_site_fetches_nothing_from_elsewhere(site, pages):
 
 
 # signals are looked at below, helpers for interactions are described in a page
-PUBLIC = [name for name in surface.MODULES if not name.startswith(("rodsim.interactions", "rodsim.signals"))]
+PUBLIC = [
+    name
+    for name in public_interface.MODULES
+    if not name.startswith(("rodsim.interactions", "rodsim.signals"))
+]
 
 
 def public_names():
     """Public names, and those of the methods and properties of the classes."""
     seen = []
-    listed = [thing for _, thing in surface.public_names(PUBLIC) if inspect.isclass(thing)]
-    for name, thing in surface.public_names(PUBLIC):
+    listed = [thing for _, thing in public_interface.public_names(PUBLIC) if inspect.isclass(thing)]
+    for name, thing in public_interface.public_names(PUBLIC):
         if any(thing is other for other in seen):  # in more than one module
             continue
         seen.append(thing)
         yield name
         if inspect.isclass(thing) and not issubclass(thing, Exception):
-            for member, value in surface.members(thing, listed).items():
+            for member, value in public_interface.members(thing, listed).items():
                 if inspect.isroutine(value) or isinstance(value, property):
                     yield f"{name}.{member}"
 

@@ -1,0 +1,148 @@
+"""Layout of the internal variables: state of interactions in addition to the poses of their frames, in one array, `State.own`.
+
+    block    sort        a row of it
+    angle    counted     (1) rad, through full turns: values that interactions count (`rigid.interactions.kinds.Kind.count`), in
+                         the order of `System.others`: torsion springs, gears, all others
+    branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.maxwell_branch`)
+    drive    prescribed  (9) numbers of a prescribed motion and its work (`discretization.drives`)
+    settled  condensed   (1) bristles and other memory of dissipations in `System.others`, in its order
+                         (`rigid.interactions.kinds.Condensed.update_internal`)
+    bristle  per list    (6) windows of `System.contacts` (`discretization.contact.contact_patches`): number of the window in the
+                         list, from 1 on, bristle (3), whether it slides, stiffness; unused rows are zero
+
+Blocks are stored one after another, row by row, in this order. Counted variables are functions of the poses except for whole
+turns. Condensed ones are eliminated when their interaction is assembled, or updated when a step is accepted, so that they are
+not unknowns of a step. All depend on the system; the state of an integrator is stored apart (`discretization.integrator_memory`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.contact.contact_patches import bristle_capacity
+from discretization.drives import NUMBERS, count_drives
+from discretization.interaction_table import (
+    counted_variable_counts,
+    counted_variable_groups,
+    groups_of,
+    history_variable_counts,
+)
+from discretization.memoization import memoized, per_structure
+from discretization.space.spans import dissipations_of, points_between
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.system import Floats, Ints, State
+
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1, "bristle": 6}
+BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
+
+
+class InternalVariables(NamedTuple):
+    """Number of rows of each block of `State.own`."""
+
+    angle: int = 0
+    branch: int = 0
+    drive: int = 0
+    settled: int = 0
+    bristle: int = 0
+
+    @property
+    def size(self) -> int:
+        """Return the length of `State.own`."""
+        return sum(rows * width for rows, width in zip(self, WIDTHS.values(), strict=True))
+
+    def first(self, block: str) -> int:
+        """Return the index at which a block begins."""
+        before = self._fields[: self._fields.index(block)]
+        return sum(getattr(self, name) * WIDTHS[name] for name in before)
+
+    def part(self, own: Floats, block: str) -> Floats:
+        """Return the rows (..., k, width) of a block, (..., k) if its width is 1; a view if `own` (..., size) is contiguous."""
+        first, rows, width = self.first(block), getattr(self, block), WIDTHS[block]
+        values = own[..., first : first + rows * width]
+        return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
+
+    def joined(self, **parts: Any) -> Floats:
+        """Return `State.own` assembled from blocks by name; missing blocks are zero."""
+        own = np.zeros(self.size)
+        for name, values in parts.items():
+            self.part(own, name)[...] = values
+        return own
+
+
+@memoized(per_structure)
+def internal_variables(system: System) -> InternalVariables:
+    """Return the layout of the internal variables of a system."""
+    branches = system.rods.branches
+    counted, settled = (
+        int(of(system.others).sum()) for of in (counted_variable_counts, history_variable_counts)
+    )
+    return InternalVariables(
+        counted, branches, count_drives(system), settled, bristle_capacity(system.contacts)
+    )
+
+
+def part(system: System, state: State, block: str) -> Floats:
+    """Return a block of one state or of many, see `InternalVariables.part`."""
+    return internal_variables(system).part(state.own, block)
+
+
+def without_neighbour_list(system: System, whole: System, state: State) -> State:
+    """Convert a state of `whole` to one of `system`, the same system with another list of contacts; drop the bristles."""
+    kept = {block: part(whole, state, block) for block in ("angle", "branch", "drive")}
+    return state._replace(own=internal_variables(system).joined(**kept))
+
+
+def with_part(system: System, state: State, block: str, values: Any) -> State:
+    """Return the state with the values of a block replaced."""
+    own = state.own.copy()
+    internal_variables(system).part(own, block)[...] = values
+    return state._replace(own=own)
+
+
+def condensed_indices(system: System) -> Ints:
+    """Return the indices in `State.own` of the condensed variables of interactions, group by group."""
+    spans, blocks = system.spans, internal_variables(system)
+    relaxing = [own.row for own in dissipations_of(spans) if own.kind.n_internal]
+    points = [points_between(spans, rows).ravel() for rows in relaxing]
+    each = np.concatenate([np.zeros(0, np.int64), *points])
+    of_spans = (blocks.first("branch") + BRANCH * each[:, None] + np.arange(BRANCH)).ravel()
+    count, first = history_variable_counts(system.others), first_history_variable(system)
+    of_others = [
+        first[own.row][:, None] + np.arange(own.kind.n_internal)
+        for own in groups_of(system.others, np.flatnonzero(count))
+    ]
+    return np.concatenate([of_spans, *(places.ravel() for places in of_others)])
+
+
+def first_history_variable(system: System) -> Ints:
+    """Return the index in `State.own` of the first variable of the block "settled" of each interaction in `System.others`, (e,).
+
+    The entry is meaningful only if the interaction has such variables.
+    """
+    count = history_variable_counts(system.others)
+    first: Ints = internal_variables(system).first("settled") + np.cumsum(count) - count
+    return first
+
+
+class InternalOffsets(NamedTuple):
+    """Indices at which blocks begin, for compiled code; angles begin at 0."""
+
+    branch: int
+    drive: int
+
+
+def internal_offsets(system: System) -> InternalOffsets:
+    """Return the indices at which the blocks of a system begin."""
+    found = internal_variables(system)
+    return InternalOffsets(*(found.first(name) for name in InternalOffsets._fields))
+
+
+def with_counted_angles(system: System, state: State) -> State:
+    """Return the state at t = 0 with counted variables initialised to the values closest to those of the parameters."""
+    if not counted_variable_counts(system.others).any():
+        return state
+    counted = evaluation.values(counted_variable_groups(system.others), state.r, state.quat)
+    return with_part(system, state, "angle", counted)

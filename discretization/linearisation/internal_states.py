@@ -1,0 +1,270 @@
+"""Linearise internal states with equations of first order: states of interactions, relaxing (Maxwell) branches of rods.
+
+Over a step the states x of an interaction satisfy r(y0, y1, x0, x1, h) = 0 and have a dual
+(`rigid.interactions.kinds.InternalStateEquations`). With y -+ h z/2 and x -+ h w/2 at the ends of the step they are, to first
+order and in short steps,
+
+    E w + A x + Ay y + Az z = 0,    force + Fx x + Fw w + Fy y + Fz z                                         (1)
+
+for the rates w = x', z = y', all computed by complex steps along both ends. Combinations of x without a rate in (1), null
+vectors of E, are algebraic: they are eliminated here, and E of the other combinations is inverted, which leaves
+
+    M y'' + C y' + K y + H x + G^T dlam = B u,    x' + L x + Ly y + Lz y' = 0                                 (2)
+
+with the contributions of (1) to C and K. A branch at a point of a rod, with strain e = B y, stiffness C1, weight w and relaxation
+time tau, is
+
+    H = w B^T C1,    L = 1/tau,    Lz = -B                                                                    (3)
+
+(`discretization.space.maxwell_branch` (1)). The equations are linearised about a fully relaxed model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # submodules are loaded on first access
+
+from discretization.interaction_groups import InteractionGroup
+from discretization.linearisation.tangents import StiffnessBlocks
+from discretization.space import spans
+from discretization.system import System
+from rigid import quaternions
+from rigid.compilation.decorators import address_of, allocating_kernel
+from rigid.errors import ModelError
+from rigid.interactions.kinds import COMPLEX_STEP, Group, dual_at, value_at
+from rigid.system import Floats, Ints, State
+
+SHORT = 1e-6  # length of the steps, s; the midpoint rule permits any
+RANK = 1e-9  # singular values below this part of the largest one are zero
+
+
+class LinearisedStates(NamedTuple):
+    """Linearised equations (2) of m internal states, and their contributions to the equations of n frames."""
+
+    H: Any  # (6 n, m) sparse
+    L: Floats  # (m, m)
+    Ly: Any  # (m, 6 n) sparse
+    Lz: Any  # (m, 6 n) sparse
+    K: StiffnessBlocks  # contribution to the stiffness
+    C: StiffnessBlocks  # contribution to the damping
+    force: Floats  # (n, 6) forces in the state
+    branches: int  # number of states of branches, which are the last ones
+
+
+class Slopes(NamedTuple):
+    """Coefficients of (1) of one interaction with s states and a frames."""
+
+    force: Floats  # (6 a,) forces in the state
+    left: Floats  # (s,) residual r in the state
+    E: Floats  # (s, s)
+    A: Floats  # (s, s)
+    Ay: Floats  # (s, 6 a)
+    Az: Floats
+    Fx: Floats  # (6 a, s)
+    Fw: Floats  # (6 a, s)
+    Fy: Floats  # (6 a, 6 a)
+    Fz: Floats  # (6 a, 6 a)
+
+
+@allocating_kernel
+def _steps(address, y0, y1, X, lam, out):
+    """Evaluate a dual function for k steps with poses y0, y1 (k, ...), internal states in lam (k, ...)."""
+    function = dual_at(address)
+    for k in range(lam.shape[0]):
+        function(y0[k], y1[k], X, lam[k], out[k])
+
+
+@allocating_kernel
+def _values(address, y, X, out):
+    """Evaluate a value function at k poses y (k, ...)."""
+    function = value_at(address)
+    for k in range(y.shape[0]):
+        function(y[k], X, out[k])
+
+
+def _poses(state: State, frames: Ints) -> tuple[Any, Any]:
+    """Return poses (a, 4, 3) of frames relative to the position of the first, and rates (6 a, a, 4, 3) along their unknowns.
+
+    The unknowns are displacements and rotations of the frames.
+    """
+    a = len(frames)
+    y, z = np.zeros((a, 4, 3), complex), np.zeros((a, 6, a, 4, 3))
+    y[:, 0] = state.r[frames] - state.r[frames[0]]
+    y[:, 1:] = quaternions.to_matrix(state.quat[frames]).swapaxes(1, 2)
+    for f in range(a):
+        for j in range(3):
+            z[f, j, f, 0, j] = 1.0
+            z[f, 3 + j, f, 1:] = np.cross(np.eye(3)[j], y[f, 1:].real)
+    return y, z.reshape(6 * a, a, 4, 3)
+
+
+def slopes_of(own: Group, k: int, state: State) -> Slopes:
+    """Return the coefficients of (1) of interaction k of a group with internal states, the last of its parameters."""
+    state_equations, a, s = own.kind.state_equations, own.kind.arity, own.kind.n_internal
+    assert state_equations is not None
+    frames, X = own.frames[k], own.numbers[k]
+    y, z = _poses(state, frames)
+    step = 1j * COMPLEX_STEP
+    many = 1 + 12 * a + 2 * s
+    y0, y1 = (np.broadcast_to(y, (many, a, 4, 3)).copy() for _ in range(2))
+    lam = np.zeros((many, 1 + 2 * s), complex)
+    lam[:, 0], lam[:, 1 : 1 + s], lam[:, 1 + s :] = SHORT, X[-s:], X[-s:]
+    of_y, of_z = slice(1, 1 + 6 * a), slice(1 + 6 * a, 1 + 12 * a)
+    of_x, of_w = np.arange(s) + 1 + 12 * a, np.arange(s) + 1 + 12 * a + s
+    for ends, sign in ((y0, -0.5), (y1, 0.5)):
+        ends[of_y] += step * z
+        ends[of_z] += sign * SHORT * step * z
+    for first, sign in ((1, -0.5), (1 + s, 0.5)):
+        lam[of_x, first + np.arange(s)] += step
+        lam[of_w, first + np.arange(s)] += sign * SHORT * step
+    out = np.zeros((many, a + 1, 4, 3), complex)
+    _steps(address_of(state_equations.step), y0, y1, X, lam, out)
+    f, r = out[:, :a], out[:, a].reshape(many, 12)[:, :s]
+    torque = np.cross(0.5 * (y0 + y1)[:, :, 1:], f[:, :, 1:]).sum(axis=2)
+    force = np.concatenate([f[:, :, 0], torque], axis=2).reshape(many, 6 * a)
+    of_force, of_rows = force.imag.T / COMPLEX_STEP, r.imag.T / COMPLEX_STEP
+    return Slopes(
+        force[0].real,
+        r[0].real,
+        of_rows[:, of_w],
+        of_rows[:, of_x],
+        of_rows[:, of_y],
+        of_rows[:, of_z],
+        of_force[:, of_x],
+        of_force[:, of_w],
+        of_force[:, of_y],
+        of_force[:, of_z],
+    )
+
+
+def undetermined_states(own: Group, k: int, state: State) -> Ints:
+    """Return the indices of internal states of interaction k that rest does not determine: components in null vectors of A."""
+    A = slopes_of(own, k, state).A
+    _, sizes, directions = np.linalg.svd(A)
+    free = directions[sizes <= RANK * max(float(sizes.max()), 1e-300)]
+    return np.flatnonzero(np.abs(free).max(axis=0, initial=0.0) > 1e-6)
+
+
+class CondensedStates(NamedTuple):
+    """Coefficients of (2) of one interaction, with dimensions as in `Slopes`."""
+
+    H: Floats
+    L: Floats
+    Ly: Floats
+    Lz: Floats
+    K: Floats
+    C: Floats
+
+
+def condense_states(of: Slopes, name: str) -> CondensedStates:
+    """Reduce (1) to (2) by eliminating algebraic states; raise ModelError if no equation determines a state.
+
+    `name`: name of the kind, for messages.
+    """
+    U, sizes, V = np.linalg.svd(of.E)
+    scale = float(max(sizes.max(initial=0.0), np.abs(of.A).max(initial=0.0)))
+    goes = sizes > RANK * scale
+    a, b = V[goes].T, V[~goes].T
+    rows, at_once = U[:, goes].T, U[:, ~goes].T
+    Fx, Fw, K, C = of.Fx, of.Fw, of.Fy, of.Fz
+    own = at_once @ of.A @ b
+    if own.size and np.linalg.cond(own) > 1.0 / RANK:
+        raise ModelError(
+            f"interaction of kind '{name}': no row of `evolve` tells how its states go on, x1, or where they are; let as many "
+            "rows depend on x1 as there are states"
+        )
+    if np.abs(Fw @ b).max(initial=0.0) > RANK * np.abs(Fw).max(initial=0.0):
+        raise ModelError(
+            f"interaction of kind '{name}': its force goes by the rate of a state that follows at once, and so by "
+            "accelerations; small motions do not take that: let the force go by the state, or by rates of the poses"
+        )
+    # b = -(own)^-1 (at_once A a + at_once Ay y + at_once Az z)
+    inverse = np.linalg.inv(own)
+    ba, by, bz = (-inverse @ at_once @ part for part in (of.A @ a, of.Ay, of.Az))
+    E = np.linalg.inv(rows @ of.E @ a)
+    L = E @ rows @ of.A @ (a + b @ ba)
+    Ly = E @ rows @ (of.Ay + of.A @ b @ by)
+    Lz = E @ rows @ (of.Az + of.A @ b @ bz)
+    H, K, C = Fx @ (a + b @ ba), K + Fx @ b @ by, C + Fx @ b @ bz
+    Fw = Fw @ a  # multiplies a' = -(L a + Ly y + Lz z)
+    return CondensedStates(H - Fw @ L, L, Ly, Lz, K - Fw @ Ly, C - Fw @ Lz)
+
+
+def linearise_states(acting: Sequence[InteractionGroup], system: System, state: State) -> LinearisedStates:
+    """Return (2) for all interactions in `acting` with internal states, and for relaxing rods."""
+    n, at = len(state.r), 0
+    rows: list[Floats] = [np.zeros((0, 6, 6))]
+    K, C, pairs = list(rows), list(rows), [np.zeros((2, 0), np.int64)]
+    force, L = np.zeros((n, 6)), list[Floats]()
+    to: dict[str, list[tuple[Floats, Ints, Ints]]] = {"H": [], "Ly": [], "Lz": []}
+
+    def put(name: str, values: Floats, places: Ints, first: int) -> None:
+        """Add entries values (6 a, s) of unknowns `places` and states from `first` on to the matrix `name`."""
+        own = first + np.arange(values.shape[1])
+        to[name].append((values.ravel(), np.repeat(places, len(own)), np.tile(own, len(places))))
+
+    for own in (each.group for each in acting if each.group.kind.state_equations is not None):
+        for k, frames in enumerate(own.frames):
+            of = slopes_of(own, k, state)
+            found, arity = condense_states(of, own.kind.name), len(frames)
+            places = (6 * frames[:, None] + np.arange(6)).ravel()
+            put("H", found.H, places, at)
+            put("Ly", found.Ly.T, places, at)
+            put("Lz", found.Lz.T, places, at)
+            pairs.append(np.stack([np.repeat(frames, arity), np.tile(frames, arity)]))
+            for blocks, whole in ((K, found.K), (C, found.C)):
+                parts = whole.reshape(arity, 6, arity, 6).swapaxes(1, 2)
+                blocks.append(parts.reshape(-1, 6, 6))
+            np.add.at(force, frames, of.force.reshape(-1, 6))
+            L.append(found.L)
+            at += len(found.L)
+    of_interactions = at
+    for places, B, C1, tau, weight in _branches(system, state):
+        put("H", weight * B.T @ C1, places, at)
+        put("Lz", -B.T, places, at)
+        L.append(np.eye(6) / tau)
+        at += 6
+
+    def matrix(name: str) -> Any:
+        """Return one of the matrices (6 n, m), sparse."""
+        values, places, own = (
+            np.concatenate([each[i] for each in to[name]] or [np.zeros(0)]) for i in range(3)
+        )
+        return scipy.sparse.csr_matrix((values, (places.astype(int), own.astype(int))), shape=(6 * n, at))
+
+    a, b = np.concatenate(pairs, axis=1)
+    return LinearisedStates(
+        matrix("H"),
+        scipy.linalg.block_diag(*L) if at else np.zeros((0, 0)),
+        matrix("Ly").T.tocsr(),
+        matrix("Lz").T.tocsr(),
+        StiffnessBlocks(a, b, np.concatenate(K)),
+        StiffnessBlocks(a, b, np.concatenate(C)),
+        force,
+        at - of_interactions,
+    )
+
+
+def _branches(system: System, state: State) -> list[tuple[Ints, Floats, Floats, float, float]]:
+    """Return, for each branch, indices of its frames' unknowns, B (6, 6 a), C1 (6, 6), tau, s, and the weight of its point."""
+    own, found = system.spans, []
+    if not np.any(own.relaxation > 0.0):
+        return []
+    for group in spans.strains_of(own):
+        points = np.asarray(group.row)[:, None] // 6 + np.arange(group.kind.rows // 6)
+        for k, frames in enumerate(group.frames):
+            if not np.any(own.relaxation[points[k]] > 0.0):
+                continue
+            places = (6 * frames[:, None] + np.arange(6)).ravel()
+            y, z = _poses(state, frames)
+            strains = np.zeros((len(z), group.kind.rows), complex)
+            _values(address_of(group.kind.value), y + 1j * COMPLEX_STEP * z, group.numbers[k].copy(), strains)
+            B = strains.imag.T.reshape(-1, 6, len(z)) / COMPLEX_STEP
+            for g, point in enumerate(points[k]):
+                if own.relaxation[point] > 0.0:
+                    tau, weight = float(own.relaxation[point]), float(own.weight[point])
+                    found.append((places, B[g], own.branch[point], tau, weight))
+    return found

@@ -1,0 +1,159 @@
+"""Memoise functions of a `System`: by its structure, which many models share, or by its tables, which runs of one model share.
+
+The structure is everything except the real numbers: kinds, frames, counts and shapes of the tables. Models that differ in masses,
+stiffnesses or positions have one structure; their numberings, layouts and work arrays are computed once. A model that is prepared
+for many runs keeps, with its tables, what depends on all their numbers.
+A system refers to these results in its `__dict__`, so that a look-up costs nothing. The integers of its tables are not changed in
+place: code that marks redundant joints or lists contacts makes new arrays, and with them a new system.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from discretization.system import System
+from rigid.system import Floats
+
+MAX_KEY_SIZE = 3000  # largest number of frames of all structures together: their work arrays take 3 to 9 kB for each frame
+MAX_STRUCTURES = 16  # largest number of structures
+MOST_RESULTS = 8  # largest number of results of one function, by its further arguments
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+ResultStore = dict[Any, OrderedDict[Any, Any]]  # results by function and further arguments
+
+_REAL = {"relaxation", "size"}  # columns of real numbers that belong to the structure
+_STRUCTURE, _TABLES = "structure", "tables"  # names in the `__dict__` of a system
+_MISSING = object()
+
+
+class Structure(NamedTuple):
+    """Results that depend on the structure of a system.
+
+    `kinds`: kinds of its interactions, kept alive since their ids are part of the key; None if it is not shared.
+    """
+
+    facts: ResultStore
+    kinds: list[Any] | None = None
+    frames: int = 0  # number of frames
+
+
+_structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
+
+
+def memoized(
+    facts_of: Callable[[System, tuple[Any, ...]], ResultStore | None], copies: bool = False
+) -> Callable[[Function], Function]:
+    """Decorate `find(system, *more)` to compute each result once; `more`: numbers, words, arrays and nested tuples of them.
+
+    `facts_of`: `per_structure` or `per_tables`, which says what the result depends on besides `more`.
+    `copies`: True if callers write to the arrays of the result, a nested tuple: each caller gets a copy. Else callers share it.
+    """
+
+    def decorate(find: Function) -> Function:
+        """Return the memoised function."""
+
+        @functools.wraps(find)
+        def found(system: System, *more: Any) -> Any:
+            """Return the stored result, or compute it."""
+            facts = facts_of(system, more)
+            if facts is None:
+                return find(system, *more)
+            results = facts.setdefault(find, OrderedDict())
+            key = content_key(more) if more else ()
+            result = results.get(key, _MISSING)
+            if result is _MISSING:
+                results[key] = result = find(system, *more)
+                if len(results) > MOST_RESULTS:
+                    results.popitem(last=False)
+            return copied(result) if copies else result
+
+        return found  # type: ignore[return-value]  # it has the signature of `find`, without keywords
+
+    return decorate
+
+
+def per_structure(system: System, more: tuple[Any, ...]) -> ResultStore | None:
+    """Return the results for the structure of a system.
+
+    The structure of large systems and of those with contacts is not shared. They keep only results without further arguments,
+    which are small, as long as the system exists.
+    """
+    structure: Structure | None = vars(system).get(_STRUCTURE)
+    if structure is None:
+        structure = vars(system)[_STRUCTURE] = _structure_of(system)
+    return None if more and structure.kinds is None else structure.facts
+
+
+def per_tables(system: System, more: tuple[Any, ...]) -> ResultStore | None:
+    """Return the results for the tables of a system, gravity excluded; None unless `keep_tables` was called."""
+    facts: ResultStore | None = vars(system).get(_TABLES)
+    return facts
+
+
+def keep_tables(system: System) -> None:
+    """Keep results that depend on the tables of a system from now on; the tables may no longer be changed in place."""
+    if len(system.frames.mass) <= MAX_KEY_SIZE:
+        vars(system)[_TABLES] = {}
+
+
+def with_gravity(system: System, gravity: Floats) -> System:
+    """Return the system with another gravity; both share their results."""
+    other = system._replace(gravity=gravity)
+    vars(other).update(vars(system))
+    return other
+
+
+def unshared(system: System) -> System:
+    """Return the system, which no longer shares its structure: that of a list of contacts seldom occurs again."""
+    vars(system)[_STRUCTURE] = Structure({})
+    return system
+
+
+def _structure_of(system: System) -> Structure:
+    """Look the structure up by the contents of the tables."""
+    count, kinds = len(system.frames.mass), system.kinds
+    if count > MAX_KEY_SIZE or len(system.contacts.pairs):
+        return Structure({})
+    words: list[Any] = [len(kinds), *map(id, kinds)]
+    tables: list[Any] = [table for table in system if isinstance(table, tuple)]  # all but gravity
+    for table in tables:
+        for name, column in zip(table._fields, table, strict=True):
+            counts = column.dtype.kind != "f" or name in _REAL
+            words += column.shape, column.tobytes() if counts else b""
+    key = tuple(words)
+    structure = _structures[key] = _structures.pop(key, Structure({}, kinds, count))
+    while (
+        len(_structures) > MAX_STRUCTURES
+        or sum(own.frames for own in list(_structures.values())) > MAX_KEY_SIZE
+    ):
+        _, oldest = _structures.popitem(last=False)
+        oldest.facts.clear()  # else they would live as long as a system that refers to them
+    return structure
+
+
+def content_key(things: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the contents of nested tuples as a key: shapes, types and bytes of arrays, and all other items."""
+    words: list[Any] = []
+    waiting = list(things)
+    while waiting:
+        thing = waiting.pop()
+        if isinstance(thing, np.ndarray):
+            words += thing.shape, thing.dtype.str, thing.tobytes()
+        elif isinstance(thing, tuple):
+            words.append(len(thing))
+            waiting += thing
+        else:
+            words.append(thing)
+    return tuple(words)
+
+
+def copied(things: Any) -> Any:
+    """Return a copy of nested tuples with copied arrays; empty arrays are shared, and anything else is returned unchanged."""
+    if isinstance(things, np.ndarray):
+        return things.copy() if things.size else things
+    return tuple.__new__(type(things), map(copied, things)) if isinstance(things, tuple) else things

@@ -1,0 +1,104 @@
+"""Elimination order of the frames of a planar net: rods and joints close loops that the tree order does not accept.
+
+The elimination of a frame makes all its neighbours neighbours of each other. Frames with the fewest neighbours come first
+(minimum degree, George and Liu 1989). A joint belongs to the one of its frames that comes first. Its rows must hold this frame
+independently, because the elimination divides by them: a frame waits until it has no more than three rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from discretization.planar.elimination_order import GROUND, HAS_LOOPS, MOST_ROWS, Order, rows_of
+from rigid.system import Ints
+
+MAX_FILL_IN_PAIRS = 100.0  # limit of the mean number of blocks that the elimination of a frame changes
+TOO_DENSE = "its net is too dense"
+
+
+def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
+    """Return the order of a planar net with loops; arguments as in
+    `discretization.planar.elimination_order.find_elimination_order`.
+
+    No joint is left over. Returns LOOPS or MANY_PAIRS, in words, if there is no such order.
+    """
+    pairs = [(min(pair), max(pair)) for pair in elements.tolist()]
+    if len(set(pairs)) < len(pairs) or any(a == b for a, b in pairs):
+        return HAS_LOOPS
+    items: list[list[int]] = [[] for _ in range(n)]
+    for item, ends in enumerate(joints.tolist()):
+        for f in ends:
+            items[f].append(item)
+    beside: list[set[int]] = [set() for _ in range(n)]
+    for a, b in (*pairs, *joints.tolist()):
+        beside[a].add(b)
+        beside[b].add(a)
+    part = _parts(n, beside)
+    for own in beside:
+        own.discard(GROUND)
+    order, nexts = _of_least_degree(beside, items, joints.tolist(), sort)
+    if len(order) < n - 1:
+        return HAS_LOOPS
+    if sum((len(own) + 1) ** 2 for own in nexts) > MAX_FILL_IN_PAIRS * len(order):
+        return TOO_DENSE
+    first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))  # connected parts together
+    frame = np.array([order[i] for i in first], np.int64)
+    place = {f: i for i, f in enumerate(frame.tolist())}
+    ahead = [sorted(place[f] for f in nexts[i]) for i in first]
+    return Order(
+        frame,
+        np.array([own[0] if own else len(frame) for own in ahead], np.int64),
+        np.zeros(0, np.int64),
+        np.concatenate([[0], np.cumsum([max(len(own) - 1, 0) for own in ahead])]).astype(np.int64),
+        np.array([f for own in ahead for f in own[1:]], np.int64),
+    )
+
+
+def _parts(n: int, beside: list[set[int]]) -> list[int]:
+    """Return for each frame the smallest number of a frame that it is connected to without the ground."""
+    part = [-1] * n
+    for f in range(1, n):
+        waiting = [f] if part[f] < 0 else []
+        while waiting:
+            g = waiting.pop()
+            if part[g] < 0 and g != GROUND:
+                part[g] = f
+                waiting += beside[g]
+    return part
+
+
+def _of_least_degree(
+    beside: list[set[int]], items: list[list[int]], joints: list[list[int]], sort: Ints
+) -> tuple[list[int], list[set[int]]]:
+    """Return the frames that can be eliminated, in order, and the neighbours of each at that time.
+
+    `beside`: neighbours of each frame; it is consumed.
+    """
+
+    def is_held(f: int) -> bool:
+        mine = [item for item in items[f] if not owned[item]]
+        others = {f, *(other for item in mine for other in joints[item])}
+        return rows_of(mine, sort) <= (MOST_ROWS if len(others) <= 2 else MOST_ROWS - 1)
+
+    owned = [False] * len(joints)
+    done, order, nexts = [False] * len(beside), [], []
+    waiting = [(len(own), f) for f, own in enumerate(beside) if f != GROUND]
+    heapq.heapify(waiting)
+    while waiting:
+        degree, f = heapq.heappop(waiting)
+        # a frame that waits is checked again when a neighbour has been eliminated
+        if done[f] or degree != len(beside[f]) or not is_held(f):
+            continue
+        done[f] = True
+        own = beside[f]
+        order.append(f)
+        nexts.append(own)
+        for item in items[f]:
+            owned[item] = True
+        for g in own:
+            beside[g] |= own
+            beside[g] -= {f, g}
+            heapq.heappush(waiting, (len(beside[g]), g))
+    return order, nexts

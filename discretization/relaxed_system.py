@@ -1,0 +1,104 @@
+"""Convert a system and its states to long-term rest: branches have relaxed, internal states are stationary.
+
+At long-term rest the variables with evolution equations are constant. A relaxing branch carries no stress and is removed.
+An interaction with states x is replaced by its kind at rest (`rigid.interactions.kinds.InternalStateEquations`), which has no
+internal variables. So a system and its counterpart at rest have the same frames, interactions and multipliers, and states that
+differ in `State.own` alone (`discretization.internal_variables`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
+    InteractionTable,
+    groups_of,
+    history_variable_counts,
+    with_history_variables,
+)
+from discretization.internal_variables import first_history_variable, internal_variables, part
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.system import Ints, State
+
+
+def evolving_interactions(own: InteractionTable) -> Ints:
+    """Return the indices of the interactions whose states follow evolution equations."""
+    kinds = [k for k in set(own.kind.tolist()) if INTERACTIONS[k].state_equations is not None]
+    return np.flatnonzero(np.isin(own.kind, kinds)) if kinds else np.zeros(0, np.int64)
+
+
+def has_evolution_equations(system: System) -> bool:
+    """Return whether the system has variables with evolution equations: relaxing branches or states of interactions."""
+    return bool(system.rods.relaxing.any()) or len(evolving_interactions(system.others)) > 0
+
+
+def relaxed_system(system: System, state: State | None = None) -> System:
+    """Return the system at long-term rest.
+
+    `state`: supplies the initial guess for the states at rest; by default that of the parameters.
+    """
+    if not has_evolution_equations(system):
+        return system
+    own = system.others
+    if state is not None:
+        own = with_history_variables(own, part(system, state, "settled"))
+    if len(evolving_interactions(own)):
+        kind = own.kind.copy()
+        for k in np.unique(kind):
+            if (state_equations := INTERACTIONS[k].state_equations) is not None:
+                kind[own.kind == k] = INTERACTIONS.index(INTERACTIONS.register(state_equations.at_rest))
+        own = own._replace(kind=kind)
+    return system.with_rods(system.rods.relaxed())._replace(others=own)
+
+
+def relaxed_state(system: System, at_rest: System, state: State) -> State:
+    """Convert a state of `system` to one of `at_rest`, its counterpart at rest; internal variables that it lacks are dropped."""
+    before, after = internal_variables(system), internal_variables(at_rest)
+    names = ("angle", "drive", "bristle", *(("branch",) if after.branch else ()))
+    kept = {name: before.part(state.own, name) for name in names if getattr(after, name)}
+    if after.settled:
+        count, stays = history_variable_counts(system.others), history_variable_counts(at_rest.others) > 0
+        kept["settled"] = part(system, state, "settled")[np.repeat(stays, count)]
+    return state._replace(own=after.joined(**kept))
+
+
+def unrelaxed_state(system: System, at_rest: System, like: State, state: State) -> State:
+    """Convert a state of `at_rest` to one of `system`, with stationary internal states.
+
+    `like`: a state of `system` that supplies the other internal variables of the block "settled".
+    """
+    before, after = internal_variables(at_rest), internal_variables(system)
+    names = ("angle", "drive", "bristle", *(("branch",) if before.branch else ()))
+    kept = {name: before.part(state.own, name) for name in names if getattr(before, name)}
+    own = after.joined(**kept)
+    after.part(own, "settled")[...] = part(system, like, "settled")
+    return with_stationary_states(system, state._replace(own=own))
+
+
+def with_stationary_states(system: System, state: State) -> State:
+    """Return the state with internal variables that are stationary for its poses: branches relaxed, states at rest."""
+    use = evolving_interactions(system.others)
+    relaxes = internal_variables(system).branch > 0
+    if not len(use) and not relaxes:
+        return state
+    own = state.own.copy()
+    if relaxes:
+        internal_variables(system).part(own, "branch")[...] = 0.0
+    if len(use):
+        first, table = (
+            first_history_variable(system),
+            with_history_variables(system.others, part(system, state, "settled")),
+        )
+        groups = []
+        for each in groups_of(table, use):
+            state_equations = each.kind.state_equations
+            assert state_equations is not None
+            kind = state_equations.at_rest._replace(value=state_equations.states, rows=each.kind.n_internal)
+            groups.append(each._replace(kind=kind, row=first[each.row]))
+        found = evaluation.values(groups, state.r, state.quat)
+        count = history_variable_counts(table)
+        places = np.concatenate([first[k] + np.arange(count[k]) for k in use])
+        own[places] = found[places]
+    return state._replace(own=own)

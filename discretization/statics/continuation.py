@@ -1,0 +1,249 @@
+"""Follow a path by arc-length continuation: choose step lengths, locate events, and stop at bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.statics.arc_length import (
+    BIFURCATION,
+    LIMIT,
+    SMALLEST_STEP,
+    TARGET_ITERATIONS,
+    ArcLengthPath,
+    Event,
+    SavedPoint,
+    Search,
+)
+from discretization.statics.equilibrium_newton import NewtonOutcome, newton
+from discretization.statics.equilibrium_system import JUMP_STATUS, SavedEquilibrium
+from discretization.statics.forces import SOLVED
+
+LOAD_FACTOR = "load_factor"
+DISTINCT = 1e-2  # fraction of a step: critical points nearer to each other count as one
+PART = 0.1  # fraction of the range of a stop, largest part that one step covers
+# relative pose (model's size, rad) and load factor: a critical point as near as this to the start of a branch is the same point
+NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
+CUT, HALF = 0.25, 0.5  # factors for a step that did not converge, and for one that left the path
+LEAST_LOOSE = 1e-3  # shortest step across paths that are nearly one, in the norm of `Rest`
+# times the round-off of the eigenvalue nearest to zero: below it, the count of negative eigenvalues may be wrong by one
+UNRELIABLE_COUNT = 1e3
+MOVES = 1e-6  # smallest rate of a monitor that counts, relative to the model's size
+
+
+class PathOutcome(NamedTuple):
+    """Outcome of following a path."""
+
+    events: list[Event]
+    stopped: str  # reason of the end: "load_factor", a monitor, "points", "closed"; "": it failed
+    failure: NewtonOutcome | None
+    crossed: int  # number of bifurcations passed, at each of which a branch may be followed
+    waits: bool  # True if the requested branch has not been reached yet
+
+
+class StepEvents(NamedTuple):
+    """Events within a step."""
+
+    events: list[Event]
+    places: list[SavedPoint]  # equilibria of the events, and of some that count as one
+    bifurcation: SavedPoint | None  # equilibrium of the first bifurcation among them
+    complete: (
+        bool  # True if every change between the ends was located; if not, the end may be on another path
+    )
+
+
+def follow_path(
+    arc: ArcLengthPath,
+    stops: Mapping[str, tuple[float, float]],
+    most_points: int,
+    first: float,
+    found: Callable[[int], None],
+    branch: tuple[int, float] | None = None,
+) -> PathOutcome:
+    """Follow the path until a stop is met; call `found` at every equilibrium, including events.
+
+    stops: load_factor or a monitor -> bounds at which the path ends. most_points: largest number of equilibria. first: length of
+    the first step. branch: number of the bifurcation, from 1, at which to leave the path, and to which side.
+
+    A branch that returns to its start ends there.
+    """
+    left: SavedEquilibrium | None = None  # start of the branch
+    events: list[Event] = []
+    anchor: SavedPoint | None = None  # start of the first step that left the path, until steps are long again
+    ds, points, crossed = first, 0, 0
+    while points < most_points:
+        start, ds = arc.current_equilibrium(), min(ds, arc.longest(), _longest(arc, stops))
+        moved = arc.step(ds)
+        passed, stop = None, ""
+        if moved.status == SOLVED:
+            end, length = arc.current_equilibrium(), ds
+            stop = _first_stop(arc, stops, start, ds)
+            if stop:
+                if stop == LOAD_FACTOR:
+                    arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
+                    newton(arc.rest)
+                end, length = arc.current_equilibrium(), arc.located
+            end = _counted(start, end)
+            passed = _events(arc, start, length, end)
+        if passed is None or not passed.complete:
+            arc.restore(start)
+            if passed is not None and anchor is None:
+                anchor = start
+            ds *= CUT if passed is None else HALF
+            if ds >= (LEAST_LOOSE if arc.loose else SMALLEST_STEP):
+                continue
+            if moved.status != SOLVED and arc.weigh_by_compliance():
+                arc.loose, anchor, ds = False, None, first
+                continue
+            if arc.loose or anchor is None:
+                failure = moved._replace(status=JUMP_STATUS) if moved.status == SOLVED else moved
+                return PathOutcome(events, "", failure, crossed, branch is not None)
+            # a structure that is perfect but for round-off: its two paths are nearer to each other than any arc
+            arc.restore(anchor)
+            arc.loose, ds = True, first
+            continue
+        if arc.loose or ds > first:
+            anchor = None
+        arc.loose = False
+        events += passed.events
+        for place in passed.places:
+            arc.restore(place)
+            found(moved.iterations)
+        again = [place for place in passed.places if left is not None and _same(arc, left, place[0])]
+        if again:
+            arc.restore(again[0])
+            return PathOutcome(events, "closed", None, crossed, branch is not None)
+        if passed.bifurcation is not None:
+            crossed += 1
+            if branch is not None and crossed == branch[0]:
+                arc.restore(passed.bifurcation)
+                left = arc.rest.keep()
+                if not arc.switch(start[1], branch[1]):
+                    return PathOutcome(events, "", moved, crossed, False)
+                found(moved.iterations)
+                points, ds, branch = points + 1, 0.1 * ds, None
+                continue
+        arc.restore(end)
+        found(moved.iterations)
+        if stop:
+            return PathOutcome(events, stop, None, crossed, branch is not None)
+        points += 1
+        ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (TARGET_ITERATIONS - moved.iterations))))
+    return PathOutcome(events, "points", None, crossed, branch is not None)
+
+
+def _same(arc: ArcLengthPath, a: SavedEquilibrium, b: SavedEquilibrium) -> bool:
+    """Return True if two equilibria are the same."""
+    frames = arc.rest.frames
+    here, there = arc.rest.state_of(a), arc.rest.state_of(b)
+    moved = np.abs(here.r[frames] - there.r[frames]).max() / arc.rest.length
+    cosines = np.abs((here.quat[frames] * there.quat[frames]).sum(axis=1))  # cosines of half angles
+    turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
+    near = max(moved, turned) < NEAR_POSE
+    return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
+
+
+def _longest(arc: ArcLengthPath, stops: Mapping[str, tuple[float, float]]) -> float:
+    """Return the longest step that covers no more than a fraction PART of the range of load factor and monitors."""
+    longest = np.inf
+    for name, (low, high) in {LOAD_FACTOR: (-1.0, 1.0), **stops}.items():
+        rate = abs(arc.tangent.factor if name == LOAD_FACTOR else arc.tangent.rates[name])
+        longest = min(longest, PART * (high - low) / max(rate, 1e-300))
+    return float(longest)
+
+
+def _value(arc: ArcLengthPath, name: str) -> float:
+    return arc.rest.factor if name == LOAD_FACTOR else arc.monitor_values()[name]
+
+
+def _first_stop(
+    arc: ArcLengthPath, stops: Mapping[str, tuple[float, float]], start: SavedPoint, ds: float
+) -> str:
+    """Return the stop that is met within the step, after moving to it; "" if there is none."""
+    end = arc.current_equilibrium()
+    for name, (low, high) in stops.items():
+        value = _value(arc, name)
+        if low <= value <= high:
+            continue
+        bound = low if value < low else high
+        if (
+            arc.locate(start, ds, lambda name=name, bound=bound: _value(arc, name) - bound)  # type: ignore[misc]
+            != Search.FOUND
+        ):
+            arc.restore(end)
+        return name
+    return ""
+
+
+def _counted(start: SavedPoint, end: SavedPoint) -> SavedPoint:
+    """Return the end of a step, with the number of negative eigenvalues at its start if the number at its end is unreliable.
+
+    It is unreliable if a change by one contradicts the determinant and the eigenvalue nearest to zero is too small to have a
+    sign: if two eigenvalues pass zero together, one would be lost there.
+    """
+    before, after = start[1], end[1]
+    known = min(before.down, after.down) >= 0 and before.sign == after.sign
+    if known and (after.down - before.down) % 2 and after.stiffness < UNRELIABLE_COUNT * after.noise:
+        return end[0], after._replace(down=before.down)
+    return end
+
+
+def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -> StepEvents:
+    """Return the events between two equilibria of the path; `arc` is at `end` afterwards."""
+    before, after = start[1], end[1]
+    events: list[Event] = []
+    places: list[SavedPoint] = []
+    turned = before.factor * after.factor < 0.0
+    complete = True
+
+    def note(kind: str, value: Callable[[], float], certain: bool = True) -> SavedPoint | None:
+        """Locate an event; certain: True to reject the step if there is none."""
+        nonlocal complete
+        search = arc.locate(start, ds, value)
+        place = arc.current_equilibrium() if search == Search.FOUND else None
+        if place is not None:
+            events.append(Event(kind, arc.factor, arc.monitor_values()))
+            places.append(place)
+        elif certain or search == Search.JUMPED:
+            complete = False
+        arc.restore(end)
+        return place
+
+    if turned:
+        note(LIMIT, lambda: arc.tangent.factor)
+    for name in arc.monitors:
+        rates = before.rates[name], after.rates[name]
+        # the rate of a monitor that does not move changes its sign by rounding
+        if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
+            note(f"turning {name}", lambda name=name: arc.tangent.rates[name], False)  # type: ignore[misc]
+    # an eigenvalue that is zero but for round-off has neither a sign nor a reliable count
+    blurred = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0
+    simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not blurred
+    # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
+    crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
+    several = crossed > int(turned) and (blurred or crossed % 2 == int(before.sign != after.sign))
+    place = None
+    # the eigenvalue nearest to zero speeds up the search, but if the load turns in the same step it leads to the limit point
+    size = (lambda: 1.0) if turned or blurred else (lambda: arc.tangent.stiffness)
+    if not complete:
+        pass
+    elif crossed > 1 and several and not turned:
+        up = 1 if after.down > before.down else -1
+        last = -np.inf
+        for k in range(before.down, after.down, up):
+            # the k-th bifurcation: on this side of it the count is still smaller
+            here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
+            if here is None:
+                break
+            if arc.located - last < DISTINCT * ds:
+                events.pop()  # two modes at one point
+            last = arc.located
+            place = place or here
+    elif simple:
+        sign = before.sign * before.factor
+        place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
+    elif several:
+        place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
+    return StepEvents(events, places, place, complete)

@@ -1,0 +1,126 @@
+"""Newton's method for an equilibrium at one load factor, with a tangent of predicted stresses.
+
+    x = -J^-1 r(y),   J: the tangent at y with the stresses that x of the iteration before predicted         (1)
+
+see `discretization.statics.strains`. Progress is judged by the next correction, not by the residual: a
+slender rod that is rotated by a finite step is stretched at first, with forces EA/EI L^2 times those of its bending, and yet
+nearer to the solution. A correction is taken whole unless it rotates a frame by more than LARGEST_TURN. If corrections grow,
+the iteration fails, and the load step is cut.
+
+Loads may be less than the round-off of the forces, eps EA: a state that is balanced to round-off is then no equilibrium under
+them. Their part of the residual is known all the same, as the difference of two residuals at one pose, whose round-off is
+the same:
+
+    x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
+
+is taken first. A motion that costs nothing is not disturbed by it, as it would be by a residual that is round-off; but the
+tangent may be disturbed: if a rotation costs nothing, its stiffness is round-off, and so is x along it. The stiffness against
+a rotation of a frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the
+model's size L, so that x is round-off if
+
+    |x . (r(y, new loads) - r(y, old loads))| < sum_i e_i turn_i^2 + e_i dr_i^2/L                                          (3)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.workspace import NOISE_FACTOR
+from discretization.interaction_table import kinds_of_signals
+from discretization.statics.equilibrium_system import EquilibriumSystem
+from discretization.statics.forces import SOLVED
+from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
+from rigid.system import Floats
+
+__all__ = [
+    "MOST",
+    "NOT_CONVERGED",
+    "SAFE",
+    "STALLED",
+    "WORSE",
+    "NewtonOutcome",
+    "apply_correction",
+    "largest_load",
+    "loads_below_roundoff",
+    "newton",
+    "solve_by_load_direction",
+    "unbalanced",
+]
+
+CLEAR = 1e-6  # fraction of the largest load: residual forces below this have no effect on any result
+
+
+class NewtonOutcome(NamedTuple):
+    """Outcome of Newton's method."""
+
+    status: int  # SOLVED, or the failure: a key of `discretization.statics.equilibrium_system.FAILURE_REASONS`, or NOT_CONVERGED
+    iterations: int
+    level: float  # largest residual over its round-off
+
+
+def newton(rest: EquilibriumSystem) -> NewtonOutcome:
+    """Move `rest` to the equilibrium at its load factor. On failure its state is undefined: restore a saved one."""
+    return NewtonOutcome(*rest.newton())
+
+
+def apply_correction(rest: EquilibriumSystem, x: Floats) -> int:
+    """Correct the state by x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
+
+    The next tangent has the stresses that x predicted.
+    """
+    return rest.take(x)
+
+
+def largest_load(rest: EquilibriumSystem) -> float:
+    """Return the largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
+    size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
+    forces = np.array([not kind.torque for kind in kinds_of_signals(rest.system.others)], bool)
+    weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
+    return float(max(size[forces].sum(), size[~forces].sum() / rest.length, weight))
+
+
+def unbalanced(rest: EquilibriumSystem) -> float:
+    """Return the largest residual force, or moment over the model's size, at the last `assemble`, N."""
+    return _largest(rest, rest.residual)
+
+
+def _largest(rest: EquilibriumSystem, forces: Floats) -> float:
+    own = np.abs(forces[rest.unknowns])
+    return float(max(own[:, :3].max(initial=0.0), own[:, 3:].max(initial=0.0) / rest.length))
+
+
+def loads_below_roundoff(rest: EquilibriumSystem) -> bool:
+    """Return True if loads act and the round-off of the forces is no small part of them."""
+    load = largest_load(rest)
+    return 0.0 < CLEAR * load < NOISE_FACTOR * _largest(rest, rest.work.noise)
+
+
+def solve_by_load_direction(rest: EquilibriumSystem, before: Floats) -> NewtonOutcome:
+    """Move `rest` by (2) to the equilibrium under its loads; return the outcome.
+
+    before: residual (N + 6,) in this state under the loads that it balances.
+    """
+    rest.assemble(True)
+    change = rest.residual - before
+    if not rest.factorise():
+        return newton(rest)
+    x = rest.solve(change)
+    if _is_rounding(rest, x, change):
+        return newton(rest)
+    if not rest.largest_rotation(x) < LARGEST_TURN:
+        return NewtonOutcome(NOT_CONVERGED, 1, -1.0)
+    status = apply_correction(rest, x)
+    if status != SOLVED:
+        return NewtonOutcome(status, 1, -1.0)
+    found = newton(rest)
+    return found._replace(iterations=found.iterations + 1)
+
+
+def _is_rounding(rest: EquilibriumSystem, x: Floats, change: Floats) -> bool:
+    """Return True if (3) holds: the loads require a motion that costs nothing."""
+    own = rest.unknowns
+    known = rest.work.noise[own] * x[own] ** 2
+    known[:, :3] /= rest.length
+    return bool(abs(x[own].ravel() @ change[own].ravel()) < known.sum())

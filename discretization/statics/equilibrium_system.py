@@ -1,0 +1,499 @@
+"""Model at rest: its forces, their tangent, corrections. Used by Newton's method, load paths and dynamic relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import scipy  # its subpackages are loaded on first access
+
+from discretization import interaction_table
+from discretization.assembly.numbering import BAND_LIMIT, Numbering, new_handle, number_unknowns
+from discretization.assembly.workspace import NOISE_FACTOR, Workspace, scale_to_multipliers, workspace
+from discretization.characteristic_length import extent
+from discretization.drives import count_drives, with_driven_parameters
+from discretization.internal_variables import part
+from discretization.linear import sparse
+from discretization.median import median
+from discretization.memoization import memoized, per_tables
+from discretization.relaxed_system import has_evolution_equations, relaxed_system, with_stationary_states
+from discretization.state_checks import OF_SYSTEMS, check_arrays
+from discretization.state_shapes import Shapes, sizes_of, state_shapes
+from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED, forces_of
+from discretization.statics.iteration import (
+    ADVANCE,
+    FACTOR,
+    FACTORISATIONS,
+    FORCES,
+    FORESEEN,
+    ITERATIONS,
+    LEVEL,
+    LOADS,
+    MASS,
+    NEWTON,
+    RATES,
+    SOLVE,
+    TAKE,
+    TANGENT,
+    TURNED,
+    EquilibriumData,
+    IterationData,
+    at_rest,
+)
+from discretization.statics.loading import Loading
+from discretization.statics.strains import prediction
+from discretization.system import System
+from discretization.time.newton import has_blocks_beyond_band
+from rigid.compilation.pinned_arguments import PinnedTuple, specialized
+from rigid.system import Floats, State
+
+SavedEquilibrium = tuple[Floats, float]  # a state, as flat numbers, and its load factor
+
+JUMP_STATUS = 5  # continues the status codes after NOT_CONVERGED of `discretization.statics.iteration`
+
+FAILURE_REASONS = {
+    JUMP_STATUS: "even the shortest step ends on another path: the stiffness has another number of negative pivots, "
+    "and no singular "
+    "point was found between",
+    FOLDED: "the relative rotation of the two ends of a rod element passed pi",
+    NOT_FINITE: "the forces are not finite numbers",
+    SINGULAR: "the tangent is singular",
+}
+
+
+NOTHING = 1e-300  # kg, mass of massless frames; the noise of em's equations is divided by it
+
+
+def static_system(system: System, state: State) -> System:
+    """Return the system as statics sees it.
+
+    It has no dampers and no shared masses; drives have their values in `state`, internal state equations are at rest, and
+    viscoelastic branches are relaxed. Arrays that statics changes are copies.
+    """
+    return _moving(_resting(_as_in(state, system)))
+
+
+def _as_in(state: State, system: System) -> System:
+    """Return the system with the drives and the internal states that it has in a state."""
+    if not (count_drives(system) or has_evolution_equations(system)):
+        return system
+    drives = part(system, state, "drive")
+    system = relaxed_system(system, state)
+    return system._replace(constraints=with_driven_parameters(system.constraints, drives))
+
+
+_MOVED = ("Xa", "Xb", "Ua", "Ub")
+
+
+def _moving(system: System) -> System:
+    """Return `system` with copies of the arrays that statics changes: stress-free strains, points of joints, gravity."""
+    elements, constraints = system.elements, system.constraints
+    return system._replace(
+        elements=elements._replace(strain0=elements.strain0.copy()),
+        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
+        gravity=system.gravity.copy(),
+    )
+
+
+@memoized(per_tables, copies=True)
+def _arrays(system: System, band_limit: int) -> tuple[System, Numbering, Workspace]:
+    """Return the system without dampers and shared masses, its numbering and its work arrays."""
+    own = _resting(system)
+    numbering = number_unknowns(own, band_limit)
+    return own, numbering, workspace(own, numbering)
+
+
+def _resting(system: System) -> System:
+    frames = system.frames
+    if not frames.mass.min() >= NOTHING:
+        frames = frames._replace(mass=np.maximum(frames.mass, NOTHING))
+    others = interaction_table.at_rest(system.others)
+    return system.with_rods(system.rods.lumped().undamped())._replace(others=others, frames=frames)
+
+
+class EquilibriumSystem:
+    """Equations (1), (2) of `discretization.statics.forces` for one system at one state, under a load factor.
+
+    Vectors are in the order of `numbering`: 6 entries per moving frame (dr, spatial rotation), then or between them the
+    multipliers.
+    idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it; it does not rotate about them.
+    shapes: shapes of the state arrays, if a state has more than the system requires.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        loading: Loading,
+        band_limit: int = BAND_LIMIT,
+        idle: Mapping[int, Floats] | None = None,
+        shapes: Shapes | None = None,
+    ):
+        if len(system.contacts.pairs):
+            raise ValueError(
+                "a system with contacts between surfaces: take `discretization.statics.contact_statics.equilibrium_system_of`"
+            )
+        self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
+        self._moving = system
+        there = _as_in(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
+        # determinant and matrix comprise all unknowns
+        found, numbering, self.work = _arrays(there, band_limit)
+        self.system = _moving(found._replace(gravity=there.gravity))
+        self.loading = loading.of(self.system)
+        self.numbering = numbering._replace(handle=new_handle())
+        self._forget = sparse.release_with(self, self.numbering.handle)
+        self._all, self.state = _side_by_side(state)
+        self.state.v[:] = 0.0
+        self.state.Omega[:] = 0.0
+        self.state.memory[:] = 0.0
+        part(system, self.state, "settled")[:] = (
+            0.0  # bristles of friction do not exist at rest, and are released
+        )
+        self.size = self.numbering.size
+        self.is_row = np.zeros(self.size, dtype=np.bool_)
+        if len(self.numbering.row):
+            own = [np.arange(i, i + k) for i, k in zip(self.numbering.row, self.numbering.rows, strict=True)]
+            self.is_row[np.concatenate(own)] = True
+        moving = self.system.frames.fixed == 0
+        self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6) unknowns
+        self.frames = np.flatnonzero(moving)
+        self.length = extent(state.r[self._seen()], self._levers())
+        weight = np.zeros(self.size)
+        weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
+        self.weight = weight
+        self._iterating = IterationData(
+            is_row=self.is_row,
+            turns=np.ascontiguousarray(self.unknowns[:, 3:]),
+            weight=weight,
+            offset=np.zeros_like(self.work.residual),
+            x=np.zeros(self.size),
+            residual=np.zeros_like(self.work.residual),
+            found=np.zeros(4),
+            strains=prediction(self.system, self.work),
+            idle=np.array(list(idle), np.int64) if idle else np.zeros(0, np.int64),
+            massless_axis_stiffness=np.array(list(idle.values())) if idle else np.zeros((0, 3, 3)),
+        )
+        rates, gravity_rate = self.loading.rates()
+        self._standing = EquilibriumData(
+            self.system,
+            self.numbering,
+            self.state,
+            self.work,
+            values=np.zeros_like(rates),
+            loads=self.loading.values(0.0),
+            rates=rates,
+            gravity=self.loading.gravity(0.0),
+            gravity_rate=gravity_rate,
+            own=self._iterating,
+        )
+        self._kept = PinnedTuple(self._standing)
+        self._forces = forces_of(*self._standing[:4], self._kept.kind)
+        self.idle = idle or {}
+        self._beyond = has_blocks_beyond_band(self.numbering)
+        self._at_rest = specialized(at_rest, self._kept, self._forces, self._beyond, FORCES, 1.0)
+        self.held: Floats | None = None  # (1 - load factor) times this is the offset: see `hold`
+        self.factor = 0.0
+        self.n_factorisations = 0
+        self.most_turn = np.inf  # rad, largest rotation of a frame in a load step
+        self.most_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
+        self.load_at(0.0)
+        self._hold_idle()
+        self._balance()
+
+    @property
+    def state_for_motion(self) -> State:
+        """Return a copy of the state with internal state equations at rest, from which a motion may begin."""
+        copied = State(*(array.copy() for array in self.state))
+        return with_stationary_states(self._moving, copied)
+
+    @property
+    def system_for_linearisation(self) -> System:
+        """Return the system for a linearisation about the state."""
+        return self.system
+
+    @property
+    def offset(self) -> Floats:
+        """Return the forces (N + 6,) that hold the model in its state."""
+        return self._iterating.offset
+
+    def _hold_idle(self) -> None:
+        """Scale the stiffness about idle axes to the resistance of the stiffest frame to a rotation of the model."""
+        if self.idle:
+            self.assemble(True)
+            stiff = np.abs(self.matrix().diagonal()[self.unknowns[:, :3]]).max()
+            self._iterating.massless_axis_stiffness[:] *= self.length**2 * stiff if stiff > 0.0 else 1.0
+
+    def _levers(self) -> float:
+        """Return the size of a model whose frames are all in one place, m: that of the lever arms of its joints and springs."""
+        levers, others = [self.system.constraints.Xa, self.system.constraints.Xb], self.system.others
+        if len(others.kind):
+            springs = interaction_table.springs_of(others)
+            levers += springs.Xa, springs.Xb
+        return max((float(np.abs(X).max(initial=0.0)) for X in levers), default=0.0) or 1.0
+
+    def _seen(self) -> np.ndarray:
+        """Return a mask of the frames that determine the size of the model.
+
+        They are the moving frames, and the ground if something is constrained to it.
+        """
+        seen = self.system.frames.fixed == 0
+        seen[0] = bool((self.numbering.row_frames == 0).any())
+        return seen
+
+    def _balance(self) -> None:
+        """Scale the constraint rows by the stiffness of the frames they constrain, so that the pivots are of one size.
+
+        Their rounding is that of positions in a model of this size.
+        """
+        frames, turns = self.numbering.row_frames, self.work.facts.turns
+        if not len(frames):
+            return
+        self.work.facts.reach[:] = np.maximum(self.work.facts.reach, self.length)
+        self.work.facts.lightest[:] = 0.5
+        self.assemble(True)
+        diagonal = np.zeros((len(self.system.frames.mass), 6))
+        diagonal[self.frames] = self.stiffness_diagonal()
+        stiffness = np.stack([diagonal[:, :3].max(axis=1), diagonal[:, 3:].max(axis=1)], axis=1)
+        held = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
+        size = held.max(axis=1, initial=0.0)
+        load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
+        usual = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
+        size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
+        self.work.facts.lightest[:] = scale_to_multipliers(self.system, size)
+
+    def stiffness_diagonal(self) -> Floats:
+        """Return the absolute diagonal (moving frames, 6) of the assembled K/2, before it is factorised."""
+        base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
+        place = base[:, None] + np.arange(6) * (1 + stride[:, None])
+        return np.abs(self.work.values[place])
+
+    def load_at(self, factor: float) -> None:
+        """Set loads, weights and moved ground points to those at this load factor."""
+        self.factor = factor
+        self.values_at(factor)
+        self.loading.move(self.system, self.work, factor)
+        if self.held is not None:
+            self.offset[:] = (1.0 - factor) * self.held
+
+    def values_at(self, factor: float) -> None:
+        """Set loads and weights alone to those at this load factor."""
+        self._do(LOADS, factor)
+
+    @property
+    def values(self) -> Floats:
+        """Return the values (l, 3) of the loads at this load factor."""
+        return self._standing.values
+
+    def largest_force(self) -> float:
+        """Return the largest force on a frame (load, weight, or joint force), N, or moment, N m."""
+        weights = self.system.frames.mass[self.frames].max(initial=0.0) * np.linalg.norm(self.system.gravity)
+        parts = (np.abs(self.values).max(initial=0.0), weights, np.abs(self.state.lam).max(initial=0.0))
+        return float(max(parts))
+
+    def hold_by_fading_forces(self) -> None:
+        """Hold the present state by forces that fade as the load factor grows to 1.
+
+        The loads that they balance thus act little by little.
+        """
+        self.assemble(False)
+        self.held = self.residual.copy()
+        self.load_at(self.factor)
+
+    def assemble(self, tangent: bool = True) -> float:
+        """Assemble forces and, if `tangent`, the tangent.
+
+        Return the largest residual over its round-off; negative if an element is folded or a force is not finite.
+        """
+        return self._do(TANGENT if tangent else FORCES)
+
+    def _do(self, task: int, factor: float = 1.0) -> float:
+        return float(self._at_rest(self._kept, self._forces, self._beyond, task, float(factor)))
+
+    def newton(self) -> tuple[int, int, float]:
+        """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""
+        status, found = self._do(NEWTON), self._iterating.found
+        self.n_factorisations += int(found[FACTORISATIONS])
+        return int(status), int(found[ITERATIONS]), float(found[LEVEL])
+
+    @property
+    def turned(self) -> float:
+        """Return the bound on the rotation of any frame in the last `newton`, rad."""
+        return float(self._iterating.found[TURNED])
+
+    def take(self, x: Floats) -> int:
+        """Correct the state by x: see `discretization.statics.equilibrium_newton.apply_correction`."""
+        self._iterating.x[:] = x
+        return int(self._do(TAKE))
+
+    @property
+    def residual(self) -> Floats:
+        """Return the residual (N + 6,) of the last `assemble`."""
+        return self.work.residual
+
+    def factorise(self) -> bool:
+        """Factorise the assembled tangent (LU); return False if it is singular."""
+        self.n_factorisations += 1
+        return self._do(FACTOR) == SOLVED
+
+    def solve(self, residual: Floats) -> Floats:
+        """Return the correction (N,) that removes a residual (N + 6,)."""
+        self._iterating.residual[:] = residual
+        self._do(SOLVE)
+        return self._iterating.x.copy()
+
+    def advance(self, x: Floats, factor: float = 1.0) -> int:
+        """Move the state by factor x; return SOLVED, or the reason why the state is unchanged."""
+        self._iterating.x[:] = x
+        return int(self._do(ADVANCE, factor))
+
+    def add_mass(self, factor: float) -> None:
+        """Add factor M to the assembled tangent K, that is, half of it to K/2."""
+        self._do(MASS, 0.5 * factor)
+
+    def load_rate(self) -> Floats:
+        """Return the derivative (N + 6,) of the residual with respect to the load factor, at the poses of the last `assemble`."""
+        self._do(RATES)
+        out = -self._iterating.residual
+        if self.loading.moves:
+            # moved ground points: by differences of the residual alone, which is left at its value for this factor
+            change, factor = 1e-6, self.factor
+            ends = []
+            for end in (factor + change, factor - change):
+                self.loading.move(self.system, self.work, end)
+                self.assemble(False)
+                ends.append(self.work.residual.copy())
+            self.loading.move(self.system, self.work, factor)
+            self.assemble(False)
+            out += (ends[0] - ends[1]) / (2.0 * change)
+        if self.held is not None:
+            out += self.held
+        out[self.size :] = 0.0
+        return out
+
+    def assemble_predicted_tangent(self) -> None:
+        """Assemble the tangent alone, with the stresses that the last `take` predicted; the residual is not changed."""
+        self._do(FORESEEN)
+
+    @property
+    def excess(self) -> Floats:
+        """Return the strains (points, 6) minus those that the last `take` predicted."""
+        return self._iterating.strains.excess
+
+    def largest_rotation(self, x: Floats) -> float:
+        """Return the largest rotation of a frame in a correction, rad."""
+        if not len(self.frames):
+            return 0.0
+        return float(np.sqrt((x[self.unknowns[:, 3:]] ** 2).sum(axis=1).max()))
+
+    def norm(self, x: Floats) -> float:
+        """Return the root mean square of dr/L and rotation over all frames."""
+        return float(np.sqrt(np.dot(self.weight * x, x)))
+
+    def keep(self) -> SavedEquilibrium:
+        """Return the state and load factor, so that they can be restored by `restore_saved`."""
+        return self._all.copy(), self.factor
+
+    def state_of(self, kept: SavedEquilibrium) -> State:
+        """Return the state saved by `keep`, not copied."""
+        return _views(kept[0], self.state)
+
+    def restore_saved(self, kept: SavedEquilibrium) -> None:
+        """Restore the state and load factor saved by `keep`."""
+        self._all[:] = kept[0]
+        self.load_at(kept[1])
+
+    def set_equilibrium(self, state: State, factor: float) -> None:
+        """Set a state and a load factor that come from another source."""
+        check_arrays(state, self.shapes, *OF_SYSTEMS)
+        for own, new in zip(self.state, state, strict=True):
+            own[...] = new
+        self.load_at(factor)
+
+    def determinant_sign(self) -> int:
+        """Return the sign of the determinant of the factorised matrix."""
+        numbering, work = self.numbering, self.work
+        if numbering.band < 0:
+            return _sparse_sign(sparse.factors_of(numbering.handle))
+        diagonal = work.values[: numbering.n_values].reshape(self.size, -1)[:, 2 * numbering.band]
+        return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(work.pivots)) % 2)
+
+    def matrix(self) -> scipy.sparse.csc_matrix:
+        """Return the assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""
+        numbering, values = self.numbering, self.work.values
+        if numbering.band < 0:
+            return scipy.sparse.csc_matrix(
+                (values[: numbering.n_values].copy(), numbering.indices, numbering.indptr),
+                shape=(self.size, self.size),
+            )
+        band, width = numbering.band, 3 * numbering.band + 1
+        table = values[: numbering.n_values].reshape(self.size, width)
+        return _of_columns(table, 2 * band)
+
+    def symmetric(self) -> scipy.sparse.csc_matrix:
+        """Return half of the sum of `matrix` and its transpose."""
+        numbering, band = self.numbering, self.numbering.band
+        if band < 0:
+            found = self.matrix()
+            return 0.5 * (found + found.T)
+        table = self.work.values[: numbering.n_values].reshape(self.size, 3 * band + 1)[:, band:]
+        # column j has row j + d in position band + d; the transposed entry is in column j + d, in position band - d
+        d = np.arange(-band, band + 1)
+        across = np.arange(self.size)[:, None] + d
+        inside = (across >= 0) & (across < self.size)
+        other = np.where(inside, table[np.where(inside, across, 0), band - d], 0.0)
+        return _of_columns(0.5 * (table + other), band)
+
+    def dense(self) -> Floats:
+        """Return the assembled [K/2 G^T; G 0] as a full matrix (N, N)."""
+        numbering, values = self.numbering, self.work.values
+        if numbering.band < 0:
+            found: Floats = self.matrix().toarray()
+            return found
+        band, width = numbering.band, 3 * numbering.band + 1
+        # columns one after the other, each one position further on
+        room = np.zeros((self.size, self.size + width))
+        along, across = room.strides
+        columns: Floats = np.ndarray((self.size, width), float, room, 0, (along + across, across))
+        columns[:] = values[: numbering.n_values].reshape(self.size, width)
+        return room[:, 2 * band : 2 * band + self.size].T
+
+    def convergence_level(self) -> float:
+        """Return the residual over round-off that counts as solved."""
+        return NOISE_FACTOR
+
+
+def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
+    """Return the matrix with the columns table[j], whose entries in position `diagonal` are in row j."""
+    column, place = np.nonzero(table)
+    starts = np.searchsorted(column, np.arange(len(table) + 1))
+    return scipy.sparse.csc_matrix(
+        (table[column, place], column + place - diagonal, starts), shape=(len(table), len(table))
+    )
+
+
+def _side_by_side(state: State) -> tuple[Floats, State]:
+    """Copy a state into one contiguous array, so that it is saved and restored as a whole; return the array and the state."""
+    room = np.concatenate([array.ravel() for array in state])
+    return room, _views(room, state)
+
+
+def _views(room: Floats, like: State) -> State:
+    parts, first = [], 0
+    for own in like:
+        parts.append(room[first : first + own.size].reshape(own.shape))
+        first += own.size
+    return State(*parts)
+
+
+def _sparse_sign(factors: object) -> int:
+    """Return the sign of the determinant of SuperLU's factors: signs of the diagonal of U, parities of both permutations."""
+    negative = np.count_nonzero(factors.U.diagonal() < 0.0)  # type: ignore[attr-defined]
+    odd = negative + _parity(factors.perm_r) + _parity(factors.perm_c)  # type: ignore[attr-defined]
+    return 1 - 2 * int(odd % 2)
+
+
+def _parity(permutation: np.ndarray) -> int:
+    """Return 0 for an even permutation, 1 for an odd one: the parity of its length minus its number of cycles."""
+    n = len(permutation)
+    graph = scipy.sparse.coo_matrix((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
+    return int((n - scipy.sparse.csgraph.connected_components(graph, directed=False)[0]) % 2)

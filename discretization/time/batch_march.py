@@ -1,0 +1,93 @@
+"""Common kernels of the marches of eight runs of a model at once in SIMD lanes; each run is bit-identical to the run alone."""
+
+from __future__ import annotations
+
+from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
+from discretization.time.newton import MAX_ROTATION
+from rigid.compilation.decorators import always_inline_kernel, internal_kernel
+from rigid.kinematics.rotations import inverse_tangent
+from rigid.lane_vectors import load3_at, store3_at
+from rigid.lanes import WIDTH, load, store, where_less
+from rigid.linear_algebra import apply, plus
+
+# phase of a run in a step: finished or left; Newton iteration with new tangents; with the tangents of the last one
+OUT, FRESH, AGAIN = range(3)
+
+
+@internal_kernel
+def any_run_active(own):
+    """Return whether any run has not left the march."""
+    left = 0.0
+    for run in range(WIDTH):
+        left += own.left[run]
+    return left < WIDTH
+
+
+@always_inline_kernel
+def _keep(x, kept, part):
+    for i in range(x.size // WIDTH):
+        store(load(x, i * WIDTH), kept, part * x.size + i * WIDTH)
+
+
+@internal_kernel
+def end_step(own, kept, counts, part, share):
+    """Count the step of all runs that have not left; store the states of all runs at the end of each part of `share` steps."""
+    ended = False
+    for run in range(WIDTH):
+        if own.left[run] == 0.0:
+            count = counts[run, part]
+            count[SOLVES] += 1
+            count[ITERATIONS] += own.iteration[run]
+            count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
+            count[FACTORISATIONS] += own.factored[run]
+            count[STEPS] += 1
+            ended = ended or count[STEPS] == share
+    if ended:
+        state = own.state
+        _keep(state.r, kept.r, part)
+        _keep(state.quat, kept.quat, part)
+        _keep(state.v, kept.v, part)
+        _keep(state.Omega, kept.Omega, part)
+        _keep(state.lam, kept.lam, part)
+        _keep(state.memory, kept.memory, part)
+        _keep(state.totals, kept.totals, part)
+
+
+@always_inline_kernel
+def select_vector(takes, x, y):
+    """Return vector x for the runs that `takes` selects, y for the others."""
+    return (
+        where_less(0.5, takes, x[0], y[0]),
+        where_less(0.5, takes, x[1], y[1]),
+        where_less(0.5, takes, x[2], y[2]),
+    )
+
+
+@internal_kernel
+def correct_runs(own):
+    """Add the corrections in own.rhs for the runs that own.takes selects; a run with a frame that is rotated too far leaves the
+    march.
+    """
+    takes, gone = load(own.takes, 0), load(own.left, 0)
+    far = 0.0 * takes
+    for f in range(own.block.shape[0]):
+        if own.block[f] >= 0:
+            at = own.place[f]
+            eta = load3_at(own.rhs, at + 3)
+            turn = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
+            far = where_less(far, turn, turn, far)
+            moved, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
+            store3_at(select_vector(takes, plus(load3_at(own.rhs, at), moved), moved), own.dr, 3 * f)
+            store3_at(select_vector(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), own.psi, 3 * f)
+    beyond = where_less(MAX_ROTATION * MAX_ROTATION, far, takes, 0.0)
+    store(where_less(0.5, beyond, 1.0, gone), own.left, 0)
+
+
+@internal_kernel
+def is_at_rest(own, run):
+    """Return whether nothing moves in this step of a run."""
+    for f in range(own.dr.shape[0]):
+        for i in range(3):
+            if own.dr[f, i, run] != 0.0 or own.psi[f, i, run] != 0.0:
+                return False
+    return True

@@ -1,0 +1,238 @@
+"""March eight runs of a tree (`discretization.time.tree_march`) at once in SIMD lanes; each run is bit-identical to the run
+alone.
+
+Bodies and joints use the source code of a single run, compiled for lanes.
+"""
+
+from __future__ import annotations
+
+from discretization.assembly.load_forces import add_loads, work_of_loads, write_load_values
+from discretization.assembly.predictor import (
+    factors_of_runs,
+    predict_scalar,
+    store_means_scalar,
+    update_records_of_runs,
+)
+from discretization.time.batch_march import (
+    AGAIN,
+    FRESH,
+    OUT,
+    any_run_active,
+    correct_runs,
+    end_step,
+    is_at_rest,
+    select_vector,
+)
+from discretization.time.em import commit_alone, commit_multipliers, predict_multipliers
+from discretization.time.newton_stopping import NEGLIGIBLE_CORRECTION, can_reuse_tangent, is_converged_after
+from discretization.trees.batch_loops import close_batch_loops
+from discretization.trees.bodies import (
+    apply_final_correction,
+    assemble_bodies,
+    assemble_residuals,
+    begin_fixed_frames,
+    begin_joints,
+    begin_tree,
+    end_joints,
+    rotate_bodies,
+    scale_rows,
+    store_vector,
+    vector_at,
+)
+from discretization.trees.data_layout import HELD_COUPLE, HELD_FORCE, NEW_COUPLE, NEW_FORCE, OWN
+from discretization.trees.elimination import (
+    correct_plain_body,
+    eliminate_plain,
+    recover_joint_wrench,
+    reeliminate_plain,
+    transform_to_joint,
+)
+from discretization.trees.loops import update_loops
+from rigid.compilation.decorators import internal_kernel, nogil_kernel
+from rigid.lane_arrays import view_in_lanes
+from rigid.lanes import WIDTH, load, most, store, where_less
+
+
+@internal_kernel
+def _copy(x, y):
+    """Copy the lanes of x to y."""
+    for i in range(x.shape[0]):
+        store(load(x, i * WIDTH), y, i * WIDTH)
+
+
+@internal_kernel
+def _expand(own, tree, work):
+    """Compute corrections, root first, into work.rhs, and forces with them; own.level receives the largest rotation of each
+    run.
+    """
+    largest = correct_plain_body(tree, work, 0)
+    beyond = largest - largest  # NaN if something is not finite
+    for i in range(1, tree.frame.shape[0]):
+        both = correct_plain_body(tree, work, i)
+        beyond = beyond + (both - both)
+        largest = most(largest, both)
+    for i in range(tree.frame.shape[0]):
+        recover_joint_wrench(tree, work, i)
+    store(largest + beyond, own.level, 0)
+
+
+@internal_kernel
+def _take_forces(own, tree):
+    """Take new forces and couples of joints for the runs that take the correction and those that end with it."""
+    takes = load(own.takes, 0) + load(own.ends, 0)
+    for i in range(tree.frame.shape[0]):
+        w = tree.each[tree.joint[i]]
+        store_vector(w, HELD_FORCE, select_vector(takes, vector_at(w, NEW_FORCE), vector_at(w, HELD_FORCE)))
+        store_vector(
+            w, HELD_COUPLE, select_vector(takes, vector_at(w, NEW_COUPLE), vector_at(w, HELD_COUPLE))
+        )
+
+
+@internal_kernel
+def _keep_last(own):
+    """Store the corrections of the runs that end with them."""
+    ends = load(own.ends, 0)
+    for i in range(own.last.shape[0]):
+        at = i * WIDTH
+        store(where_less(0.5, ends, load(own.rhs, at), load(own.last, at)), own.last, at)
+
+
+@internal_kernel
+def _judge(own, bodies, solved, max_iterations, at):
+    """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
+    for run in range(WIDTH):
+        own.takes[run] = own.ends[run] = 0.0
+        if own.left[run] != 0.0:
+            own.at[run] = OUT
+        if own.at[run] != at:
+            continue
+        size, before = own.level[run], own.before[run]
+        own.iteration[run] += 1
+        if not size < 1e300:
+            own.left[run], own.at[run] = 1.0, OUT
+        elif is_converged_after(size, before, own.iteration[run], solved, at == AGAIN, NEGLIGIBLE_CORRECTION):
+            own.at[run], own.ends[run] = OUT, 1.0
+        elif own.iteration[run] > max_iterations:
+            own.left[run], own.at[run] = 1.0, OUT
+        else:
+            again = (
+                own.plain and at == FRESH and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, bodies)
+            )
+            own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
+
+
+@internal_kernel
+def _some_are(own, at):
+    """Return whether a run is in the phase `at`."""
+    some = False
+    for run in range(WIDTH):
+        some = some or own.at[run] == at
+    return some
+
+
+@internal_kernel
+def _take_corrections(tree, loops, own):
+    """Apply the corrections of the runs that take them, and store those of the runs that end with them."""
+    _take_forces(own, tree)
+    if loops is not None:
+        _take_forces(own, loops.joints)
+    _keep_last(own)
+    correct_runs(own)
+
+
+@internal_kernel
+def _newton(views, loops, own, solved, h, max_iterations):
+    """Solve the step of all runs that have not left; own.last receives their last corrections."""
+    system, numbering, tree, state, work = views
+    none = 0.0 * load(own.left, 0)
+    for i in range(own.last.shape[0]):
+        store(none, own.last, i * WIDTH)
+    for run in range(WIDTH):
+        own.iteration[run], own.before[run] = 0, 0.0
+        if is_at_rest(own, run):  # only the march of a single run checks whether it remains at rest
+            own.left[run] = 1.0
+        own.at[run] = FRESH if own.left[run] == 0.0 else OUT
+    while True:
+        if _some_are(own, AGAIN):
+            assemble_residuals(system, tree, state, work, h)
+            for i in range(tree.frame.shape[0] - 1, -1, -1):
+                reeliminate_plain(tree, work, i)
+            _expand(own, tree, work)
+            _judge(own, tree.frame.shape[0], solved, max_iterations, AGAIN)
+            _take_corrections(tree, loops, own)
+        if not _some_are(own, FRESH):
+            return
+        assemble_bodies(system, tree, state, work, h)
+        for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
+            work.residual[i] = 0.0
+        if work.generic_groups.signals.shape[0] > 0:
+            for i in range(OWN * tree.frame.shape[0], work.values.shape[0]):
+                work.values[i] = none
+            add_loads(numbering, work, h, True)
+            for i in range(tree.frame.shape[0]):
+                if tree.acted[i]:
+                    transform_to_joint(tree, work, i)
+        if loops is not None:
+            update_loops(tree, loops, work)
+        for i in range(tree.frame.shape[0] - 1, -1, -1):
+            eliminate_plain(tree, work, i, loops is not None)
+        if loops is not None:
+            close_batch_loops(own, tree, loops, work, view_in_lanes(own.more), view_in_lanes(own.moved))
+        _expand(own, tree, work)
+        _judge(own, tree.frame.shape[0], solved, max_iterations, FRESH)
+        _take_corrections(tree, loops, own)
+
+
+@internal_kernel
+def _march(own, loops, solved, h, values, max_iterations, kept, counts):
+    """March eight runs; loops: arrays of the loops of the tree, or None."""
+    system, numbering, tree = view_in_lanes(own.system), own.numbering, view_in_lanes(own.tree)
+    state, work, signals = view_in_lanes(own.state), view_in_lanes(own.work), view_in_lanes(values)
+    memory, share = own.state.memory, values.shape[0] // counts.shape[1]
+    none = 0.0 * load(own.left, 0)
+    begin_fixed_frames(tree, state, work)
+    for k in range(values.shape[0]):
+        if not any_run_active(own):
+            return
+        write_load_values(work, signals[k])
+        begin_tree(system, tree, state, work)
+        scale_rows(tree, work, h)
+        w, by = factors_of_runs(own.weights, memory, h, own.factors, own.known)
+        predict_scalar(state, work, h, by, own.weights.shape[0] > 0, True)
+        predict_multipliers(state.lam, work, h)
+        if loops is not None:
+            rotate_bodies(tree, work)
+            begin_joints(tree, work)
+            begin_joints(loops.joints, work)
+        _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)
+        _copy(own.last, own.rhs)
+        apply_final_correction(tree, state, work)
+        if own.accounts:
+            state.totals[0] += work_of_loads(work)
+        end_joints(tree, work)
+        if loops is not None:
+            end_joints(loops.joints, work)
+        commit_alone(numbering, state, work, h)
+        commit_multipliers(state, work, h)
+        if own.weights.shape[0] > 0:
+            missed = store_means_scalar(state, work, h, w, (none, none))
+            update_records_of_runs(memory, h, missed, own.factors, own.known)
+        end_step(own, kept, counts, k // share, share)
+
+
+@nogil_kernel
+def march_tree_batch(own, solved, h, values, max_iterations, kept, counts):
+    """Take steps of length h of eight runs from own.state, one for each row of `values`, or as far as each run can follow the
+    others.
+
+    solved: residual/noise that counts as solved; values: (steps, loads, 3, 8) loads; kept: states with an additional first axis
+    (parts) and last axis (runs); counts: (8, parts, N_COUNTS), zeros on entry. own.left: on entry 1 for runs that do not take
+    part.
+    """
+    _march(own, None, solved, h, values, max_iterations, kept, counts)
+
+
+@nogil_kernel
+def march_tree_batch_with_loops(own, solved, h, values, max_iterations, kept, counts):
+    """Take steps of eight runs of a tree with loops, with the arguments of `march_tree_batch`."""
+    _march(own, view_in_lanes(own.loops), solved, h, values, max_iterations, kept, counts)

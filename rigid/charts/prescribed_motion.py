@@ -1,0 +1,71 @@
+"""Describe prescribed motion in a chart: driven constraints and frames, and their offsets for compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.charts.coordinate_layout import CoordinateLayout
+from rigid.interactions.constraints import CONSTRAINTS, first_rows, width_of
+from rigid.interactions.kinds import InteractionArrays
+from rigid.kinematics.chart_frames import (
+    DRIVEN_FRAME,
+    DRIVEN_ROW,
+    Driven,
+    table,
+)
+from rigid.system import Constraints, Floats, Ints
+
+
+class Motion(NamedTuple):
+    """Prescribed motion: constraints whose parameters are functions of time, and frames held by such constraints alone.
+
+    One work is counted for each drive. The work on a driven frame excludes the change of the frame's kinetic energy, as if the
+    frame had no mass.
+    """
+
+    numbers: Floats  # (d, DRIVE_NUMBERS) parameters at the start: U, value, dU/dt, dvalue/dt
+    values: Callable[[float], Floats] | None  # t -> parameters as `numbers`; None: no steps are made
+    rows: Ints  # (d,) indices of the driven constraints
+    drive: Ints  # (d,) index of the drive of each driven constraint
+    frames: Ints  # (k,) indices of the driven frames
+    drive_of_frame: Ints  # (k,) index of the drive of each driven frame
+
+
+def offsets_of_motion(
+    motion: Motion,
+    constraints: Constraints | None,
+    interaction_arrays: InteractionArrays,
+    places: CoordinateLayout,
+    signal: int,
+) -> Driven:
+    """Return the offsets of driven constraints and frames for compiled code.
+
+    `signal`: number of values of the loads, which precede the drives' parameters in a row of time signals.
+    """
+    assert constraints is not None
+    first, rows = places.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
+    for k, c in enumerate(motion.rows):
+        which, entry = _entry(interaction_arrays, first[c])
+        at, here = interaction_arrays.each[entry].first, {}
+        for name in CONSTRAINTS[constraints.kind[c]].columns:
+            here[name] = at
+            at += width_of(name)
+        rows[k] = first[c], which, entry, here["Ua"], here["value"], motion.drive[k]
+    frames = table(DRIVEN_FRAME, len(motion.frames))
+    for k, f in enumerate(motion.frames):
+        frames[k] = places.position[f], places.orientation[f] + places.size, motion.drive_of_frame[k]
+    drives = int(max([*motion.drive, *motion.drive_of_frame], default=-1)) + 1
+    return Driven(drives, signal, rows, frames)
+
+
+def _entry(interaction_arrays: InteractionArrays, row: int) -> tuple[int, int]:
+    """Return the indices of kind and interaction of the constraint that has this row of g."""
+    for which, kind in enumerate(interaction_arrays.kinds):
+        if kind.rows:
+            found = np.flatnonzero(interaction_arrays.each.row[kind.first : kind.last] == row)
+            if len(found):
+                return which, int(kind.first + found[0])
+    raise AssertionError(f"no constraint has row {row}")

@@ -1,0 +1,503 @@
+"""Contact entries: which surfaces on parts and which rods resist penetration, and by which law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.checks import count, number, shown, vector, word
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.components.base import (
+    FLAG,
+    NOT_NEGATIVE,
+    POSITIVE,
+    CheckContext,
+    Component,
+    ParameterType,
+    adapt_check,
+    component,
+    parameter,
+)
+from rodsim.components.contact_law_expressions import check_text, coefficients_of, law_text
+from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod, section_at
+from rodsim.components.part_lookup import find_surface
+from rodsim.components.surfaces import (
+    MeshSurface,
+    PlaneSurface,
+    SolidSurface,
+    SphereSurface,
+    SurfaceComponent,
+)
+
+LAWS = ("power", "barrier")  # built-in laws, each defined by its numbers
+BY_FRICTION = "friction"  # value of `drilling`: resistance computed from friction and the radius of a rim
+# m/s; restitution fades out far below this speed; a smaller value is a kink for Newton's method
+REST_SPEED = 1e-2
+
+
+Surface = SphereSurface | SolidSurface | PlaneSurface | MeshSurface | Rod
+SurfaceLike = Surface | str
+
+
+_UNKNOWN = (
+    "boxes, capsules, hulls, cylinders and cones touch each other, spheres and rods; balls and flat hulls touch planes alone: "
+    "of a ball make a sphere"
+)
+
+
+def has_core(own: Surface) -> bool:
+    """Return True if the surface is a box, hull or body of revolution, solids with a core that touch with their rounding."""
+    return isinstance(own, SolidSurface) and (own.is_box or own.is_hull or own.is_round)
+
+
+class Pair(NamedTuple):
+    """Two surfaces that resist each other: planes first, rods last; the same rod twice means self-contact."""
+
+    a: Surface
+    b: Surface
+
+    @property
+    def is_per_length(self) -> bool:
+        """True if the stiffness of the pair is per length of rod."""
+        return isinstance(self.b, Rod) and not isinstance(self.a, SphereSurface)
+
+    @property
+    def has_plane(self) -> bool:
+        """True if the first surface is a plane."""
+        return isinstance(self.a, PlaneSurface)
+
+    def __str__(self) -> str:
+        return f"{describe_surface(self.a)} and {describe_surface(self.b)}"
+
+
+def describe_surface(own: SurfaceComponent | Rod) -> str:
+    """Return the kind and name of a surface, for messages."""
+    return str(own) if isinstance(own, Rod) else f"{own.word} '{own.name}'"
+
+
+# --- checks of field values
+
+
+def _surface(asked: CheckContext, thing: Any) -> Surface:
+    """Return `thing` if it is a rod or surface of the model, else raise ModelError."""
+    if isinstance(thing, Rod):
+        asked.check_is_in_model(thing)
+    elif not isinstance(thing, SurfaceComponent):
+        raise ModelError(
+            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
+            "return"
+        )
+    elif getattr(asked.model, thing.table).get(thing.name) is not thing:
+        raise ModelError(
+            f"{asked.owner}: {describe_surface(thing)} belongs to another model; use surfaces of this one"
+        )
+    return thing
+
+
+def _surfaces(asked: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
+    """Check one surface or a non-empty list of distinct surfaces and return them as a tuple."""
+    several = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not several:
+        raise ModelError(
+            f"{asked.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
+        )
+    found = [_surface(asked, thing) for thing in several]
+    for k, own in enumerate(found):
+        if own in found[:k]:
+            raise ModelError(
+                f"{asked.owner}: {what} names {describe_surface(own)} twice; leave one of them out"
+            )
+    return tuple(found)
+
+
+def _ignored(asked: CheckContext, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
+    """Check a list of pairs of surfaces that do not touch and return it as a tuple."""
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(x, list | tuple) and len(x) == 2 for x in value
+    ):
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)}; give a list of pairs, as [(ball, floor), (ball, wall)]"
+        )
+    return tuple((_surface(asked, x), _surface(asked, y)) for x, y in value)
+
+
+def _friction(asked: CheckContext, what: str, value: Any) -> tuple[float, float]:
+    """Check one coefficient or a pair and return (static, kinetic) coefficient of friction [1]."""
+    both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
+    if len(both) != 2:
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)}; give one coefficient, or (static, kinetic)"
+        )
+    static, kinetic = (number(asked.owner, what, x, at_least=0.0) for x in both)
+    if kinetic > static:
+        raise ModelError(
+            f"{asked.owner}: {what}: the kinetic coefficient {kinetic:g} is above the static one, {static:g}; give "
+            "(static, kinetic), the kinetic one not above the other"
+        )
+    return static, kinetic
+
+
+def _drilling(asked: CheckContext, what: str, value: Any) -> float | str:
+    """Check a drilling resistance: a length (m) or the word `BY_FRICTION`."""
+    if isinstance(value, str):
+        return word(asked.owner, what, value, (BY_FRICTION,))
+    return number(asked.owner, what, value, at_least=0.0)
+
+
+def _factors(asked: CheckContext, what: str, value: Any) -> Floats:
+    """Check the three positive factors of anisotropic friction."""
+    found = vector(asked.owner, what, value)
+    if found.min() <= 0.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(value)} has a factor that is not positive; give three above 0: forth, back, aside"
+        )
+    return found
+
+
+def _restitution(asked: CheckContext, what: str, value: Any) -> float:
+    """Check a coefficient of restitution, in (0, 1]."""
+    e = number(asked.owner, what, value)
+    if not 0.0 < e <= 1.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {e:g} is outside (0, 1]; give the speed after an impact over that before it, 1 where "
+            "nothing is lost"
+        )
+    return e
+
+
+def _law(asked: CheckContext, what: str, value: Any) -> str:
+    """Check a contact law: the name of a built-in law, or a polynomial of the depth as text."""
+    return value if value in LAWS else law_text(asked.owner, value, LAWS)
+
+
+def _exponent(asked: CheckContext, what: str, value: Any) -> float:
+    """Check the exponent of a power law, at least 1."""
+    n = number(asked.owner, what, value)
+    if n < 1.0:
+        raise ModelError(
+            f"{asked.owner}: {what} = {n:g} is below 1, with a stiffness without bound at the touch; give 1 (linear), 1.5 "
+            "(Hertz) or more"
+        )
+    return n
+
+
+def _names(each: Iterable[Surface]) -> list[str]:
+    return [own.name for own in each]
+
+
+def _by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names by the surfaces of the model, in lists nested to any depth."""
+    if isinstance(value, str):
+        return find_surface(owner, model, value)
+    return [_by_name(owner, model, x) for x in value] if isinstance(value, list | tuple) else value
+
+
+SURFACES = ParameterType("surfaces", _surfaces, _names, by_name=_by_name)
+IGNORED = ParameterType(
+    "surface pairs", _ignored, lambda value: [_names(pair) for pair in value], by_name=_by_name
+)
+FRICTION, COUNT = ParameterType("friction", _friction), ParameterType("count", adapt_check(count))
+
+
+DRILLING = ParameterType("drilling", _drilling)
+
+
+@component
+class Contact(Component):
+    """Contact between surfaces: the law that acts when they touch."""
+
+    key, word, list_description, table = "contacts", "contact", "surfaces that resist each other", "contacts"
+    a: tuple[Surface, ...] = parameter(
+        SURFACES, "name of a sphere, a solid, a plane, a mesh or a rod, or a list of them"
+    )
+    b: tuple[Surface, ...] = parameter(
+        SURFACES, "those that they meet; left out: all of a each other, one rod alone itself", None
+    )
+    stiffness: float = parameter(
+        POSITIVE, "k of the law; of rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
+    )
+    law: str = parameter(
+        ParameterType("contact law", _law),
+        "power: k depth^n; barrier: V = -k (gap - reach)^2 log(gap/reach); or the force as a polynomial of depth",
+        LAWS[0],
+    )
+    exponent: float = parameter(
+        ParameterType("number", _exponent), "n of a power: 1 linear, 1.5 Hertz [1]", 1.0
+    )
+    reach: float = parameter(POSITIVE, "gap at which a barrier begins [m]", None)
+    restitution: float = parameter(
+        ParameterType("number", _restitution), "speed after an impact over that before it [1]", 1.0
+    )
+    damping: float = parameter(
+        NOT_NEGATIVE, "c of a force c times rate of depth times normal force (Hunt-Crossley) [s/m]", 0.0
+    )
+    rest_speed: float = parameter(
+        POSITIVE, "impacts that are much slower lose nothing by restitution [m/s]", REST_SPEED
+    )
+    friction: tuple[float, float] = parameter(
+        FRICTION, "coefficient of Coulomb's friction, or static and kinetic [1]", 0.0
+    )
+    tangential_stiffness: float = parameter(
+        POSITIVE, "of what sticks, as stiffness; left out: the stiffness of a linear law [N/m, N/m^2]", None
+    )
+    rolling: float = parameter(NOT_NEGATIVE, "moment against rolling over normal force [m]", 0.0)
+    drilling: float | str = parameter(
+        DRILLING,
+        "moment against a rotation about the normal over normal force; friction: on planes, 2/3 friction R of each rim [m]",
+        0.0,
+    )
+    anisotropy: Floats = parameter(
+        ParameterType("vector", _factors),
+        "factors of friction on rods: forth along the rod, back, aside [1]",
+        (1.0, 1.0, 1.0),
+    )
+    radius: float = parameter(POSITIVE, "of the rods; left out: that of their sections [m]", None)
+    stations: int = parameter(COUNT, "places where an element of a rod is looked at, less one [1]", None)
+    itself: bool = parameter(FLAG, "whether rods meet themselves as well", False)
+    ignore: tuple[tuple[Surface, Surface], ...] = parameter(IGNORED, "pairs of names that do not meet", None)
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        owner = asked.owner
+        a, b, ignore = values["a"], values["b"], values["ignore"] or ()
+        values["ignore"] = ignore or None
+        if len(a) == 1 and b is None:
+            if not isinstance(a[0], Rod):
+                raise ModelError(
+                    f"{owner}: {describe_surface(a[0])} alone meets nothing; give what it meets as b"
+                )
+            values["itself"] = True
+        every = a if b is None else (*a, *b)
+        for pair in ignore:
+            for own in pair:
+                if own not in every:
+                    raise ModelError(
+                        f"{owner}: ignore names {describe_surface(own)}, which is not in a or b; leave it out"
+                    )
+        pairs = _pairs(a, b, values["itself"], ignore)
+        _check_used(owner, a, b, pairs, ignore)
+        for other in asked.model.contacts.values():
+            known = set(other.pairs)
+            twice = [own for own in pairs if own in known]
+            if twice:
+                raise ModelError(
+                    f"{owner}: {twice[0]} meet in contact '{other.name}' already; leave them out, or ignore=[...]"
+                )
+        _check_law(owner, values, pairs)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """All pairs that can touch; pairs that joints hold together are removed when the model is built."""
+        return _pairs(self.a, self.b, self.itself, self.ignore or ())
+
+    @cached_property
+    def coefficients(self) -> tuple[float, ...]:
+        """Coefficients of depth^n, n = 1, 2, 3, of a law given as text (N/m^n, for rods per length); empty for other laws."""
+        return () if self.law in LAWS else coefficients_of(f"{self.word} '{self.name}'", self.law)
+
+    @property
+    def drilling_length(self) -> float:
+        """Moment against a rotation about the normal over the normal force (m), for contacts without a rim."""
+        return 0.0 if isinstance(self.drilling, str) else self.drilling
+
+    def drilling_of_rim(self, radius: float) -> float:
+        """Return the moment against a rotation about the normal over the normal force (m) for a rim of this radius (m).
+
+        A round face that presses evenly resists with 2/3 of the kinetic friction times its radius.
+        """
+        return 2.0 / 3.0 * self.friction[1] * radius if isinstance(self.drilling, str) else self.drilling
+
+    @property
+    def is_single_pair(self) -> bool:
+        """True if the contact names exactly one pair; it then acts even if a joint connects the two parts."""
+        return self.b is not None and len(self.a) == len(self.b) == 1
+
+    @property
+    def references(self) -> Iterator[Any]:
+        yield from dict.fromkeys((*self.a, *(self.b or ())))
+
+    def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        found = replace(self, **changed)
+        return found if found.pairs else None
+
+
+def _pairs(
+    a: Sequence[Surface], b: Sequence[Surface] | None, itself: bool, ignore: Iterable[tuple[Surface, Surface]]
+) -> list[Pair]:
+    """Return all pairs of a contact that can touch, each once; `itself`: True if rods also touch themselves."""
+    each = (*a, *(b or ()))
+    ranks = {id(own): _rank(own) for own in each}
+    both = combinations(a, 2) if b is None else product(a, b)
+    found = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
+    if itself:
+        found += [Pair(x, x) for x in each if isinstance(x, Rod)]
+    left_out, part = {_ordered(*own) for own in ignore}, {id(own): _free_part(own) for own in each}
+    kept = []
+    for own in dict.fromkeys(found):
+        one, other = part[id(own.a)], part[id(own.b)]
+        apart = one is not None and other is not None and one is not other
+        if own not in left_out and (apart or not _never(own, itself)):
+            kept.append(own)
+    return kept
+
+
+def _free_part(own: Surface) -> Body | None:
+    """Return the body that carries a surface if the surface can touch every surface of any other body, else None.
+
+    Most pairs are of such surfaces, which need no further check.
+    """
+    if isinstance(own, Rod | PlaneSurface) or (
+        isinstance(own, SolidSurface) and not (own.is_capsule or has_core(own))
+    ):
+        return None
+    return own.on.part if isinstance(own.on.part, Body) else None
+
+
+def _rank(own: Surface) -> tuple[int, str]:
+    """Return the sort key of a surface within a pair: number of its kind, then its name."""
+    order = (PlaneSurface, SphereSurface, SolidSurface, MeshSurface, Rod)
+    return next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name
+
+
+def _ordered(x: Surface, y: Surface) -> Pair:
+    """Return the pair in canonical order; surfaces of one kind are sorted by name, so that the order given does not matter."""
+    return Pair(x, y) if _rank(x) <= _rank(y) else Pair(y, x)
+
+
+def _never(pair: Pair, itself: bool) -> str:
+    """Return the reason why two surfaces cannot touch; an empty text if they can."""
+    a, b = pair
+    if a is b:
+        return "" if isinstance(a, Rod) and itself else f"{describe_surface(a)} is on both sides"
+    if isinstance(b, PlaneSurface):
+        return "planes do not meet planes"
+    if not isinstance(a, PlaneSurface) and not _known(pair):
+        return f"{describe_surface(a)} and {describe_surface(b)}: {_UNKNOWN}"
+    at = [x.on.part if isinstance(x, SurfaceComponent) else x for x in pair]
+    if all(isinstance(part, Ground | Driven) for part in at):
+        return f"neither {describe_surface(a)} nor {describe_surface(b)} is on what moves freely"
+    one_place = isinstance(b, Rod) or not isinstance(at[0], Rod) or a.on.s == b.on.s  # type: ignore[union-attr]
+    if at[0] is at[1] and one_place:
+        return (
+            f"{describe_surface(a)} and {describe_surface(b)} are on {at[0]} both"
+            if b is not at[0]
+            else f"{describe_surface(a)} is on {b}"
+        )
+    return ""
+
+
+def _known(pair: Pair) -> bool:
+    """Return True if all solids of a pair can touch surfaces other than planes."""
+    return all(x.is_capsule or has_core(x) for x in pair if isinstance(x, SolidSurface))
+
+
+def _check_used(
+    owner: str,
+    a: Sequence[Surface],
+    b: Sequence[Surface] | None,
+    pairs: Sequence[Pair],
+    ignore: Iterable[tuple[Surface, Surface]],
+) -> None:
+    """Raise ModelError if a surface of the contact is in no pair."""
+    used = {x for own in pairs for x in own}
+    for side, others in ((a, a if b is None else b), (b or (), a)):
+        for x in side:
+            if x in used:
+                continue
+            why = [_never(_ordered(x, y), False) for y in others if y is not x or len(others) == 1]
+            words = next((word for word in why if word), "all that it meets is in ignore")
+            raise ModelError(
+                f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or leave it out"
+            )
+
+
+def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> None:
+    """Raise ModelError if law, stiffness, radius, friction and drilling do not fit each other or the pairs."""
+    barrier, sorts = values["law"] == "barrier", {own.is_per_length for own in pairs}
+    text = values["law"] not in LAWS
+    linear = check_text(owner, values, len(sorts) == 2) if text else not barrier and values["exponent"] == 1.0
+    if barrier and values["reach"] is None:
+        raise ModelError(f"{owner}: a barrier begins at a gap; give reach= (m)")
+    if not barrier and values["reach"] is not None:
+        raise ModelError(
+            f"{owner}: reach = {values['reach']:g}, but a power begins where surfaces meet; leave it out"
+        )
+    if barrier and values["exponent"] != 1.0:
+        raise ModelError(f"{owner}: exponent = {values['exponent']:g}, which a barrier has not; leave it out")
+    if len(sorts) == 2 and values["stiffness"] is not None:
+        one = [next(own for own in pairs if own.is_per_length is kind) for kind in (True, False)]
+        raise ModelError(
+            f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
+        )
+    every = list(dict.fromkeys(x for own in pairs for x in own))
+    if values["stiffness"] is None and not text:
+        if False in sorts:
+            own = next(own for own in pairs if not own.is_per_length)
+            raise ModelError(
+                f"{owner}: {own} have no material of which a stiffness follows; give stiffness= (N/m^n)"
+            )
+        if barrier or values["exponent"] != 1.0:
+            raise ModelError(
+                f"{owner}: the stiffness that follows from materials is that of a linear law; give stiffness= (N/m^(n+1))"
+            )
+        for rod in every:
+            if isinstance(rod, Rod) and section_at(rod, 0.5).modulus == 0.0:
+                raise ModelError(
+                    f"{owner}: the section of {rod} has no Young's modulus of which a stiffness follows; give stiffness= (N/m^2)"
+                )
+    thick = isinstance(values["radius"], float)
+    thin = {own for own in every if not _has_radius(own) and not (thick and isinstance(own, Rod))}
+    for own in pairs if thin else ():
+        if not own.has_plane and thin.issuperset(own):
+            if isinstance(own.b, SolidSurface):
+                raise ModelError(
+                    f"{owner}: {own} have no rounding, which is as deep as they may come into each other; give radius= to "
+                    "one of them, some hundredths of its least side"
+                )
+            raise ModelError(
+                f"{owner}: {own} have no radius, and points do not meet points; give one of them a radius"
+            )
+    if np.ptp(values["anisotropy"]) > 0.0 and (
+        values["friction"][0] == 0.0 or not any(isinstance(own.b, Rod) for own in pairs)
+    ):
+        raise ModelError(
+            f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
+        )
+    if values["drilling"] == BY_FRICTION:
+        if values["friction"][0] == 0.0:
+            raise ModelError(f"{owner}: drilling = 'friction', but there is no friction; give friction=")
+        for own in pairs:
+            if not any(isinstance(x, PlaneSurface) for x in own):
+                raise ModelError(
+                    f"{owner}: drilling = 'friction' is known on planes alone, and {own} has none; give a length (m): "
+                    "2/3 of friction times the radius of what touches"
+                )
+    if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
+        raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
+
+
+def _has_radius(own: Surface) -> bool:
+    """Return False if the radius or rounding of the surface is 0; two such surfaces cannot touch each other."""
+    if isinstance(own, Rod):
+        return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
+    if isinstance(own, MeshSurface) or has_core(own):
+        return own.radius > 0.0  # type: ignore[union-attr]
+    return not isinstance(own, SphereSurface) or own.radius > 0.0
+
+
+def stiffness_of(pair: Pair) -> float:
+    """Return the contact stiffness k = pi/4 E* of a pair with rods (N/m^2); 0 if a Young's modulus is not known.
+
+    1/E* = sum of 1/E of both rods, or 1/E of the one rod if the other surface is a plane. This is the stiffness of two parallel
+    cylinders of any radii, without the contribution of Poisson's ratio, which is at most a third. For crossing rods it gives pi/2
+    times the force of Hertz.
+    Source: V. L. Popov, Contact Mechanics and Friction, 2nd ed., 2017, chapter 5.
+    """
+    moduli = [section_at(own, 0.5).modulus for own in pair if isinstance(own, Rod)]
+    return 0.0 if 0.0 in moduli else float(0.25 * np.pi / sum(1.0 / E for E in moduli))

@@ -1,0 +1,370 @@
+"""Entries for joints, for drives of their coordinates, and for gears, which couple coordinates linearly.
+
+The arguments of an entry are checked against the kinds of its joints.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid.checks import direction, number, shown
+from rigid.errors import ModelError
+from rigid.joints import JOINTS, Joint
+from rigid.joints.generic import ROTATIONS, TRANSLATIONS
+from rigid.motions import Motion, scalar_motion
+from rigid.system import Floats
+from rodsim.components.base import (
+    END,
+    JOINT,
+    PLACE,
+    Attachment,
+    CheckContext,
+    Component,
+    ParameterType,
+    component,
+    describe_time_function,
+    find_joint,
+    parameter,
+)
+from rodsim.components.model_parts import Ground, part_of
+from rodsim.components.time_expressions import scalar_signal
+
+COORDINATES = "angle", "displacement"
+
+SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
+
+SQUARE = 1e-9  # largest cosine of axes that count as perpendicular
+# smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
+RATIOS = 1e-50, 1e12
+
+
+@component
+class JointComponent(Component):
+    """A joint; a name alone is a body or `ground`."""
+
+    key, word, list_description = "joints", "joint", "what holds parts together"
+    table, tables_without_namesakes = "joints", ("drives", "gears")
+    kind: str = parameter(
+        ParameterType(
+            "choice",
+            lambda asked, what, value: kind_of(asked.owner, value),
+            choices=tuple(JOINTS),
+            synonyms=SYNONYMS,
+        ),
+        "what it holds together, see the table of kinds; hinge: revolute, ball: spherical, fixed: weld, without b clamp",
+    )
+    a: Attachment = parameter(END, "first point or part")
+    b: Attachment = parameter(END, "second point or part; a clamp needs none", None)
+    at: Floats | None = parameter(
+        PLACE,
+        "world point of the joint at t = 0, or {at: point of a part}; left out: that of the anchors [m]",
+        None,
+    )
+    axis: Floats | None = parameter(ParameterType("vector"), "world direction at t = 0, fixed to a [1]", None)
+    length: float | None = parameter(
+        ParameterType("positive"), "of a distance joint at t = 0, as a check [m]", None
+    )
+    second_axis: Floats | None = parameter(
+        ParameterType("vector"),
+        "world direction at t = 0, fixed to b, of universal and constant-velocity joints [1]",
+        None,
+    )
+    pitch: float | None = parameter(
+        ParameterType("number"), "of a screw: slide a turn, right-handed where positive [m]", None
+    )
+    locked: tuple[str, ...] = parameter(
+        ParameterType("choices", choices=(*TRANSLATIONS, *ROTATIONS)),
+        "of a generic joint: what is held, in the axes of a",
+        None,
+    )
+
+    @classmethod
+    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+        kind = given["kind"]
+        return f"{kind} joint '{name}'" if isinstance(kind, str) and kind in JOINTS else f"joint '{name}'"
+
+    @classmethod
+    def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().canonical(given)
+        if given["kind"] == "fixed" and given.get("b") is None:
+            found["kind"] = "clamp"
+        return found
+
+    @classmethod
+    def needs_points(cls, given: Mapping[str, Any]) -> bool:
+        return JOINTS[given["kind"]].apart
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        owner, joint, b = asked.owner, JOINTS[values["kind"]], values["b"]
+        if b is None:
+            if not joint.to_ground:
+                raise ModelError(f"{owner}: give the two parts it joins")
+            values["b"] = asked.model.ground
+        elif joint.to_ground and not isinstance(part_of(b), Ground):
+            raise ModelError(
+                f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
+            )
+        if joint.apart and values["at"] is not None:
+            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
+        values["axis"], values["second_axis"] = check_axes(
+            owner, joint, values["axis"], values["second_axis"]
+        )
+        given = (values[word] for word in ("length", "pitch", "locked"))
+        values["length"], values["pitch"], values["locked"] = check_numbers(owner, joint, *given)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: the two parts and the arguments of the joint."""
+        from rodsim.components.html_views import joint_html
+
+        return joint_html(self)
+
+
+@component
+class Drive(Component):
+    """The coordinate of a joint as a function of time; it counts from its value at t = 0."""
+
+    key, word, list_description = "drives", "drive", "coordinates of joints as functions of time"
+    table, tables_without_namesakes = "drives", ("joints", "gears")
+    joint: JointComponent = parameter(JOINT, "name of a revolute, prismatic or cylindrical joint")
+    of: str = parameter(
+        ParameterType("choice", choices=COORDINATES), "which coordinate, of a joint that has both", None
+    )
+    motion: Motion = parameter(
+        ParameterType(
+            "motion",
+            lambda asked, what, value: scalar_motion(asked.owner, scalar_signal(asked.owner, value)),
+            lambda motion: describe_time_function(motion.given),
+        ),
+        "function of time, counted from the coordinate's value at t = 0",
+        key="value",
+    )
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        driven = lambda kind: JOINTS[kind].driven  # noqa: E731
+        values["of"] = chosen_coordinate(
+            asked.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
+        )
+
+    def __repr__(self) -> str:
+        return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"
+
+
+def chosen_coordinate(
+    owner: str,
+    joint: JointComponent,
+    of: Any,
+    verb: str,
+    coordinates: Callable[[str], Sequence[str]],
+    otherwise: str = "",
+) -> str:
+    """Return the coordinate of a joint that an entry drives or couples (`verb`); None as `of` if the joint has only one.
+
+    `coordinates`: returns those of a kind of joint; `otherwise`: what to use if the joint has none, for the message.
+    """
+    known = coordinates(joint.kind)
+    if not known:
+        able = ", ".join(kind for kind in JOINTS if coordinates(kind))
+        raise ModelError(
+            f"{owner}: {joint.kind} joint '{joint.name}' has no coordinate to {verb}; use one of {able}{otherwise}"
+        )
+    if of is None and len(known) > 1:
+        raise ModelError(
+            f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, known))}"
+        )
+    if of is not None and of not in known:
+        raise ModelError(
+            f"{owner}: {joint.kind} joint '{joint.name}' has no {of}; {verb} its {' or '.join(known)}"
+        )
+    return of or known[0]
+
+
+def kind_of(owner: str, kind: Any) -> str:
+    """Return the kind of a joint if it is known; else raise ModelError, which lists the known kinds."""
+    if not isinstance(kind, str) or kind not in JOINTS:
+        near = difflib.get_close_matches(str(kind), JOINTS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ModelError(
+            f"{owner}: kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
+        )
+    return kind
+
+
+def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[Floats | None, Floats | None]:
+    """Return the unit directions (3,) of the axes of a joint; None for each axis that it does not have.
+
+    A constant-velocity joint without a second axis has shafts in one line. Raises ModelError if an axis is missing, superfluous
+    or in a wrong direction.
+    """
+    if joint.axis and axis is None:
+        raise ModelError(f"{owner}: needs a direction; give `axis=`")
+    if not joint.axis and axis is not None:
+        raise ModelError(f"{owner}: has no axis; leave `axis=` out")
+    if not joint.second_axis and second is not None:
+        raise ModelError(f"{owner}: has no second axis; leave `second_axis=` out")
+    if axis is None:
+        return None, None
+    first = direction(owner, "axis", axis)
+    if joint.second_axis != "perpendicular":
+        return first, None if second is None else _bent(owner, first, direction(owner, "second_axis", second))
+    if second is None:
+        raise ModelError(f"{owner}: turns about two axes; give `second_axis=`, that of its second part")
+    other = direction(owner, "second_axis", second)
+    cosine = float(first @ other)
+    if abs(cosine) > SQUARE:
+        raise ModelError(
+            f"{owner}: axis and second_axis are at {np.degrees(np.arccos(cosine)):.6g} degrees; give two at 90"
+        )
+    other = other - cosine * first
+    return first, other / np.linalg.norm(other)
+
+
+def _bent(owner: str, first: Floats, other: Floats) -> Floats:
+    """Return the direction (3,) of the second shaft; ModelError if it points straight back along the first."""
+    if float(first @ other) < -1.0 + SQUARE:
+        raise ModelError(
+            f"{owner}: second_axis goes straight back along axis; give that of the shaft going on"
+        )
+    return other
+
+
+def check_numbers(
+    owner: str, joint: type[Joint], length: Any, pitch: Any, locked: Any
+) -> tuple[float | None, float | None, tuple[str, ...]]:
+    """Return checked length (m), pitch (m) and locked coordinates; ModelError for an argument that the kind does not accept."""
+    for word, value in (("length", length), ("pitch", pitch), ("locked", locked)):
+        if value is not None and word not in joint.takes:
+            raise ModelError(f"{owner}: has no {word}; leave `{word}=` out")
+    if "pitch" in joint.takes:
+        if pitch is None or number(owner, "pitch", pitch) == 0.0:
+            raise ModelError(f"{owner}: says not how far it moves in a turn; give `pitch=`, m, but not 0")
+        pitch = number(owner, "pitch", pitch)
+    return (
+        None if length is None else number(owner, "length", length, positive=True),
+        pitch,
+        _locked(owner, locked) if "locked" in joint.takes else (),
+    )
+
+
+def _locked(owner: str, locked: Any) -> tuple[str, ...]:
+    """Check the locked coordinates of a generic joint and return them in canonical order."""
+    known = (*TRANSLATIONS, *ROTATIONS)
+    names = tuple(locked) if isinstance(locked, Iterable) and not isinstance(locked, str) else ()
+    wrong = [name for name in names if not isinstance(name, str) or name not in known]
+    if not names or wrong or len(set(names)) < len(names):
+        given = shown(wrong[0]) if wrong else shown(locked)
+        raise ModelError(
+            f"{owner}: locked = {given}; name what it locks, each once, of {', '.join(known)} (axes of its first part)"
+        )
+    return tuple(name for name in known if name in names)
+
+
+# --- gears
+
+
+class GearTerm(NamedTuple):
+    """One term of a gear: a joint, its coordinate "angle" (rad) or "displacement" (m), and the ratio that multiplies it."""
+
+    joint: JointComponent
+    of: str
+    ratio: float
+
+
+@component
+class Gear(Component):
+    """Joints whose coordinates, each times its ratio, add up to what they are at t = 0."""
+
+    key, word, list_description = "gears", "gear", "joints whose coordinates run together"
+    table, tables_without_namesakes = "gears", ("joints", "drives")
+    joints: tuple[JointComponent, ...] = parameter(
+        ParameterType("joints"), "names of those whose coordinates run together"
+    )
+    ratios: tuple[float, ...] = parameter(
+        ParameterType("ratios"),
+        "one for each joint; of a rack the pinion's radius goes with the angle [1, m]",
+    )
+    of: tuple[str, ...] = parameter(
+        ParameterType("coordinates", choices=COORDINATES),
+        "which coordinate of each joint, where it has two",
+        None,
+    )
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        owner, joints = asked.owner, values["joints"]
+        if isinstance(joints, str) or not isinstance(joints, Sequence) or len(joints) < 2:
+            raise ModelError(
+                f"{owner}: joints = {shown(joints)}; give two joints or more, to hold one use a drive"
+            )
+        ratios, given = values["ratios"], values["of"]
+        given = [None] * len(joints) if given is None else given
+        for what, each in (("ratios", ratios), ("of", given)):
+            if isinstance(each, str) or np.shape(np.asarray(each, object)) != (len(joints),):
+                raise ModelError(
+                    f"{owner}: {what} = {shown(each)} for {len(joints)} joints; give one of each"
+                )
+        coupled = [_geared(asked, *own) for own in zip(joints, ratios, given, strict=True)]
+        _check_gear(owner, coupled, asked.model.gears.values())
+        values["joints"], values["of"], values["ratios"] = zip(*coupled, strict=True)
+
+    @property
+    def terms(self) -> tuple[GearTerm, ...]:
+        """Terms of the gear: joint, coordinate and ratio."""
+        return tuple(map(GearTerm, self.joints, self.of, self.ratios))
+
+    def described(self) -> Any:
+        return [{"joint": own.joint.name, "of": own.of, "ratio": own.ratio} for own in self.terms]
+
+
+def _geared(asked: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
+    """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
+    owner, component = asked.owner, find_joint(asked, "joint", joint)
+    known = lambda kind: [own for own in COORDINATES if own in JOINTS[kind].coordinates]  # noqa: E731
+    coordinate = chosen_coordinate(owner, component, of, "couple", known)
+    size = number(owner, f"ratio of '{component.name}'", ratio)
+    if size == 0.0:
+        raise ModelError(
+            f"{owner}: the ratio of '{component.name}' is 0, which couples nothing; leave it out"
+        )
+    if abs(size) < RATIOS[0]:
+        raise ModelError(
+            f"{owner}: the ratio of '{component.name}' is {size:g}, whose square is no number; only ratios to each other count: "
+            "multiply all of them, or leave it out"
+        )
+    return GearTerm(component, coordinate, size)
+
+
+def _check_gear(owner: str, each: list[GearTerm], gears: Any) -> None:
+    """Raise ModelError if a coordinate occurs twice, a ratio is lost in rounding, or the gear repeats or contradicts another."""
+    coordinates = [(own.joint.name, own.of) for own in each]
+    for joint, of in coordinates:
+        if coordinates.count((joint, of)) > 1:
+            raise ModelError(f"{owner}: has the {of} of '{joint}' twice; add its ratios up")
+    sizes = [abs(own.ratio) for own in each]
+    least = each[sizes.index(min(sizes))]
+    if max(sizes) > RATIOS[1] * abs(least.ratio):
+        raise ModelError(
+            f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, couples nothing beside {max(sizes):g}: it is lost "
+            "in rounding; leave it out, or give ratios of like size"
+        )
+    mine = {key: own.ratio for key, own in zip(coordinates, each, strict=True)}
+    for other in gears:
+        theirs = {(own.joint.name, own.of): own.ratio for own in other.terms}
+        if set(theirs) != set(mine):
+            continue
+        factors = np.array([mine[key] / theirs[key] for key in mine])
+        if np.ptp(factors) <= 1e-9 * np.abs(factors).max():
+            raise ModelError(f"{owner}: repeats gear '{other.name}'; leave one of them out")
+        if len(mine) == 2:
+            raise ModelError(
+                f"{owner}: couples the same joints as gear '{other.name}' with other ratios, so that neither may move; "
+                "leave one of them out, or clamp the joints"
+            )

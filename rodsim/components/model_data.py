@@ -1,0 +1,111 @@
+"""Define springs, torsion springs, and `ModelData`, the container of the parts and entries of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from rigid import checks
+from rigid.checks import vector
+from rigid.system import Floats
+from rodsim.components.base import (
+    DIRECTION,
+    END,
+    NOT_NEGATIVE,
+    NUMBER,
+    Attachment,
+    Component,
+    InteractionComponent,
+    component,
+    parameter,
+)
+from rodsim.components.contacts import Contact
+from rodsim.components.joints import Drive, Gear, JointComponent
+from rodsim.components.loads import DistributedLoad, Load
+from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
+
+
+@component
+class Spring(Component):
+    """A spring-damper between two points."""
+
+    key, word, list_description, table = "springs", "spring", "spring-dampers between points", "springs"
+    a: Anchor = parameter(END, "first point")
+    b: Anchor = parameter(END, "second point")
+    stiffness: float = parameter(NOT_NEGATIVE, "force over stretch [N/m]")
+    length: float | None = parameter(NOT_NEGATIVE, "without force; left out: the initial distance [m]", None)
+    damping: float = parameter(NOT_NEGATIVE, "force over rate of stretch [N s/m]", 0.0)
+
+    @classmethod
+    def needs_points(cls, given: Any) -> bool:
+        return True
+
+
+@component
+class TorsionSpring(Component):
+    """A torsion spring-damper about a world axis."""
+
+    key, word, list_description, table = (
+        "torsion_springs",
+        "torsion spring",
+        "spring-dampers about axes",
+        "torsions",
+    )
+    a: Attachment = parameter(END, "first part")
+    b: Attachment = parameter(END, "second part")
+    axis: Floats = parameter(DIRECTION, "world direction at t = 0 [1]")
+    stiffness: float = parameter(NOT_NEGATIVE, "moment over angle [N m/rad]")
+    damping: float = parameter(NOT_NEGATIVE, "moment over rate [N m s/rad]", 0.0)
+    angle: float = parameter(NUMBER, "at which it is free of moment, from the initial pose [rad]", 0.0)
+
+
+class ModelData:
+    """Hold the parts of a model and the entries that join and load them, by name, in the order in which they were added."""
+
+    told_by_contents: ClassVar[bool] = True  # a public name of 0.2.0, which nothing reads any more
+
+    def __init__(self, name: str, gravity: ArrayLike):
+        self.name = checks.name("name of the model", name)
+        self.gravity = vector(f"model '{name}'", "gravity", gravity)
+        self.ground = Ground()
+        self.scene: str | None = None  # text of the scene file it was read from
+        self.left_out: list[str] = []  # in a rigid twin: names of what was left out of the original model
+        self.bodies: dict[str, Body] = {}
+        self.rods: dict[str, Rod] = {}
+        self.driven: dict[str, Driven] = {}
+        self.joints: dict[str, JointComponent] = {}
+        self.springs: dict[str, Spring] = {}
+        self.torsions: dict[str, TorsionSpring] = {}
+        self.others: dict[str, InteractionComponent] = {}  # entries without a table for their kind
+        self.loads: dict[str, Load] = {}
+        self.line_loads: dict[str, DistributedLoad] = {}
+        self.drives: dict[str, Drive] = {}
+        self.gears: dict[str, Gear] = {}
+        self.spheres: dict[str, SphereSurface] = {}
+        self.solids: dict[str, SolidSurface] = {}
+        self.planes: dict[str, PlaneSurface] = {}
+        self.meshes: dict[str, MeshSurface] = {}
+        self.contacts: dict[str, Contact] = {}
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Dictionaries of the entries (all tables except those of the parts), by attribute name."""
+        parts = ("bodies", "rods", "driven")
+        return {
+            what: table for what, table in vars(self).items() if isinstance(table, dict) and what not in parts
+        }
+
+    @property
+    def entries(self) -> Iterator[Component]:
+        """Iterate over all entries that join or load the parts."""
+        for table in self.tables.values():
+            yield from table.values()
+
+    @property
+    def constraint_names(self) -> list[tuple[str, str]]:
+        """Kind and name of every joint, drive and gear, in the order of the numbers in `MultiplierItems.joint`."""
+        tables = (("joint", self.joints), ("drive", self.drives), ("gear", self.gears))
+        return [(what, name) for what, table in tables for name in table]

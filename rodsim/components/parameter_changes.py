@@ -1,0 +1,176 @@
+"""Change numbers of a model by path, written as in scenes: "gravity", "springs.coil.stiffness", "rods.cord.section.radius"."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from rigid.checks import shown, vector
+from rigid.errors import ModelError
+from rodsim.components.base import COMPONENT_TYPES, Component, make_component
+from rodsim.components.model_data import ModelData
+from rodsim.components.model_parts import Anchor, Body, check_section, make_body
+from rodsim.components.sections import Section
+from rodsim.components.surfaces import SURFACES_ON_PARTS
+
+M = TypeVar("M", bound=ModelData)
+
+GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
+OF_BODIES = ("velocity", "angular_velocity", "shape")
+# field types that may change; parts, positions, directions and choices may not, since they define what acts on what
+_CHANGEABLE_TYPES = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
+_HELD = ("joints", *(own.key for own in SURFACES_ON_PARTS))  # entries that other entries refer to
+
+
+def fields_of(kind: type[Component]) -> dict[str, str]:
+    """Return the fields of a kind of entry whose numbers may change: key in paths -> field name."""
+    if kind.key in _HELD:
+        return {}
+    return {own.key: name for name, own in kind.fields().items() if own.value_type.word in _CHANGEABLE_TYPES}
+
+
+def changeable(model: ModelData) -> list[str]:
+    """Return the paths of all numbers of a model that may change."""
+    found = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
+    for name, rod in model.rods.items():
+        numbers = rod.section.numbers if isinstance(rod.section, Section) else ()
+        found += [_of_section(name), *(f"{_of_section(name)}.{number}" for number in numbers)]
+    for key, kind in COMPONENT_TYPES.items():
+        for name, entry in getattr(model, kind.table).items():
+            if type(entry) is kind:
+                found += [f"{key}.{name}.{field}" for field in fields_of(kind)]
+    return found
+
+
+def check_paths(owner: str, model: ModelData, paths: Iterable[str]) -> None:
+    """Raise ModelError, with the closest known paths, if a path does not name a changeable number of the model."""
+    known = changeable(model)
+    for path in paths:
+        if path not in known:
+            near = difflib.get_close_matches(str(path), known, 3, 0.0)
+            raise ModelError(
+                f"{owner}: {shown(path)} is no number that may change; near it are {', '.join(near)}",
+                choices=known,
+            )
+
+
+def change(model: M, values: Mapping[str, Any]) -> M:
+    """Set numbers of a model in place and return it; numbers are checked like arguments of `Model`.
+
+    The model must not share its tables with another one. `values`: path -> new value.
+    """
+    bodies: dict[str, dict[str, Any]] = {}
+    _change_sections(model, values)
+    for path, value in values.items():
+        if path == GRAVITY:
+            model.gravity = vector(f"model '{model.name}'", GRAVITY, value)
+            continue
+        key, rest = path.split(".", 1)
+        if key == RODS:
+            continue
+        name, field = rest.rsplit(".", 1)
+        if key == BODIES:
+            bodies.setdefault(name, {})[field] = value
+            continue
+        kind = COMPONENT_TYPES[key]
+        table = getattr(model, kind.table)
+        _replaced(model, kind, name, {**_given(table[name]), fields_of(kind)[field]: value})
+    # checks compare the bodies that entries refer to with those in the model, so bodies are replaced last
+    for name, changed in bodies.items():
+        model.bodies[name] = _body(model.bodies[name], changed)
+    return model
+
+
+def _of_section(rod: str) -> str:
+    """Return the path of the section of a rod."""
+    return f"{RODS}.{rod}.{SECTION}"
+
+
+def _change_sections(model: ModelData, values: Mapping[str, Any]) -> None:
+    """Replace the rods whose section changes, and make all entries that refer to them again."""
+    others: dict[int, Any] = {}
+    for name, rod in model.rods.items():
+        path, section = _of_section(name), rod.section
+        if path in values:
+            section = values[path]
+            check_section(str(rod), section)
+        inside = {key[len(path) + 1 :]: x for key, x in values.items() if key.startswith(f"{path}.")}
+        if inside:
+            if not isinstance(section, Section):
+                raise ModelError(f"{rod}: its section varies along it and has no numbers; give {path} alone")
+            section = section.with_numbers(inside)
+        if section is not rod.section:
+            others[id(rod)] = dataclasses.replace(rod, section=section)
+    if others:
+        model.rods = {name: others.get(id(rod), rod) for name, rod in model.rods.items()}
+        _ReferenceUpdater(model, others).update_all()
+
+
+class _ReferenceUpdater:
+    """Update entries that refer to replaced rods, directly or through other entries."""
+
+    def __init__(self, model: ModelData, others: dict[int, Any]):
+        """Store the model and the replacements; `others`: id of the old object -> new object."""
+        self._model, self._others = model, others
+
+    def update_all(self) -> None:
+        """Replace every entry that refers to an old rod by one that refers to the new rod."""
+        for table in dict.fromkeys(kind.table for kind in COMPONENT_TYPES.values()):
+            for entry in list(getattr(self._model, table).values()):
+                self._of(entry)
+
+    def _of(self, thing: Any) -> Any:
+        """Return the replacement of an object, or the object itself; anchors, lists and entries are searched as well."""
+        if id(thing) in self._others:
+            return self._others[id(thing)]
+        if isinstance(thing, Anchor):
+            part = self._of(thing.part)
+            return thing if part is thing.part else dataclasses.replace(thing, part=part)
+        if isinstance(thing, list | tuple):
+            found = [self._of(x) for x in thing]
+            return thing if all(x is y for x, y in zip(found, thing, strict=True)) else type(thing)(found)
+        return self._remade(thing) if isinstance(thing, Component) else thing
+
+    def _remade(self, entry: Component) -> Component:
+        """Return an entry; make it again and store it in its table if an object that it refers to was replaced."""
+        given = _given(entry)
+        found = {field: self._of(value) for field, value in given.items()}
+        # an argument given by name is an object in the field
+        held = [getattr(entry, field) for field in entry.fields()]
+        same = all(x is self._of(x) for x in held) and all(found[field] is x for field, x in given.items())
+        made = entry if same else _replaced(self._model, type(entry), entry.name, found)
+        self._others[id(entry)] = made
+        return made
+
+
+def _replaced(model: ModelData, kind: type[Component], name: str, given: Mapping[str, Any]) -> Component:
+    """Make the entry of this name again from the arguments `given`, checked against the other entries of its table."""
+    table = getattr(model, kind.table)
+    setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
+    made = table[name] = make_component(model, kind, name, given)
+    setattr(model, kind.table, table)
+    return made
+
+
+def _given(entry: Component) -> dict[str, Any]:
+    """Return the arguments an entry was made from; its fields if it belongs to a rigid twin and has no arguments."""
+    if entry.given:
+        return dict(entry.given)
+    fields = entry.fields().items()
+    words = {name: own.value_type.describe for name, own in fields if own.value_type.word == "choice"}
+    return {name: words.get(name, lambda x: x)(getattr(entry, name)) for name, _ in fields}
+
+
+def _body(body: Body, changed: Mapping[str, Any]) -> Body:
+    """Return a body with another velocity, angular velocity or shape; ModelError if its centre of mass would move."""
+    velocities = (changed.get(what, getattr(body, what)) for what in OF_BODIES[:2])
+    shape = changed.get(OF_BODIES[2], body.properties)
+    made = make_body(body.name, shape, body.position, body.orientation, *velocities)
+    if made.properties.center.tobytes() != body.properties.center.tobytes():
+        raise ModelError(
+            f"{body}: its new shape has its centre at {made.properties.center}, not at {body.properties.center}; joints would be "
+            "elsewhere on it: build another model"
+        )
+    return dataclasses.replace(made, replaced_rod=body.replaced_rod)

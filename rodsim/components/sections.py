@@ -1,0 +1,646 @@
+"""Define cross-sections: stiffness, viscosity, mass and rotary inertia per length, in section axes (d1 along the rod)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discretization.space.laws import BENDING, LAWS
+from rigid.checks import array, number, numbers, shown, vector
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.components.materials import Material
+from rodsim.components.section_energies import STIFFNESSES, energy_law
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Call(NamedTuple):
+    """One call in the history of a section: a method of `Section` and its arguments."""
+
+    method: str
+    unnamed: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Describe the cross-section of a rod: (N, M) = C (Gamma, K) + D d(Gamma, K)/dt, and its inertia.
+
+    Use `circular`, `tube`, `rectangle` or `from_stiffness` to make one. The methods `with_...` return a changed section.
+    Axes: d1 along the rod, d2 and d3 across it.
+
+    Parameters
+    ----------
+    stiffness : array_like, shape (6, 6)
+        C; units N, N m and N m^2.
+    mass_per_length : float
+        kg/m.
+    inertia_per_length : array_like, shape (3,)
+        Rotary inertia about d1, d2, d3, kg m.
+    damping : array_like, shape (6, 6), optional
+        D; units N s, N m s and N m^2 s. By default zero.
+    radius : float, default 0.0
+        Radius for drawing and contact, m.
+    sides : tuple of float, default (0.0, 0.0)
+        Width along d2 and height along d3 of a rectangle, for drawing, m.
+    law : int, default -1
+        Number of a law that is added to the linear one, set by `with_law`; -1: none.
+    law_parameters : tuple of float, default ()
+        Parameters of the law, set by `with_law` and `with_energy`.
+    law_expression : str, default ""
+        Stored energy W per length as a function of all strains, set by `with_energy`.
+    branch : array_like, shape (6, 6), optional
+        Stiffness of the viscoelastic branch, set by `with_relaxation`; units N, N m and N m^2. By default zero.
+    relaxation : float, default 0.0
+        Relaxation time of the branch, s.
+    center : tuple of float, default (0.0, 0.0)
+        Centre of mass from the curve of the rod along d2 and d3, m, set by `with_centers`.
+    product_of_inertia : float, default 0.0
+        Product of inertia J23 about the centre of mass, kg m.
+    modulus : float, default 0.0
+        Young's modulus of the material, Pa; 0: not known.
+
+    Raises
+    ------
+    ModelError
+        If `stiffness` is not symmetric and positive definite, `damping` is not symmetric and positive semidefinite, or the
+        inertia is not possible for a section.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Section
+    >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+    >>> Section.circular(0.01, steel).mass_per_length
+    2.45...
+    >>> Section.tube(0.02, 0.018, steel).with_law("stiffening", strain=0.1).law_parameters
+    (0.1,)
+    """
+
+    stiffness: Floats
+    mass_per_length: float
+    inertia_per_length: Floats
+    damping: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    radius: float = 0.0
+    sides: tuple[float, float] = (0.0, 0.0)
+    law: int = -1  # number in `discretization.space.laws.LAWS`, see `with_law`
+    law_parameters: tuple[float, ...] = ()
+    law_expression: str = ""  # W as a function of all strains, see `with_energy`
+    branch: Floats = field(default_factory=lambda: np.zeros((6, 6)))  # see `with_relaxation`
+    relaxation: float = 0.0  # relaxation time, s
+    center: tuple[float, float] = (0.0, 0.0)  # centre of mass from the curve, m, see `with_centers`
+    product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
+    modulus: float = 0.0  # Young's modulus of the material, Pa; 0: not known
+    # calls that made the section, in order; empty after `dataclasses.replace` and `Section(...)`
+    given: ClassVar[tuple[Call, ...]] = ()
+    # left out of the keys of studies, since the fields determine the section
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)
+
+    def __post_init__(self) -> None:
+        for what in ("stiffness", "damping"):
+            matrix = array("Section", what, getattr(self, what), (6, 6))
+            lowest = lowest_eigenvalue("Section", what, matrix)
+            if what == "stiffness" and lowest <= 0.0:
+                raise ModelError(
+                    f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite"
+                )
+            if what == "damping" and lowest < -1e-12 * np.abs(matrix).max():
+                raise ModelError(
+                    f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
+                )
+            object.__setattr__(self, what, matrix)
+        mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
+        number("Section", "mass_per_length", mass, positive=mass > 0.0)
+        inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        if mass == 0.0 and np.any(inertia):
+            raise ModelError(
+                f"Section: mass_per_length = 0, but inertia_per_length = {inertia.tolist()}; give mass, or 0 for both"
+            )
+        for k, moment in enumerate(inertia):
+            number("Section", f"inertia_per_length[{k}]", moment, positive=mass > 0.0)
+        J23 = number("Section", "product_of_inertia", self.product_of_inertia)
+        if inertia[1] * inertia[2] <= J23**2 and (mass > 0.0 or J23 != 0.0):
+            raise ModelError(
+                f"Section: product_of_inertia = {J23:.6g} is too large for the moments {inertia[1]:.6g} and {inertia[2]:.6g}; "
+                "its square is below their product"
+            )
+        object.__setattr__(self, "product_of_inertia", J23)
+        object.__setattr__(self, "mass_per_length", mass)
+        object.__setattr__(self, "inertia_per_length", inertia)
+        object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
+
+    def __repr__(self) -> str:
+        from rodsim.components.html_views import section_words
+
+        EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
+        bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
+        return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
+
+    def _repr_html_(self) -> str:
+        """Return tables for notebooks: stiffness, mass and other data."""
+        from rodsim.components.html_views import section_html
+
+        return section_html(self)
+
+    def with_law(self, word: str, **parameters: float) -> Section:
+        """Return this section with a law that is added to its linear one.
+
+        Parameters
+        ----------
+        word : {"stiffening", "thinning", "softening"}
+            "stiffening", with `strain`: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, for a
+            section of constant volume. "softening", with `moment` (N m): bending moments approach `moment`.
+        **parameters : float
+            `strain` (1) or `moment` (N m), as the law requires.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the law is not known, a parameter is missing or superfluous, or the law is one of bending and bending is coupled
+            with other strains.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_law("softening", moment=50.0).law_parameters
+        (50.0,)
+        """
+        words = {law.word: k for k, law in enumerate(LAWS)}
+        if word not in words:
+            raise ModelError(f"Section: law = {shown(word)} is not known; choose one of {', '.join(words)}")
+        law = LAWS[words[word]]
+        if set(parameters) != set(law.parameters):
+            wanted = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
+            raise ModelError(f"Section: law '{word}' takes {wanted}; give these")
+        given = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
+        if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
+            raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
+        made = replace(self, law=words[word], law_parameters=tuple(given.values()), law_expression="")
+        return made._after(self, Call("with_law", (word,), given))
+
+    def with_energy(self, W: str | sympy.Expr, /, **parameters: float) -> Section:
+        """Return this section with the stored energy W per length, J/m, in place of its linear one.
+
+        Parameters
+        ----------
+        W : str or sympy expression
+            Function of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains minus the stress-free ones, in the notation of Python.
+            Other names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this section. Functions: sqrt, exp,
+            log, sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex; its second derivatives
+            there become the stiffness of the section. The damping is unchanged.
+        **parameters : float
+            Values of the other names in W.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the text cannot be read, a parameter is missing or unknown, or W is not convex and without stress at rest.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> energy = "EA/2*Gamma1**2 + GA2/2*Gamma2**2 + GA3/2*Gamma3**2 + GJ/2*K1**2 + EI2/2*K2**2 + EI3/2*K3**2 + q*Gamma1**4"
+        >>> Section.circular(0.01, steel).with_energy(energy, q=1e6).mass_per_length
+        2.45...
+        """
+        text, values, stiffness = energy_law(self.stiffness, W, parameters)
+        made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
+        return made._after(self, Call("with_energy", (text,), parameters))
+
+    def with_relaxation(
+        self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
+    ) -> Section:
+        """Return this section with a spring and a dashpot in series, parallel to its stiffness: the standard linear solid.
+
+        A rod starts as if it had been strained at that moment. Requires an integrator that evaluates forces at the ends of a
+        step or at one point in it, such as "em".
+
+        Parameters
+        ----------
+        time : float
+            Relaxation time of the branch at fixed strain, s.
+        fraction : float, optional
+            Ratio of the stiffness of the branch to that of the section. Give either `fraction` or `stiffness`.
+        stiffness : array_like, shape (6, 6), optional
+            Stiffness of the branch; units N, N m and N m^2.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `time` is not positive, or the stiffness of the branch is not symmetric, is negative in some strain, or is zero.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_relaxation(0.1, fraction=0.5).relaxation
+        0.1
+        """
+        owner = "Section.with_relaxation"
+        tau = number(owner, "time", time, positive=True)
+        if (fraction is None) == (stiffness is None):
+            raise ModelError(f"{owner}: give either fraction or stiffness")
+        if fraction is not None:
+            branch = number(owner, "fraction", fraction, positive=True) * self.stiffness
+        else:
+            branch = array(owner, "stiffness", stiffness, (6, 6))
+            size = np.abs(branch).max()
+            lowest = lowest_eigenvalue(owner, "stiffness", branch)
+            if size == 0.0 or lowest < -1e-12 * size:
+                raise ModelError(
+                    f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
+                )
+        made = replace(self, branch=branch, relaxation=tau)
+        return made._after(self, Call("with_relaxation", (time, fraction, stiffness), {}))
+
+    @property
+    def rotary_inertia(self) -> Floats:
+        """Rotary inertia per length about the centre of mass, (3, 3), kg m."""
+        J = np.diag(self.inertia_per_length)
+        J[1, 2] = J[2, 1] = self.product_of_inertia
+        return J
+
+    def with_centers(
+        self,
+        mass: ArrayLike = (0.0, 0.0),
+        stiffness: ArrayLike = (0.0, 0.0),
+        product_of_inertia: float | None = None,
+    ) -> Section:
+        """Return this section with its centre of mass and its centre of stiffness and damping off the curve of the rod.
+
+        The positions `r` of results are then those of the line of centres of mass. The strains of two lines at the distance c in
+        the section are related by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+
+        Parameters
+        ----------
+        mass, stiffness : array_like, shape (2,), default (0, 0)
+            Coordinates (x2, x3) from the curve along d2 and d3, m.
+        product_of_inertia : float, optional
+            Product of inertia J23 about the centre of mass, kg m. Default: that of this section.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the section already has a law or a centre of mass off the curve.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.rectangle(0.02, 0.01, steel).with_centers(mass=(0.002, 0.0)).center
+        (0.002, 0.0)
+        """
+        if self.law >= 0 or self.law_expression:
+            raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
+        if self.center != (0.0, 0.0):
+            raise ModelError("Section: has centres already; give both at once")
+        at, of = vector("Section", "mass", mass, 2), vector("Section", "stiffness", stiffness, 2)
+        _, x2, x3 = c = np.append(0.0, of - at)
+        A = np.eye(6)
+        A[:3, 3:] = -np.array([[0.0, -x3, x2], [x3, 0.0, -c[0]], [-x2, c[0], 0.0]])  # K x c
+        J23 = self.product_of_inertia if product_of_inertia is None else product_of_inertia
+        made = replace(
+            self,
+            stiffness=A.T @ self.stiffness @ A,
+            damping=A.T @ self.damping @ A,
+            branch=A.T @ self.branch @ A,
+            center=(float(at[0]), float(at[1])),
+            product_of_inertia=J23,
+        )
+        return made._after(self, Call("with_centers", (mass, stiffness, product_of_inertia), {}))
+
+    @property
+    def numbers(self) -> dict[str, float | Floats]:
+        """Numbers from which the section was made, by their paths in scenes.
+
+        Returns
+        -------
+        dict of str to float or array
+            For example "radius" (m) and "material.E" (Pa) for a circular section, "EI" (N m^2) for one from stiffnesses. Empty
+            if the section was made by `Section(...)` or `dataclasses.replace`.
+        """
+        found: dict[str, Any] = {}
+        for name, value in self.given[0].named.items() if self.given else ():
+            if isinstance(value, Material):
+                of_material = {own.name: getattr(value, own.name) for own in fields(value)}
+                found |= {f"{name}.{own}": x for own, x in of_material.items() if x is not None}
+            elif value is not None:
+                found[name] = value
+        return found
+
+    def with_numbers(self, changes: Mapping[str, ArrayLike]) -> Section:
+        """Return the section with other numbers; laws, relaxation and centres are applied again as before.
+
+        Parameters
+        ----------
+        changes : mapping of str to float or array
+            Path -> value, such as {"radius": 0.02, "material.E": 7e10}; paths are the keys of `numbers`.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `numbers` does not have a path, or a value is not allowed.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_numbers({"radius": 0.02}).radius
+        0.02
+        """
+        known = self.numbers
+        for path in changes:
+            if path not in known:
+                have = ", ".join(known) or "none, since it was made of its matrices"
+                raise ModelError(
+                    f"Section: it has no number {shown(path)}; its numbers are {have}", choices=list(known)
+                )
+        if not changes:
+            return self
+        first, *others = self.given
+        made: Section = getattr(Section, first.method)(
+            **{name: _changed(name, value, changes) for name, value in first.named.items()}
+        )
+        for call in others:
+            made = getattr(made, call.method)(*call.unnamed, **call.named)
+        return made
+
+    def _made_by(self, method: str, **arguments: Any) -> Section:
+        """Record the class method that made this section and its arguments; return the section."""
+        object.__setattr__(self, "given", (Call(method, (), arguments),))
+        return self
+
+    def _after(self, before: Section, call: Call) -> Section:
+        """Record that this section was made from the section `before` by the method call `call`; return the section."""
+        if before.given:
+            object.__setattr__(self, "given", (*before.given, call))
+        return self
+
+    @classmethod
+    def _solid(
+        cls,
+        area: float,
+        I2: float,
+        I3: float,
+        torsion: float,
+        material: Material,
+        radius: float,
+        sides: tuple[float, float] = (0.0, 0.0),
+    ) -> Section:
+        """Make a section from area (m^2), second moments about d2 and d3 (m^4) and the torsion constant (m^4)."""
+        if not isinstance(material, Material):
+            raise ModelError(
+                f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
+            )
+        G = material.shear_modulus
+        shear = material.shear_factor * G * area
+        stiffness = np.diag([material.E * area, shear, shear, G * torsion, material.E * I2, material.E * I3])
+        inertia = material.density * np.array([I2 + I3, I2, I3])
+        damping = material.damping_time * stiffness
+        return cls(stiffness, material.density * area, inertia, damping, radius, sides, modulus=material.E)
+
+    @classmethod
+    def circular(cls, radius: float, material: Material) -> Section:
+        """Return the section of a full circle.
+
+        Parameters
+        ----------
+        radius : float
+            Radius, m; positive.
+        material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `radius` is not positive or `material` is no Material.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).radius
+        0.01
+        """
+        r = number("Section.circular", "radius", radius, positive=True)
+        I = np.pi * r**4 / 4
+        made = cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
+        return made._made_by("circular", radius=radius, material=material)
+
+    @classmethod
+    def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
+        """Return the section of a circular tube.
+
+        Parameters
+        ----------
+        outer_radius, inner_radius : float
+            Radii, m; the inner one may be 0.
+        material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `inner_radius` is negative or not smaller than `outer_radius`, or `material` is no Material.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.tube(0.02, 0.018, steel).radius
+        0.02
+        """
+        R = number("Section.tube", "outer_radius", outer_radius, positive=True)
+        r = number("Section.tube", "inner_radius", inner_radius, at_least=0.0)
+        if r >= R:
+            raise ModelError(f"Section.tube: inner_radius = {r} is not smaller than outer_radius = {R}")
+        I = np.pi * (R**4 - r**4) / 4
+        made = cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
+        return made._made_by("tube", outer_radius=outer_radius, inner_radius=inner_radius, material=material)
+
+    @classmethod
+    def rectangle(cls, width: float, height: float, material: Material) -> Section:
+        """Return the section of a rectangle; its torsion constant is computed from Saint-Venant's series.
+
+        Parameters
+        ----------
+        width : float
+            Side along d2, m; positive.
+        height : float
+            Side along d3, m; positive.
+        material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If a side is not positive or `material` is no Material.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.rectangle(0.02, 0.01, steel).sides
+        (0.02, 0.01)
+        """
+        w = number("Section.rectangle", "width", width, positive=True)
+        h = number("Section.rectangle", "height", height, positive=True)
+        a, b = max(w, h), min(w, h)
+        n = np.arange(1, 40, 2)
+        torsion = (
+            a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
+        )
+        radius = float(np.sqrt(w * h / np.pi))  # circle of equal area, if no rectangle can be drawn
+        made = cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
+        return made._made_by("rectangle", width=width, height=height, material=material)
+
+    @classmethod
+    def from_stiffness(
+        cls,
+        *,
+        EA: float | None = None,
+        GA: float | Sequence[float] | None = None,
+        GJ: float | None = None,
+        EI: float | Sequence[float] | None = None,
+        C: ArrayLike | None = None,
+        mass_per_length: float,
+        inertia_per_length: float | Sequence[float],
+        damping_time: float = 0.0,
+        D: ArrayLike | None = None,
+        radius: float = 0.0,
+    ) -> Section:
+        """Return a section from its stiffnesses or stiffness matrix, and its inertia.
+
+        Parameters
+        ----------
+        EA : float, optional
+            Stretching stiffness, N. Give either EA, GA, GJ and EI, or C.
+        GA : float or pair of float, optional
+            Shear stiffness, one number or (GA2, GA3), N.
+        GJ : float, optional
+            Torsional stiffness, N m^2.
+        EI : float or pair of float, optional
+            Bending stiffness, one number or (EI2, EI3), N m^2.
+        C : array_like, shape (6, 6), optional
+            Stiffness matrix, in place of these four; units N, N m and N m^2.
+        mass_per_length : float
+            Mass per length, kg/m.
+        inertia_per_length : float or array_like, shape (3,)
+            Rotary inertia about d1, d2, d3, or one number for all, kg m. Give 0 for mass and inertia of a rod without mass, in
+            equilibria and modes.
+        damping_time : float, default 0.0
+            Ratio of viscosity to stiffness, D = damping_time C, s.
+        D : array_like, shape (6, 6), optional
+            Viscosity matrix, in place of `damping_time`; units N s, N m s and N m^2 s.
+        radius : float, default 0.0
+            Radius for drawing and contact, m.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If some of the four are missing, C is given as well, or both `damping_time` and D are given. If C is not symmetric
+            and positive definite, or D is not symmetric and positive semidefinite.
+
+        Examples
+        --------
+        >>> from rodsim import Section
+        >>> numbers = {"EA": 100.0, "GA": 50.0, "GJ": 1.0, "EI": (2.0, 3.0)}
+        >>> Section.from_stiffness(**numbers, mass_per_length=1.0, inertia_per_length=0.1)
+        <Section: ... EA 100 N, GJ 1, EI (2, 3) N m^2>
+        """
+        scalars = (EA, GA, GJ, EI)
+        owner = "Section.from_stiffness"
+        given = sum(value is not None for value in scalars)
+        if given != (4 if C is None else 0):
+            raise ModelError(
+                f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
+            )
+        if C is None:
+            values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
+            given_in_order = zip(STIFFNESSES, values, strict=True)
+            C = np.diag([number(owner, name, value, positive=True) for name, value in given_in_order])
+        stiffness = array(owner, "C", C, (6, 6))
+        time = number(owner, "damping_time", damping_time, at_least=0.0)
+        if D is not None and time != 0.0:
+            raise ModelError(f"{owner}: give either damping_time or D, not both")
+        damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
+        inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
+        made = cls(stiffness, mass_per_length, inertia, damping, radius)
+        return made._made_by(
+            "from_stiffness",
+            **dict(zip(("EA", "GA", "GJ", "EI"), scalars, strict=True)),
+            C=stiffness if EA is None else None,
+            mass_per_length=mass_per_length,
+            inertia_per_length=inertia_per_length,
+            damping_time=damping_time,
+            D=None if D is None else damping,
+            radius=radius,
+        )
+
+
+def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:
+    """Return the lowest eigenvalue of a matrix (n, n); ModelError if the matrix is not symmetric."""
+    if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):  # diagonal, as mostly
+        return float(matrix.diagonal().min())
+    if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+        raise ModelError(f"{owner}: {what} is not symmetric")
+    return float(np.linalg.eigvalsh(matrix)[0])
+
+
+def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
+    """Return the argument `name` of a section with the changed numbers; `changes`: path -> value."""
+    if not isinstance(value, Material):
+        return changes.get(name, value)
+    own = {path.partition(".")[2]: x for path, x in changes.items() if path.startswith(f"{name}.")}
+    return replace(value, **own) if own else value
+
+
+def _each(owner: str, what: str, value: object, n: int) -> Floats:
+    """Return n numbers (n,), from one number for all directions or from n numbers."""
+    found = numbers(value)
+    if found is not None and found.ndim == 0:
+        return np.full(n, number(owner, what, value))
+    return vector(owner, what, value, n)  # type: ignore[arg-type]

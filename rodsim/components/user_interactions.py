@@ -1,0 +1,314 @@
+"""Entries for user-defined interactions between anchors: a kind registered by a script, or an energy of measures as text."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from discretization.interaction_table import Interaction
+from rigid import checks, quaternions
+from rigid.checks import shown
+from rigid.errors import ModelError
+from rigid.interactions.kinds import Kind
+from rigid.interactions.measures import WIDTHS
+from rigid.system import Floats
+from rodsim.components.base import (
+    NEGLIGIBLE,
+    CheckContext,
+    InteractionComponent,
+    ParameterType,
+    Poses,
+    anchor,
+    angle_directions,
+    component,
+    parameter,
+)
+from rodsim.components.model_parts import Anchor, Ground, Rod
+from rodsim.components.part_lookup import find_part_or_point
+from rodsim.components.section_energies import text_of
+from rodsim.interactions import kernel_calls
+from rodsim.interactions.kind_checks import complex_poses
+from rodsim.interactions.measures import Measure
+from rodsim.interactions.registration import UserKind, find_user_kind, register_kind
+from rodsim.interactions.text_energies import (
+    EnergyExpression,
+    MeasureTerm,
+    acts_on_axes,
+    energy_kind,
+    energy_parameters,
+    parse_energy,
+)
+
+
+def _point(asked: CheckContext, thing: Any) -> Anchor:
+    """Return `thing` as an anchor of the model; the ground stands for its origin."""
+    return anchor(asked, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
+
+
+def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
+    """Raise ModelError if two anchors are on the same body or at the same cross-section of a rod."""
+    places = [(x.part.name, x.s if isinstance(x.part, Rod) else 0.0) for x in anchors]
+    for place in places:
+        if places.count(place) > 1:
+            raise ModelError(f"{owner}: has two anchors on {place[0]}; give points of different parts")
+
+
+def _text(asked: CheckContext, what: str, value: Any) -> str:
+    """Return an energy as text; a sympy expression is converted."""
+    return value if isinstance(value, str) else text_of(value, asked.owner)
+
+
+def _measures(asked: CheckContext, what: str, value: Any) -> dict[str, Measure]:
+    """Check a mapping of names to measures."""
+    if not isinstance(value, Mapping) or not all(isinstance(m, Measure) for m in value.values()):
+        raise ModelError(
+            f'{asked.owner}: measures = {shown(value)}; give {{"d": measures.distance(a, b)}}, of rodsim.measures'
+        )
+    return {str(name): m for name, m in value.items()}
+
+
+def _parameters(asked: CheckContext, what: str, value: Any) -> dict[str, float]:
+    """Check that all parameters are numbers."""
+    return {key: checks.number(asked.owner, key, x) for key, x in value.items()}
+
+
+def _copies(asked: CheckContext, what: str, value: Any) -> dict[str, Any]:
+    """Return the numbers with arrays copied."""
+    return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
+
+
+def _points_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names by points of the model."""
+    return [find_part_or_point(owner, model, x) if isinstance(x, str) else x for x in value]
+
+
+def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names of points in measures by points of the model."""
+    if not isinstance(value, Mapping):
+        return value
+    found = {}
+    for word, m in value.items():
+        ends = {end: getattr(m, end) for end in ("a", "b") if isinstance(getattr(m, end, None), str)}
+        named = {
+            end: find_part_or_point(f"{owner}, measure '{word}'", model, text) for end, text in ends.items()
+        }
+        found[word] = replace(m, **named) if named else m
+    return found
+
+
+TEXT, PARAMETERS = ParameterType("text", _text), ParameterType("parameters", _parameters)
+MEASURES = ParameterType("measures", _measures, by_name=_measures_by_name)
+KIND = ParameterType("kind", lambda asked, what, value: find_user_kind(asked.owner, value))
+ANCHORS = ParameterType(
+    "anchors", lambda asked, what, value: tuple(_point(asked, x) for x in value), by_name=_points_by_name
+)
+NUMBERS = ParameterType("numbers", _copies)
+
+
+@component
+class AnchoredInteraction(InteractionComponent):
+    """Base class of entries between any number of anchors."""
+
+    anchors: tuple[Anchor, ...]
+
+    @property
+    def references(self) -> Iterator[Any]:
+        yield from self.anchors
+
+    @abstractmethod
+    def anchor_pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of anchor numbers between which the entry acts."""
+
+    @abstractmethod
+    def levers(self, X: Floats) -> list[Floats | None]:
+        """Return for each frame the point (3,), m, on which the entry acts, in frame axes; None: it acts on the axes instead."""
+
+
+@component
+class UserInteraction(AnchoredInteraction):
+    """An interaction of a kind registered by a script, see `Model.add_interaction`."""
+
+    word, plural = "interaction", "interactions of your own"
+    own: UserKind = parameter(KIND, "a kind, or its name")
+    anchors: tuple[Anchor, ...] = parameter(ANCHORS, "as many as it has frames")
+    numbers: Mapping[str, Any] = parameter(NUMBERS, "those of its kind, by name [any]")
+    axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        own, anchors = values["own"], values["anchors"]
+        if len(anchors) != own.kind.arity:
+            raise ModelError(
+                f"{asked.owner}: '{own.name}' is of {own.kind.arity} anchors; {len(anchors)} are given"
+            )
+        _check_apart(asked.owner, anchors)
+        own.packed(asked.owner, values["numbers"])
+        values["axes"] = (quaternions.IDENTITY,) * len(anchors)
+
+    def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        each = zip(self.anchors, changed["anchors"], self.axes, strict=True)
+        axes = tuple(axes if there is here else section(here) for here, there, axes in each)
+        return replace(self, **changed, axes=axes)
+
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
+        owner = f"interaction '{self.name}'"
+        places = [poses.place(anchor) for anchor in self.anchors]
+        frames = [place.frame for place in places]
+        if len(set(frames)) < len(frames):
+            raise ModelError(f"{owner}: has two anchors at one node or body; give each its own")
+        anchors = [
+            np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
+            for place, axes in zip(places, self.axes, strict=True)
+        ]
+        X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
+        kind = register_kind(self.own)
+        loses = self.own.dissipates and not kind.state_equations
+        size = NEGLIGIBLE if loses else _size(owner, kind, poses, frames, X)
+        return [Interaction(kind, frames, X, size)]
+
+    def anchor_pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.anchors)), 2))
+
+    def levers(self, X: Floats) -> list[Floats | None]:
+        levers = X[: 12 * len(self.anchors)].reshape(-1, 12)[:, :3]
+        return [None if turns else x for x, turns in zip(levers, self.own.uses_axes, strict=True)]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": self.own.name,
+            "anchors": [str(anchor) for anchor in self.anchors],
+            "numbers": {name: np.asarray(value, float).tolist() for name, value in self.numbers.items()},
+            "code": self.own.digest,
+        }
+
+
+@dataclass(frozen=True)
+class BoundMeasure(MeasureTerm):
+    """One measure of an `EnergyInteraction`, with its two anchors given by their numbers `a` and `b`."""
+
+    directions: tuple[Floats, ...]
+    length: float | None
+
+    def numbers(self, poses: Poses, anchors: tuple[Anchor, ...]) -> Floats:
+        """Return the parameters of the measure in the order of `rigid.interactions.measures`."""
+        a, b = poses.place(anchors[self.a]), poses.place(anchors[self.b])
+        if self.word == "angle":
+            return np.concatenate([*angle_directions(poses, a.frame, b.frame, self.directions[0]), [0.0]])
+        local = [poses.local(f, u) for f, u in zip((a.frame, b.frame), self.directions, strict=False)]
+        if self.word == "cosine":
+            return np.concatenate(local)
+        length = float(np.linalg.norm(b.world - a.world)) if self.length is None else self.length
+        if self.word == "strain" and length == 0.0:
+            raise ModelError(f"measure '{self.name}': its points coincide at t = 0; give length=")
+        return np.concatenate([a.X, b.X, *local, [length] if self.word == "strain" else []])
+
+
+@component
+class EnergyInteraction(AnchoredInteraction):
+    """An energy as a text of up to six named measures and of parameters."""
+
+    key, word, list_description = "energies", "energy", "energies as texts of named measures"
+    plural = "energies of measures"
+    energy: str = parameter(TEXT, "function of the measures and parameters, such as k*(d - 1)**2/2 [J]")
+    measures: Mapping[str, Measure] = parameter(MEASURES, "what it is a function of, by name")
+    parameters: Mapping[str, float] = parameter(PARAMETERS, "numbers of all other names in it [any]", None)
+    anchors: tuple[Anchor, ...] = ()
+    bound_measures: tuple[BoundMeasure, ...] = ()
+
+    @classmethod
+    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+        anchors: list[Anchor] = []
+        bound_measures = []
+        values["parameters"] = values["parameters"] or {}
+        for word, m in values["measures"].items():
+            ends = []
+            for thing in (asked.model.ground if m.a is None else m.a, m.b):
+                found = _point(asked, thing)
+                same = [k for k, x in enumerate(anchors) if x is found]
+                anchors += [] if same else [found]
+                ends.append(same[0] if same else len(anchors) - 1)
+            _check_apart(f"{asked.owner}, measure '{word}'", (anchors[ends[0]], anchors[ends[1]]))
+            bound_measures.append(BoundMeasure(word, m.word, ends[0], ends[1], m.directions, m.length))
+        own = parse_energy(
+            asked.owner, values["energy"], tuple(MeasureTerm(m.name, m.word, 0, 1) for m in bound_measures)
+        )
+        for given in values["parameters"]:
+            if given not in own.parameters:
+                raise ModelError(f"{asked.owner}: does not contain the parameter '{given}'; leave it out")
+        for wanted in own.parameters:
+            if wanted not in values["parameters"]:
+                raise ModelError(
+                    f"{asked.owner}: contains '{wanted}', which is no measure and no parameter; give {wanted}="
+                )
+        values |= {"energy": own.text, "anchors": tuple(anchors), "bound_measures": tuple(bound_measures)}
+
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
+        owner = f"energy '{self.name}'"
+        own, frames = self._written(owner, [poses.place(anchor).frame for anchor in self.anchors])
+        X = energy_parameters(
+            own, [m.numbers(poses, self.anchors) for m in self.bound_measures], dict(self.parameters)
+        )
+        kind = energy_kind(own)
+        return [Interaction(kind, frames, X, _size(owner, kind, poses, frames, X))]
+
+    def _written(self, owner: str, of_anchors: list[int]) -> tuple[EnergyExpression, list[int]]:
+        """Return the energy with its measures numbered by frames of the interaction, and these frames."""
+        frames = list(dict.fromkeys(of_anchors))
+        at = [frames.index(f) for f in of_anchors]
+        measures = tuple(MeasureTerm(m.name, m.word, at[m.a], at[m.b]) for m in self.bound_measures)
+        for m in measures:
+            if m.a == m.b:
+                raise ModelError(
+                    f"{owner}: measure '{m.name}' is between two points of one node or body; give two apart"
+                )
+        return parse_energy(owner, self.energy, measures), frames
+
+    def anchor_pairs(self) -> list[tuple[int, int]]:
+        return [(m.a, m.b) for m in self.bound_measures]
+
+    def levers(self, X: Floats) -> list[Floats | None]:
+        found: dict[Any, list[Floats | None]] = {}
+        at = 0
+        for m in self.bound_measures:
+            for k, (number, turns) in enumerate(acts_on_axes(m).items()):
+                anchor = self.anchors[number]
+                lever = None if turns else X[at + 3 * k : at + 3 * k + 3]
+                found.setdefault((anchor.part.name, anchor.s), []).append(lever)
+            at += WIDTHS[m.word]
+        return [next((x for x in each if x is None or np.any(x)), each[0]) for each in found.values()]
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": "energy",
+            "energy": self.energy,
+            "measures": {
+                m.name: f"{m.word} from {self.anchors[m.a]} to {self.anchors[m.b]}"
+                for m in self.bound_measures
+            },
+            "parameters": dict(self.parameters),
+        }
+
+
+def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
+    """Return the force (N) and moment (N m) that set the round-off level of the interaction.
+
+    Both add the forces at t = 0 and their change over the distance of the frames, as the stiffness gives it.
+    """
+    r = poses.r[frames] - poses.r[frames[0]]
+    y = complex_poses(r, poses.quat[frames])
+    at_start = [kernel_calls.value(kind, y, X), kernel_calls.to_wrenches(kernel_calls.dual(kind, y, y, X), y)]
+    if not all(np.all(np.isfinite(x)) for x in at_start):
+        raise ModelError(
+            f"{owner}: its energy or its forces are not finite at t = 0; place its anchors elsewhere"
+        )
+    reach = 1.0 + float(np.abs(r).max())
+    forces = np.abs(at_start[1]).reshape(-1, 6)
+    K = np.nan_to_num(np.abs(kernel_calls.stiffness(kind, y, X))).reshape(-1, 6, len(frames), 6)
+    push = forces[:, :3].max() + K[:, :3, :, :3].max() * reach + K[:, 3:, :, :3].max()
+    turn = forces[:, 3:].max() + K[:, :3, :, 3:].max() * reach + K[:, 3:, :, 3:].max()
+    return float(push), float(turn)

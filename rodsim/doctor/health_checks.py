@@ -1,0 +1,171 @@
+"""Checks of `rodsim doctor`, a finding for each, in the order of the report."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+
+from rodsim.doctor import installed_packages
+from rodsim.doctor.findings import ABSENT, BROKEN, OK, Finding
+from rodsim.doctor.probe_processes import ask
+
+REINSTALL = "pip install --force-reinstall"
+INSTALL = "install the program with its packages, in its folder: pip install ."
+COMPILING = 600.0  # time limit of the small run, which may compile, s
+
+
+def examine(quick: bool) -> Iterator[Finding]:
+    """Yield the findings one by one; `quick`: True to omit checks that take longer than a few seconds."""
+    yield from _checked("program", lambda: [installed_packages.program()])
+    yield from _checked("packages", installed_packages.packages)
+    yield from _checked("processor", lambda: [_processor()])
+    checks: list[Callable[[], Finding]] = [_libraries, _cache]
+    if not quick:
+        checks += [_run, _opengl, _window, _ffmpeg]
+    for check in checks:
+        yield from _checked(check.__name__.strip("_"), lambda check=check: [check()])  # type: ignore[misc]
+
+
+def _checked(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
+    """Return the findings of a check; if the check itself fails, a finding that reports this."""
+    try:
+        return look()
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+        return [Finding(name, BROKEN, f"the check itself failed: {at}", "please report this")]
+
+
+def _processor() -> Finding:
+    """Return the finding on cores, memory and environment variables that affect runs."""
+    cores = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
+    data: dict[str, object] = {"cores": cores, "usable": usable}
+    words = f"{usable} of {cores} cores usable; a run takes one"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        data["memory_bytes"] = memory
+        words += f", {memory / 2**30:.1f} GiB of memory"
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_DISABLE_JIT")
+    told = {name: os.environ[name] for name in names if name in os.environ}
+    words += "".join(f", {name}={value}" for name, value in told.items())
+    if told.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return Finding(
+            "processor",
+            BROKEN,
+            words,
+            "unset NUMBA_DISABLE_JIT: nothing is compiled, runs take 1000 times longer",
+        )
+    return Finding("processor", OK, words, data=data)
+
+
+def _libraries() -> Finding:
+    """Return the finding on whether all required packages can be imported."""
+    needed = installed_packages.needed()
+    if not needed:
+        return Finding("libraries", ABSENT, "not tried: which are needed is not known", INSTALL)
+    found = ask("libraries", *needed, limit=120.0)
+    if "error" in found:
+        return Finding("libraries", BROKEN, f"to import them {found['error']}", f"{REINSTALL} rodsim")
+    faults: dict[str, str] = found["faults"]
+    if faults:
+        words = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())
+        return Finding("libraries", BROKEN, words, f"{REINSTALL} {' '.join(faults)}", {"faults": faults})
+    return Finding("libraries", OK, "all can be imported")
+
+
+def _cache() -> Finding:
+    """Return the finding on the cache of compiled kernels."""
+    found = ask("cache")
+    if "error" in found:
+        return Finding("cache", BROKEN, found["error"], _remedy_for(found["error"]))
+    size = f"{found['kernels']} kernels, {found['bytes'] / 2**20:.0f} MiB"
+    if found["fault"]:
+        words = f"compiled code cannot be kept in {found['folder']}: {found['fault']}; {size}"
+        cure = f"every start compiles again, which takes up to a minute. {found['remedy']}"
+        return Finding("cache", BROKEN, words, cure, found)
+    words = f"{found['folder']}: {size}, "
+    words += "named by NUMBA_CACHE_DIR" if found["given"] else "of this version"
+    words += (
+        "" if found["kernels"] else "; empty: a first run compiles what it needs, `rodsim compile` everything"
+    )
+    cure = ""
+    if found["older"]:
+        words += (
+            f"; of other versions beside it: {len(found['older'])}, {found['older_bytes'] / 2**20:.0f} MiB"
+        )
+        cure = "those may be deleted" + ("" if found["given"] else "; after 30 days without use they are")
+    return Finding("cache", OK, words, cure, found)
+
+
+def _run() -> Finding:
+    """Return the finding on a small run: its times and its energy balance."""
+    found = ask("run", limit=COMPILING)
+    if "error" in found:
+        return Finding("small run", BROKEN, found["error"], _remedy_for(found["error"]))
+    steps, elements = found["steps"], found["elements"]
+    rate = steps * elements / found["again"]
+    first = (
+        f"cold, {found['compiled']} kernels were compiled" if found["compiled"] else "warm, from the cache"
+    )
+    words = f"{steps} steps of a rod of {elements} elements: first {found['first']:.2f} s ({first}), "
+    words += f"again {found['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
+    words += f"energy kept to {found['energy_balance']:.0e}"
+    if not found["energy_balance"] < 1e-10:
+        return Finding(
+            "small run", BROKEN, words, "energy should be kept to round-off; please report this", found
+        )
+    return Finding("small run", OK, words, data=found)
+
+
+def _opengl() -> Finding:
+    """Return the finding on whether VTK draws without a window."""
+    found = ask("opengl")
+    painted = "matplotlib draws pictures and movies, more plainly"
+    if "why" in found:
+        return Finding("OpenGL", ABSENT, painted, found["why"], found)
+    if "error" in found:
+        cure = INSTALL if "ModuleNotFoundError" in found["error"] else _opengl_remedy()
+        return Finding("OpenGL", ABSENT, f"VTK: {found['error']}; {painted}", cure, found)
+    words = f"draws off screen with {found['window']} on {found['renderer'] or 'an unnamed renderer'}"
+    if not found["red"]:
+        return Finding(
+            "OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _opengl_remedy(), found
+        )
+    return Finding("OpenGL", OK, words, data=found)
+
+
+def _remedy_for(error: str) -> str:
+    """Return the remedy for the error of a probe."""
+    if "ModuleNotFoundError" in error:
+        return INSTALL
+    return "see what is broken above; if nothing is, please report this"
+
+
+def _opengl_remedy() -> str:
+    """Return the remedy if OpenGL does not work."""
+    return "on Debian or Ubuntu `apt-get install libegl1 libgl1-mesa-dri`, or start under `xvfb-run`"
+
+
+def _window() -> Finding:
+    """Return the finding on whether there is a screen for windows."""
+    found = ask("window", limit=20.0)
+    if "screen" in found:
+        return Finding("window", OK, f"there is a screen: {found['screen']}", data=found)
+    why = found.get("why") or found["error"]
+    return Finding(
+        "window", ABSENT, f"no screen: {why}", "log in with one (ssh -X), or start under `xvfb-run`", found
+    )
+
+
+def _ffmpeg() -> Finding:
+    """Return the finding on whether ffmpeg can write movies."""
+    found = ask("ffmpeg")
+    if "error" in found or found["fault"] or not found["encoder"]:
+        why = found.get("error") or found["fault"] or f"{found['program']} has no encoder libx264"
+        return Finding(
+            "movies", BROKEN, f"no .mp4: {why}", f"{REINSTALL} imageio-ffmpeg; .gif works without", found
+        )
+    words = f"ffmpeg {found['version']} with {found['encoder']}, {found['program']}"
+    return Finding("movies", OK, words, data=found)

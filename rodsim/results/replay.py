@@ -1,0 +1,216 @@
+"""Rebuild the stepper of a run, with its loads and drives, so that steps can be repeated from any of its outputs.
+
+If the model was built in this process, the functions of its loads and drives exist. Otherwise loads are rebuilt from the
+description, and prescribed motions are read from the states at the ends of the steps.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discretization.contact.table import contacts_of
+from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.internal_variables import part, without_neighbour_list
+from discretization.multipliers import count_multipliers
+from discretization.planar.symmetry_input import Symmetry
+from discretization.solver_selection import select_stepper
+from discretization.system import System
+from discretization.time.adaptive import FIRST
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.em_family import em_integrator
+from discretization.time.step_splitting import steps_before_corner
+from discretization.time.stepper import DriveValues, LoadValues, Stepper
+from rigid.motions import STEP
+from rigid.system import Floats, State
+from rodsim.adaptive_steps import adaptive
+from rodsim.results.audit_recomputation import newton_tolerance
+from rodsim.results.layout import Layout
+from rodsim.results.node_loads import node_loads
+
+if TYPE_CHECKING:
+    from discretization.time.stepper_base import StepperBase
+    from rodsim.results.result import Result
+
+_DRIVES = "drives whose motion a file does not keep, and more than one step from one output to the next"
+
+
+class UnknownRun(Exception):
+    """Something that acted in the run is not known; the message names it."""
+
+
+class Replay:
+    """Repeat steps of a run.
+
+    Raises Unknown if the result does not contain the settings of its run, and ModelError if these settings are not possible.
+    """
+
+    def __init__(self, result: Result) -> None:
+        layout, settings = result.layout, result.description.get("run", {})
+        if layout.system is None or "dt" not in settings or "integrator" not in settings:
+            raise UnknownRun("the file does not say how it was run (of an older version)")
+        self.system, self.h, self.own = (
+            layout.system,
+            float(settings["dt"]),
+            em_integrator(settings["integrator"]),
+        )
+        # layout (blocks of internal variables), number of coordinates and number of constraints of a chart
+        self.shape = layout, 0, 0
+        self.loads = _load_values(layout)
+        self.drives: DriveValues | None = None
+        # drives are read from the state at the end of a step, so that steps are repeated one at a time
+        self._reads_drives = bool(count_drives(self.system)) and layout.functions is None
+        self._end: State | None = None
+        self.drive_perturbation = (
+            0.0  # relative change of the values of drives, to measure the effect of rounding
+        )
+        if layout.functions is not None and layout.functions.drives is not None:
+            self._functions: DriveValues = layout.functions.drives
+            self.drives = self._drives_from_functions
+        elif self._reads_drives:
+            self.drives = self._drives_from_end_state
+        self._selects_solver, self._symmetry = "solver" in settings, None
+        self._has_history = "history" in settings
+        if "plane" in settings:  # the run has found its plane with all loads
+            none = np.zeros((len(self.system.signals), 3))
+            self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
+        self.corners: Floats = np.array(
+            settings.get("corners", ()), float
+        )  # older versions did not split steps at corners
+        self._tolerance, self._massless_parts = (
+            newton_tolerance(result),
+            result.description.get("without_inertia", []),
+        )
+        # older versions took half substeps for clamped parts, too, and did not record it
+        self._takes_half_steps = bool(settings.get("halves", count_multipliers(self.system) > 0))
+        self._is_adaptive = False  # True if the steps were adaptive: h is then the time between outputs
+        self._stepper: StepperBase
+        if self.own is not None:
+            self._is_adaptive = "error" in settings
+            h = FIRST * self.h if self._is_adaptive else self.h
+            make_em = partial(self.stepper, h, self.own.order)
+            touching = len(self.system.contacts.pairs) > 0
+            self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
+            if self._is_adaptive:
+                self._stepper = adaptive(self._stepper, self.system, self.h, settings, self.loads)
+            else:
+                self._stepper.corners = self.corners
+            return
+        # imported only if needed: its kernels take half a second to load
+        from discretization.time.mechanical_stepper import MechanicalStepper
+
+        chart, name = settings.get("chart"), str(settings["integrator"])
+        values = self.loads, self.drives
+
+        def make(system: System) -> MechanicalStepper:
+            begun = without_neighbour_list(system, self.system, result.state(0))
+            return MechanicalStepper(layout.name, system, begun, self.h, name, chart, *values)
+
+        plain = make(self.system._replace(contacts=contacts_of()))
+        self._stepper, self.shape = plain, (layout, plain.mechanical.n, plain.mechanical.m)
+        if len(self.system.contacts.pairs):
+            self._stepper = ContactStepper(self.system, self.h, make)
+        self._stepper.corners = self.corners
+
+    @property
+    def run_stepper(self) -> StepperBase:
+        """Stepper of the run."""
+        return self._stepper
+
+    @property
+    def solver(self) -> str:
+        """Solver of the equations of a step, as text."""
+        return self._stepper.solver
+
+    def stepper(
+        self, h: float, order: int, system: System | None = None, *, earlier: bool | None = None
+    ) -> Stepper:
+        """Return the stepper of a member of the `em` family with the settings of the run.
+
+        `h`: step, s. `system`: system with the contacts of one list; by default that of the run. `earlier`: as in
+        `select_stepper`; by default as in the run.
+        """
+        assert self.own is not None
+        return select_stepper(
+            self.system if system is None else system,
+            h,
+            order,
+            self.loads,
+            tolerance=self._tolerance,
+            drive_values=self.drives,
+            torque_free_frames=self._massless_parts,
+            shortcut=self._selects_solver,
+            earlier=self._has_history if earlier is None else earlier,
+            halves=self._takes_half_steps,
+            symmetry=self._symmetry,
+            **self.own.steps,
+        )
+
+    def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
+        """Return the state after the steps first + 1 ... first + count from `start`.
+
+        `stored`: that state in the result. `halvings`: number of step halvings in the run. Raises Unknown if the values of the
+        drives during these steps are not known.
+        """
+        if self._reads_drives:
+            whole = steps_before_corner(self.corners, self.h, self.h * np.arange(first, first + count)) == 1
+            if (
+                not whole
+                or count > 1
+                or self.own is None
+                or self.own.order > 2
+                or halvings
+                or self._is_adaptive
+            ):
+                raise UnknownRun(_DRIVES)
+        self._end = stored
+        return self._stepper.advance(start, first, count)[0]
+
+    def _drives_from_functions(self, times: Floats) -> Floats:
+        """Return the values of the drives at these times, each changed up or down by the part `drive_perturbation` of its size.
+
+        The size of a rate is increased as much as finite differences over `STEP` amplify rounding.
+        """
+        values = self._functions(times)
+        if self.drive_perturbation == 0.0:
+            return values
+        rows = len(driven_rows(self.system.constraints))
+        size = np.abs(values)
+        of_rows, of_frames = size[:, : 3 * rows].reshape(len(times), rows, 3, 3), size[:, 3 * rows :]
+        of_rows[:, :, 2] += 1.0 / STEP  # dU/dt of a unit vector
+        of_rows[:, :, 1, 1] += of_rows[:, :, 1, 0] / STEP
+        of_frames = of_frames.reshape(len(times), -1, 5, 3)
+        of_frames[:, :, 1] += np.abs(of_frames[:, :, 0]).max(initial=0.0) / STEP
+        of_frames[:, :, 2] += 1.0 / STEP
+        return values + self.drive_perturbation * size * np.random.default_rng(1).choice(
+            [-1.0, 1.0], size.shape
+        )
+
+    def _drives_from_end_state(self, times: Floats) -> Floats:
+        """Return the values of the drives at the end of the step, (1, rows, 3), as packed by `discretization.drives`."""
+        state, constraints = self._end, self.system.constraints
+        if state is None or len(times) != 1:
+            raise UnknownRun(_DRIVES)
+        rows, frames = driven_rows(constraints), driven_frames(self.system.frames.fixed)
+        each = part(self.system, state, "drive")[: len(rows), None]
+        parts = [pack_constraint(x[:, :3], x[:, 3], x[:, 4:7], x[:, 7]) for x in each]
+        parts += [
+            pack_frame(*(x[None, f] for x in (state.r, state.quat, state.v, state.Omega))) for f in frames
+        ]
+        return np.concatenate(parts, axis=1)
+
+
+def _load_values(layout: Layout) -> LoadValues | None:
+    """Return the function of the values of all loads; None without loads. Raise Unknown if a file does not keep them."""
+    if layout.functions is not None:
+        return layout.functions.loads
+    functions = []
+    for load in node_loads(layout):
+        if load.value is None:
+            raise UnknownRun(f"a file does not keep the values of {load.name}")
+        functions.append(load.value)
+    if not functions:
+        return None
+    return lambda times: np.stack([value(times) for value in functions], axis=1)

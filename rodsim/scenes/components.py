@@ -1,0 +1,314 @@
+"""Entries of scenes, the components that join and load parts: a table of field types gives schemas, reads and writes them.
+
+The schema of an entry follows from the fields of its class (`rodsim.components.base`), for all classes in the registry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from functools import cache
+from inspect import signature
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from rigid.checks import direction
+from rigid.motions import Motion as MotionOfTime
+from rodsim.components.base import Component, ParameterSpec, ParameterType, add
+from rodsim.components.contacts import LAWS
+from rodsim.interactions import measures
+from rodsim.interactions.measures import Measure
+from rodsim.scenes.errors import Path, SceneProblem, look_up
+from rodsim.scenes.functions import (
+    LOADS,
+    MOTIONS,
+    Motion,
+    Signal,
+    SpringLawScene,
+    law_data,
+    law_of,
+    motion_of,
+    signal_data,
+    value_of,
+)
+from rodsim.scenes.points import Anchor, Place, PointReader, point_data
+from rodsim.scenes.round_trip import Data, invert_check, raise_not_savable
+from rodsim.scenes.schema_types import (
+    Components,
+    Name,
+    NotNegative,
+    Number,
+    Part,
+    Positive,
+    Vector,
+    made,
+    numbers,
+)
+
+
+class MeasureScene(Part):
+    """Measure of which an energy is a function: of two points or parts, with directions given at t = 0."""
+
+    of: Literal["distance", "strain", "displacement", "coordinate", "cosine", "angle"]
+    """which measure"""
+    a: Anchor | None = None
+    """first point or part; a coordinate has none"""
+    b: Anchor
+    """second point or part"""
+    axis: Vector | None = None
+    """of a displacement, a coordinate or an angle, fixed to a [1]"""
+    direction_a: Vector | None = None
+    """of a cosine, fixed to a [1]"""
+    direction_b: Vector | None = None
+    """of a cosine, fixed to b [1]"""
+    length: Positive | None = None
+    """without strain; left out: the initial distance [m]"""
+
+
+# --- reading of values: (reader, path, value) -> argument of the entry
+
+
+def _unchanged(reader: PointReader, path: Path, value: Any) -> Any:
+    """Return a value that is an argument as it is."""
+    return value
+
+
+def _object_in(word: str, *tables: str) -> Callable[[PointReader, Path, Any], Any]:
+    """Return a function that finds an object of the model by its name in these tables."""
+
+    def read(reader: PointReader, path: Path, name: str) -> Any:
+        known = {key: x for table in tables for key, x in getattr(reader.model, table).items()}
+        return look_up(path, word, name, known)
+
+    return read
+
+
+def _list_of(read: Callable[[PointReader, Path, Any], Any]) -> Callable[[PointReader, Path, Any], Any]:
+    """Return a function that reads each item of a list, or one item, with `read`."""
+
+    def read_all(reader: PointReader, path: Path, value: Any) -> list[Any]:
+        items = value if isinstance(value, list) else [value]
+        return [read(reader, (*path, k), item) for k, item in enumerate(items)]
+
+    return read_all
+
+
+def _measures(reader: PointReader, path: Path, value: dict[str, MeasureScene]) -> dict[str, Measure]:
+    """Return measures by name."""
+    return {name: _measure(reader, (*path, name), given) for name, given in value.items()}
+
+
+def _measure(reader: PointReader, path: Path, given: MeasureScene) -> Measure:
+    """Make a measure with the function of `rodsim.interactions.measures` that has its name."""
+    function: Callable[..., Measure] = getattr(measures, given.of)
+    who = f"measure '{path[-1]}'"
+    takes = signature(function).parameters
+    ends = {"a": given.a, "point" if given.of == "coordinate" else "b": given.b}
+    found: dict[str, Any] = {
+        what: None if end is None else reader.end((*path, what), end) for what, end in ends.items()
+    }
+    found |= {what: getattr(given, what) for what in ("axis", "direction_a", "direction_b", "length")}
+    found = {what: value for what, value in found.items() if value is not None}
+    for what in found:
+        if what not in takes:
+            raise SceneProblem(path, f"{who}: '{given.of}' has no '{what}'; leave it out")
+    for what, own in takes.items():
+        if what not in found and own.default is own.empty:
+            raise SceneProblem(path, f"{who}: '{given.of}' lacks '{what}'; give it")
+    return function(**found)
+
+
+# --- writing of values: (owner, key, value) -> scene data
+
+
+def _numbers(owner: str, key: str, value: Any) -> Any:
+    """Return numbers as lists; ModelError for a function."""
+    if callable(value):
+        raise_not_savable(owner, f"its {key} is a Python function")
+    return value
+
+
+def _name(owner: str, key: str, value: Any) -> Any:
+    """Return the name of an object, the names of several as a list."""
+    if isinstance(value, list | tuple):
+        return [_name(owner, key, x) for x in value]
+    return value if isinstance(value, str) else value.name
+
+
+def _one_or_several(owner: str, key: str, value: Any) -> Any:
+    """Return the name of an object, or of several; a list of one as its name."""
+    names = _name(owner, key, value)
+    return names[0] if isinstance(names, list) and len(names) == 1 else names
+
+
+def _point(owner: str, key: str, value: Any) -> Any:
+    """Return a point or part as an anchor."""
+    return point_data(value)
+
+
+def _varying(owner: str, key: str, value: Any) -> Any:
+    """Return the value of a load: numbers, formulas or a function of time."""
+    return signal_data(owner, key, value, LOADS) if callable(value) else value
+
+
+def _motion(owner: str, key: str, value: Any) -> Any:
+    """Return a prescribed motion as a function of time."""
+    return signal_data(owner, key, value.given if isinstance(value, MotionOfTime) else value, MOTIONS)
+
+
+def _law(owner: str, key: str, value: Any) -> Any:
+    """Return the law of a spring or a damper."""
+    return law_data(value)
+
+
+def _measures_data(owner: str, key: str, value: dict[str, Measure]) -> Data:
+    """Return the scene data of measures by name."""
+    return {name: _measure_data(measure) for name, measure in value.items()}
+
+
+def _measure_data(measure: Measure) -> Data:
+    """Return the scene data of a measure."""
+    names = {"cosine": ("direction_a", "direction_b")}.get(measure.word, ("axis",))
+    directions = {
+        name: invert_check("measure", name, direction, own)
+        for name, own in zip(names, measure.directions, strict=False)
+    }
+    return {
+        "of": "coordinate" if measure.a is None else measure.word,
+        "a": None if measure.a is None else point_data(measure.a),
+        "b": point_data(measure.b),
+        **directions,
+        "length": measure.length,
+    }
+
+
+# --- the types of fields
+
+
+class FieldType(NamedTuple):
+    """A type of fields: its schema, how a value is read, and how it is written."""
+
+    schema: Any
+    read: Callable[[PointReader, Path, Any], Any] = _unchanged
+    write: Callable[[str, str, Any], Any] = _numbers
+
+
+_SIX: Any = numbers(6, 6)
+_NAMES: Any = Annotated[list[Name], Field(min_length=1)]
+_SURFACES = _list_of(PointReader.surface)
+# by the word of a field type (`ParameterType`); those with choices are made in `field_type`
+FIELD_TYPES = {
+    "end": FieldType(Anchor, PointReader.end, _point),
+    "point": FieldType(Anchor, PointReader.point, _point),
+    "rod": FieldType(Name, _object_in("rod", "rods"), _name),
+    "part": FieldType(Name, _object_in("part", "bodies", "rods"), _name),
+    "joint": FieldType(Name, _object_in("joint", "joints"), _name),
+    "joints": FieldType(Annotated[list[Name], Field(min_length=2)], _list_of(_object_in("joint", "joints")), _name),
+    "number": FieldType(Number),
+    "positive": FieldType(Positive),
+    "not negative": FieldType(NotNegative),
+    "vector": FieldType(Vector),
+    "place": FieldType(Place, PointReader.place),
+    "pair": FieldType(numbers(2, 2)),
+    "six": FieldType(_SIX),
+    "matrix": FieldType(NotNegative | _SIX | Annotated[list[_SIX], Field(min_length=6, max_length=6)]),
+    "axes": FieldType(Annotated[list[Vector], Field(min_length=3, max_length=3)]),
+    "ratios": FieldType(numbers(2)),
+    "points": FieldType(Annotated[list[Vector], Field(min_length=1)]),
+    "triangles": FieldType(Annotated[list[Annotated[list[int], Field(min_length=3, max_length=3)]], Field(min_length=1)]),
+    "mesh file": FieldType(Name),
+    "flag": FieldType(bool),
+    "varying": FieldType(Components | Signal, lambda reader, path, value: value_of(value), _varying),
+    "motion": FieldType(Motion, lambda reader, path, value: motion_of(path, value), _motion),
+    "law": FieldType(SpringLawScene, lambda reader, path, value: law_of(value), _law),
+    "text": FieldType(str),
+    "contact law": FieldType(Literal.__getitem__(LAWS) | str),
+    "measures": FieldType(dict[Name, MeasureScene], _measures, _measures_data),
+    "parameters": FieldType(dict[Name, Number]),
+    "surfaces": FieldType(Name | _NAMES, _SURFACES, _one_or_several),
+    "surface pairs": FieldType(list[Annotated[list[Name], Field(min_length=2, max_length=2)]], _list_of(_SURFACES), _name),
+    "friction": FieldType(NotNegative | numbers(2, 2)),
+    "drilling": FieldType(NotNegative | Literal["friction"]),
+    "count": FieldType(Annotated[int, Field(ge=1)]),
+}  # fmt: skip
+
+
+def field_type(value_type: ParameterType) -> FieldType:
+    """Return the type in scenes of a field of entries."""
+    if not value_type.choices:
+        return FIELD_TYPES[value_type.word]
+    one: Any = Literal.__getitem__((*value_type.choices, *value_type.synonyms))
+    return FieldType({"choice": one, "choices": list[one], "coordinates": list[one | None]}[value_type.word])
+
+
+# --- entries
+
+
+def singular(word: str) -> str:
+    """Return the singular of a plural such as meshes, energies or springs."""
+    if word.endswith("ies"):
+        return word.removesuffix("ies") + "y"
+    return word.removesuffix("es" if word.endswith(("shes", "ches", "xes", "sses")) else "s")
+
+
+@cache
+def schema_of(kind: type[Component]) -> type[Part]:
+    """Return the schema of one kind of entry."""
+    name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
+    fields: dict[str, tuple[Any, ...]] = {"name": (Name, f"by which the {kind.word} is known")}
+    for own in kind.fields().values():
+        default = list(own.default) if isinstance(own.default, tuple) else own.default
+        given = () if default is dataclasses.MISSING else (default,)
+        schema = field_type(own.value_type).schema
+        fields[own.key] = (schema | None if default is None else schema, own.words, *given)
+    return made(name, Part, kind.__doc__, fields)
+
+
+def add_component(
+    reader: PointReader, path: Path, kind: type[Component], item: Any, folder: FilePath
+) -> None:
+    """Read the fields of an entry, each according to its type, and add the entry to the model."""
+    fields = kind.fields()
+    arguments = kind.canonical({field: getattr(item, own.key) for field, own in fields.items()})
+    points = kind.needs_points(arguments)
+    for field, own in fields.items():
+        value, word = arguments[field], own.value_type.word
+        if value is not None:
+            read = PointReader.point if word == "end" and points else field_type(own.value_type).read
+            value = str(folder / value) if word == "mesh file" else value
+            arguments[field] = read(reader, (*path, own.key), value)
+    add(reader.model, kind, item.name, **arguments)
+
+
+def component_data(entry: Component, folder: FilePath) -> Data:
+    """Return the scene data of an entry, without fields that have their default."""
+    owner = f"{entry.word} '{entry.name}'"
+    data: Data = {"name": entry.name}
+    for field, own in entry.fields().items():
+        value = _argument(entry, field, own)
+        if value is not None:
+            data[own.key] = field_type(own.value_type).write(owner, own.key, value)
+            if own.value_type.word == "mesh file":
+                data[own.key] = _relative(str(value), folder)
+    return data
+
+
+def _argument(entry: Component, field: str, own: ParameterSpec) -> Any:
+    """Return the argument of a field, of the checked field if it is not known; None if it has its default."""
+    if own.value_type.word in ("text", "contact law"):  # sympy expressions are stored as text in the field
+        value = getattr(entry, field)
+        return None if own.default is not None and value is own.default else value
+    if field not in entry.given:
+        value = getattr(entry, field)
+        return own.value_type.describe(value) if own.value_type.choices and value is not None else value
+    value = entry.given[field]
+    return None if own.default is not None and value is own.default else value
+
+
+def _relative(file: str, folder: FilePath) -> str:
+    """Return the path of a mesh file relative to `folder` if it is in there, else the absolute path."""
+    whole, there = os.path.abspath(file), os.path.abspath(folder)
+    return os.path.relpath(whole, there) if whole.startswith(there + os.sep) else whole

@@ -1,0 +1,148 @@
+"""Locate and set values in a scene by path: `rods.cord.section.radius`, `gravity[2]`, `loads.pull.value.t_end`, `run.dt`.
+
+An entry of a list is addressed by its name or by its index in brackets. If a path goes through a section or material that the
+part refers to by name, it is copied into this part, so that the parameter changes this part alone; `sections.NAME.radius` changes
+it for all parts that use it.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rodsim.scenes.errors import Path
+from rodsim.studies.errors import StudyError, near
+
+if TYPE_CHECKING:
+    from rodsim.scenes.yaml_data import Source
+
+_INDEX = re.compile(r"\[(-?\d+)\]")
+_REFERRED = {"section": "sections", "material": "materials"}  # reference -> list referred to
+
+
+def locate(scene: dict[str, Any], path: str) -> Path:
+    """Return the keys and indices to which `path` leads in the plain data of a complete scene (with defaults)."""
+    keys: list[str | int] = []
+    here: Any = scene
+    key: str | int
+    rest, gone = path, ""
+    while rest:
+        index = _INDEX.match(rest)
+        if index:
+            here, key = _entry(path, gone, here, int(index[1]))
+            word = index[0]
+        else:
+            if gone:
+                rest = rest.removeprefix(".")
+            here = _followed(scene, keys, here)
+            here, key, word = _named(path, gone, here, rest)
+        keys.append(key)
+        gone = gone + word if index or not gone else f"{gone}.{word}"
+        rest = rest[len(word) :]
+    return tuple(keys)
+
+
+def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
+    """Return the entry of a list at an index, and the index without sign; `gone`: the part of the path before it."""
+    if here is None:
+        raise _not_given(path, gone)
+    if not isinstance(here, list):
+        raise StudyError(f"path '{path}': {gone or 'the scene'} is no list; leave [{number}] out")
+    if not -len(here) <= number < len(here):
+        raise StudyError(
+            f"path '{path}': {gone} has {len(here)} entries; give [0] to [{len(here) - 1}] instead of [{number}]"
+        )
+    return here[number], number % len(here)
+
+
+def _not_given(path: str, where: str) -> StudyError:
+    """Return the error for a path through an entry that the scene omits."""
+    return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
+
+
+def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
+    """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
+    known = _names(here)
+    fitting = [name for name in known if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
+    if fitting:
+        word = max(fitting, key=len)
+        return here[known[word]], known[word], word
+    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
+    where = gone or "the scene"
+    if here is None:
+        raise _not_given(path, where)
+    if not known:
+        raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
+    raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")
+
+
+def _names(here: Any) -> dict[str, str | int]:
+    """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
+    if isinstance(here, dict):
+        return {str(key): key for key in here}
+    if isinstance(here, list):
+        return {item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item}
+    return {}
+
+
+def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
+    """Return the section or material that a name refers to; any other value is returned unchanged."""
+    if isinstance(here, str) and keys and keys[-1] in _REFERRED:
+        return scene[_REFERRED[str(keys[-1])]].get(here, here)
+    return here
+
+
+def assign(data: dict[str, Any], scene: dict[str, Any], keys: Path, value: Any) -> None:
+    """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
+    here: Any = data
+    whole: Any = scene
+    for k, key in enumerate(keys[:-1]):
+        whole = _followed(scene, list(keys[: k + 1]), whole[key])
+        below = here.get(key) if isinstance(here, dict) else here[key]
+        if isinstance(below, str):  # a section or material by name: from now on a private copy
+            below = copy.deepcopy(data[_REFERRED[str(key)]][below])
+        elif below is None:
+            below = copy.deepcopy(whole)
+        here[key] = below
+        here = below
+    here[keys[-1]] = value
+
+
+def with_values(source: Source, whole: dict[str, Any], values: Sequence[tuple[Path, Any]]) -> Source:
+    """Return a scene with other values at given keys, which are those of the complete data `whole`.
+
+    Parameters are set first, since repeated entries may depend on them; these are written out then. Materials and sections come
+    next, so that a part's private copy has their new values.
+    """
+    from rodsim.scenes.for_loops import expand_for_loops
+    from rodsim.scenes.scene_checks import check
+
+    source = replace(source, data=copy.deepcopy(source.data))
+    for keys, value in values:
+        if keys[0] == "parameters":
+            assign(source.data, whole, keys, copy.deepcopy(value))
+    others = [item for item in values if item[0][0] != "parameters"]
+    written_out = expand_for_loops(source)
+    if written_out is not source and others:
+        source, before = written_out, whole
+        whole = check(source).model_dump()
+        others = [(_by_name(keys, before, whole), value) for keys, value in others]
+    for keys, value in sorted(others, key=lambda item: item[0][0] not in ("materials", "sections")):
+        assign(source.data, whole, keys, copy.deepcopy(value))
+    return source
+
+
+def _by_name(keys: Path, before: dict[str, Any], after: dict[str, Any]) -> Path:
+    """Return keys that lead to the entry of the same name in a list that has other entries now."""
+    if len(keys) < 2 or not isinstance(keys[1], int):
+        return keys
+    known = _names(after[str(keys[0])])
+    if not known:
+        return keys
+    name = before[str(keys[0])][keys[1]]["name"]
+    if name not in known:
+        raise StudyError(f"there is no '{name}' in {keys[0]} for these parameters; {near(name, known)}")
+    return (keys[0], known[name], *keys[2:])

@@ -1,0 +1,118 @@
+"""Names stand for parts and points wherever a model takes them: the model is the same as with the objects."""
+
+import numpy as np
+import pytest
+
+from discretization.system import fingerprint
+from rodsim import Box, Material, Model, SceneError, Section, measures
+from tests.support.user_kinds import Spring
+
+CORD, Z = [(0, 0, 1), (1, 0, 1)], (0, 0, 1)
+
+
+def parts():
+    """A model of two bodies, two rods and a driven frame, and these."""
+    model = Model("m", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    block = model.add_body("block", Box(1, 1, 1, mass=1))
+    other = model.add_body("other", Box(1, 1, 1, mass=1), position=(3, 0, 0))
+    cord = model.add_rod("cord", CORD, section, 4)
+    rope = model.add_rod("rope", [(0, 1, 1), (1, 1, 1)], section, 4)
+    cart = model.add_driven("cart", position=(0, 5, 0))
+    return model, block, other, cord, rope, cart
+
+
+def on(model, text):
+    """Where a spring that is tied to this pulls."""
+    return model.add_spring("string", "other", text, 1.0).b
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("cord.start", lambda model: model.rods["cord"].start),
+        ("cord.end", lambda model: model.rods["cord"].end),
+        ("cord@0.3", lambda model: model.rods["cord"].at(0.3)),
+        ("block@0.1,0,-2", lambda model: model.bodies["block"].at((0.1, 0, -2))),
+        ("cart@0,0,1e-1", lambda model: model.driven["cart"].at((0, 0, 0.1))),
+        ("ground@1,2,3", lambda model: model.ground.at((1, 2, 3))),
+        ("block", lambda model: model.bodies["block"].at((0, 0, 0))),
+        ("cart", lambda model: model.driven["cart"].at((0, 0, 0))),
+    ],
+)
+def test_a_name_is_a_point(text, point):
+    model = parts()[0]
+    found, wanted = on(model, text), point(model)
+    assert found.part is wanted.part
+    assert found.s == wanted.s
+    assert np.array_equal(found.X, wanted.X)
+
+
+def test_a_part_comes_before_a_point_of_the_same_name():
+    model = parts()[0]
+    odd = model.add_body("cord.end", Box(1, 1, 1, mass=1))
+    assert on(model, "cord.end").part is odd
+
+
+def with_all(by_name):
+    """One of each that attaches to parts, by their names or by themselves."""
+    model, block, other, cord, rope, cart = parts()
+
+    def of(name, thing):
+        return name if by_name else thing
+
+    model.add_joint("glue", "weld", of("cord.end", cord.end), of("block", block), at=(1, 0, 1))
+    model.add_joint("pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=Z)
+    model.add_spring("coil", of("rope.start", rope.start), of("other@1,0,0", other.at((1, 0, 0))), 5.0)
+    model.add_spring("twist", of("block", block), of("other", other), 2.0, along="rotation", axis=Z)
+    model.add_bushing("bush", of("cart", cart), of("block", block), [1, 1, 1, 1, 1, 1])
+    model.add_force("push", of("cord@0.25", cord.at(0.25)), (1, 2, 3))
+    model.add_moment("turn", of("other", other), (1, 2, 3))
+    model.add_distributed_load("wind", of("cord", cord), (0, 1, 0))
+    model.add_pressure("gas", of("rope", rope), 3.0, (0, 0, 1))
+    model.add_mass_damping("air", of("rope", rope), 0.5)
+    model.add_energy(
+        "e", "k*d**2", {"d": measures.distance(of("rope.end", rope.end), of("block", block))}, k=2.0
+    )
+    model.add_interaction("own", Spring, of("block", block), of("cord@0.5", cord.at(0.5)), k=3.0, l0=0.5)
+    ball = model.add_sphere("ball", of("block@0,0,1", block.at((0, 0, 1))), 0.1)
+    floor = model.add_plane("floor", of("ground@0,0,-9", model.ground.at((0, 0, -9))), (0, 0, 1))
+    model.add_contact("touch", of("ball", ball), of(["floor"], [floor]), 1e4)
+    every = of(["rope", "cord", "floor"], [rope, cord, floor])
+    model.add_contact("more", every, stiffness=1e4, ignore=of([("cord", "floor")], [(cord, floor)]))
+    return model
+
+
+def test_a_model_by_names_is_that_by_objects():
+    one, other = (with_all(by_name).build() for by_name in (True, False))
+    assert fingerprint(one.system) == fingerprint(other.system)
+    assert one.layout.description == other.layout.description
+    t = np.array([0.0, 0.5])
+    assert np.array_equal(one.load_values(t), other.load_values(t))
+
+
+SCENE = """
+materials: {{rubber: {{E: 1.0e+7, nu: 0.3, density: 1000}}}}
+sections: {{round: {{type: circular, radius: 0.01, material: rubber}}}}
+bodies:
+  - {{name: block, shape: {{type: box, size: [1, 1, 1], mass: 1}}, position: {{at: {point}}}}}
+rods: [{{name: cord, curve: [[0, 0, 1], [1, 0, 1]], section: round, n_elements: 4}}]
+loads: [{{name: push, kind: force, on: {point}, value: [0, 0, 1]}}]
+springs: [{{name: coil, a: {{ground: [0, 0, 5]}}, b: {corner}, stiffness: 2}}]
+run: {{t_end: 0.1, dt: 0.01}}
+"""
+
+
+def test_scenes_take_the_same_names(tmp_path):
+    def scene(point, corner):
+        (tmp_path / "scene.yaml").write_text(SCENE.format(point=point, corner=corner))
+        return Model.load(tmp_path / "scene.yaml")
+
+    one = scene("cord@0.75", '"block@0.1,0,0"')
+    other = scene("{rod: cord, s: 0.75}", "{body: block, at: [0.1, 0, 0]}")
+    assert fingerprint(one.build().system) == fingerprint(other.build().system)
+    assert one.bodies["block"].position == pytest.approx([0.75, 0, 1])
+    with pytest.raises(SceneError, match=r"there is no body 'cort\.end'"):
+        scene("cord.end", "cort.end")
+    with pytest.raises(SceneError, match=r"spring 'coil'.*no point of body 'block'"):
+        scene("cord.end", '"block@0.1"')

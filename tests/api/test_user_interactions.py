@@ -1,0 +1,151 @@
+"""Interactions of a user's own: what they do, and what is asked where they are added to a model.
+
+Models of `tests/support/user_kinds.py` are among those of `tests/laws/test_completeness.py`, which runs them through everything.
+"""
+
+import numpy as np
+import pytest
+
+import rodsim
+from discretization.interaction_kinds import INTERACTIONS
+from rigid.errors import ModelError
+from rodsim import Model, PointMass, audit, measures
+from rodsim.interactions import average, kernel_calls, minus, norm, push, times
+from tests.support import user_kinds
+from tests.support.user_kinds import DT, Spring, Triangle, bodies, kinds, of_kinds, pair, poses, run, texts
+
+
+@pytest.mark.parametrize("how", ["kind", "text"])
+def test_user_spring_moves_like_the_built_in_spring(how):
+    one, other = (run(pair(own), t_end=1.0).states(slice(None)) for own in (how, "ours"))
+    assert np.abs(one.r - other.r).max() < 1e-13
+    assert np.abs(one.quat - other.quat).max() < 1e-13
+
+
+@pytest.mark.parametrize("make", [of_kinds, user_kinds.of_texts])
+def test_em_keeps_energy_and_momenta(make):
+    """Nothing holds the bodies; energies of a few joules."""
+    result = run(make(), t_end=0.5)
+    assert np.ptp(result.energy["spring"]) > 0.01
+    assert np.ptp(result.energy["total"]) < 1e-13
+    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
+    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
+
+
+def test_a_scheme_of_higher_order_takes_texts():
+    """Its substeps go back in time."""
+    found = audit(run(texts(), "em4"))
+    assert found.ok, found.text()
+
+
+def test_a_kind_may_be_registered_again():
+    """As in a notebook: what was made of it before is of its name all the same."""
+    model = pair("kind")
+    again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
+        type("Again", (), {"value": spring_value, "dual": spring_dual})
+    )
+    assert again.kind in INTERACTIONS
+    other = bodies(2)
+    a, b = (own.at(x) for own, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True))
+    other.add_interaction("spring", again, a, b, k=50.0, l0=0.6)
+    for _ in range(2):
+        one, two = model.build().system.others, other.build().system.others
+        assert np.array_equal(one.numbers, two.numbers)
+        assert np.array_equal(one.kind, two.kind)
+
+
+def spring_value(y, X):
+    e = norm(minus(y[1, 0], y[0, 0])) - X[1]
+    return 0.5 * X[0] * e * e
+
+
+def spring_dual(y0, y1, X, out):
+    d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
+    mean = 0.5 * (norm(d0) + norm(d1))
+    f = times(X[0] * (mean - X[1]) / mean, average(d0, d1))
+    push(out, 1, f)
+    push(out, 0, times(-1.0, f))
+
+
+def test_a_dissipation_takes_what_the_balance_says():
+    result = run(kinds())
+    lost = result.dissipation
+    assert lost[-1] > 1e-5
+    assert np.diff(lost).min() >= 0.0
+    assert audit(result).energy_balance < 1e-12
+
+
+@pytest.mark.parametrize("make", [kinds, texts])
+def test_a_rigid_twin_begins_with_the_same_energy(make):
+    """Directions in the axes of sections are those of the body then; what joins the rod to itself is none of them."""
+    model = make()
+    twin = model.rigidified()
+    assert set(twin.others) == set(model.others)
+    one, other = run(model, t_end=DT), run(twin, t_end=DT)
+    assert one.energy["spring"][0] == pytest.approx(other.energy["spring"][0], rel=1e-12)
+    assert audit(other).ok
+
+
+def oblique():
+    """A rod across all axes, a body beside it, and a kind that has a direction in the rod's section."""
+    model = Model("oblique")
+    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0.8, 0.3)], user_kinds.SOFT, 2, up=(0.3, 0, 1))
+    a, b = (model.add_body(name, user_kinds.BRICK, (1.2, y, 0.1)) for name, y in (("a", 0.6), ("b", -0.5)))
+    model.add_interaction("triangle", Triangle, rod.at(0.5, (0, 0.1, 0)), a, b, k=3.0, u=(0.2, 0.9, 0.4))
+    model.add_interaction("within", Spring, rod.at(0.5), rod.end, k=3.0, l0=0.1)
+    return model
+
+
+def test_directions_in_a_section_stay_in_its_twin_and_what_joins_the_rod_to_itself_does_not():
+    model = oblique()
+    twin = model.rigidified()
+    assert [words for words in twin.left_out if "within" in words] == [
+        "interaction 'within' joins two places of rod 'rod', which are at rest to each other here: left out"
+    ]
+    del model.others["within"]
+    one, other = (run(each, t_end=DT).energy["spring"][0] for each in (model, twin))
+    assert one == pytest.approx(other, rel=1e-12)
+    assert one > 0.1
+
+
+def test_the_size_of_its_forces_tells_their_rounding():
+    """At least the forces at the start, and those of a metre; a dissipation's are small beside inertia."""
+    force, moment = pair("kind").build().system.others.size[0]
+    assert 50.0 < force < 1e4
+    assert 0.1 < moment < 1e4
+    built = kinds().build()
+    sizes = dict(zip(built.interaction_names, built.system.others.size.tolist(), strict=True))
+    assert sizes["interaction 'gust'"] == [0.0, 0.0]
+
+
+def test_a_dual_is_as_many_times_as_is_asked():
+    rng = np.random.default_rng(6)
+    y0, y1 = poses(rng, 2), poses(rng, 2)
+    lever = np.concatenate([[0.1, 0.2, 0.3], np.eye(3).ravel()])
+    X = np.concatenate([lever, lever, [3.0, 0.5]])
+    once, twice = (kernel_calls.dual(Spring.kind, y0, y1, X, lam) for lam in (1.0, 2.0))
+    assert np.array_equal(twice, 2.0 * once)
+
+
+@pytest.mark.parametrize("by_kind", [True, False])
+def test_a_point_mass_takes_what_does_not_turn_it(by_kind):
+    model = Model("masses")
+    a, b = (model.add_body(name, PointMass(1.0), (x, 0, 0)) for name, x in (("a", 0), ("b", 1)))
+    if by_kind:
+        model.add_interaction("spring", Spring, a, b, k=9.0, l0=0.8)
+    else:
+        model.add_energy("spring", "4.5*(d - 0.8)**2", {"d": measures.distance(a, b)})
+    found = run(model, t_end=0.5)
+    assert np.ptp(found.energy["total"]) < 1e-14
+    model.add_energy("turns", "w**2", {"w": measures.cosine(a, (1, 0, 0), b, (1, 0, 0))})
+    with pytest.raises(ModelError, match="turns"):
+        model.build()
+
+
+def test_an_interaction_says_what_it_is():
+    model = of_kinds()
+    assert repr(Spring) == "<interaction 'linear spring': energy of 2 frames>"
+    said = model.others["triangle"].described()
+    assert said["kind"] == "triangle"
+    assert said["numbers"] == {"k": 3.0, "u": [0.0, 1.0, 0.5]}
+    assert "interactions of your own" in model._repr_html_()

@@ -1,0 +1,225 @@
+"""Compiled code gives back every array it is handed: no run keeps the arrays of its model, and memory does not grow."""
+
+import copy
+import gc
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import copy_state
+from rigid.bound_arguments import bind_tuple
+from rigid.compilation.decorators import allocating_kernel, kernel
+from rigid.compilation.pinned_arguments import PinnedTuple, dereferenced
+from rigid.system import State
+from rigid.tuple_references import by_reference
+from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
+
+
+@kernel
+def first_numbers(one, other):
+    return one.r[0, 0] + 10.0 * other.quat[0]
+
+
+class Turned(NamedTuple):
+    """Of another type."""
+
+    quat: Any
+    more: Any
+
+
+by_reference(Turned)
+
+
+def test_frozen_tuple_equals_the_tuple_in_kernels():
+    """As its arrays are when the kernel runs; types are told apart, and a copy has arrays of its own."""
+    state = State(*(np.full((2, 3), float(k)) for k in range(len(State._fields))))
+    turned = Turned(np.full(4, 7.0), np.zeros((2, 2), np.int64))
+    one, other = bind_tuple(state), bind_tuple(turned)
+    assert first_numbers(one, other) == first_numbers(state, turned) == state.r[0, 0] + 70.0
+    apart = copy.deepcopy(other)
+    turned.quat[:] = 8.0
+    state.r[:] = 3.0
+    for mine in (one, state):
+        assert first_numbers(mine, other) == first_numbers(mine, turned) == 83.0
+        assert first_numbers(mine, apart) == 73.0
+    with pytest.raises((AttributeError, numba.TypingError)):
+        first_numbers(other, one)
+
+
+@pytest.fixture(autouse=True)
+def _searched_from_here():
+    """Garbage is looked for among what the test makes: to go through all that the compiler left to others takes a second."""
+    gc.collect()
+    gc.freeze()
+
+
+H = 1e-3
+RESIDENT = Path("/proc/self/statm")
+MIB = 2.0**20
+
+
+def arm(n_elements=2):
+    """A rod, a body on a hinge, a spring, a load: a model that has a bit of everything and an equilibrium."""
+    model = Model("arm", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], section, n_elements, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
+    model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
+    model.add_force("push", rod.end, (0, 1, 0))
+    return model
+
+
+def counts(*things):
+    """How many hold each array of nested tuples, by its place; what other tests left to the collector is gone before."""
+    gc.collect()
+    found = {}
+
+    def visit(thing, place):
+        for name in getattr(thing, "_fields", ()):
+            value = getattr(thing, name)
+            if isinstance(value, np.ndarray):
+                found[f"{place}.{name}"] = sys.getrefcount(value)
+            visit(value, f"{place}.{name}")
+
+    for k, thing in enumerate(things):
+        visit(thing, f"{k}")
+    assert len(found) > 20
+    return found
+
+
+def test_a_sparse_solver_keeps_no_array():
+    """Its matrix goes to Python and its solution comes from there."""
+    built = arm(4).build()
+    stepper = Stepper(built.system, H, load_values=built.load_values, band_limit=0)
+    assert stepper.numbering.band < 0
+    fronts = stepper.numbering.fronts
+    stepper.numbering = stepper.numbering._replace(fronts=fronts._replace(inner=fronts.inner[:0]))
+    state = copy_state(built.state)
+    stepper.march(state, H, np.zeros(1))
+    before = counts(state, stepper.numbering, stepper.work)
+    for k in range(3):
+        assert stepper.march(state, H, np.array([H * k])).failure is None
+    assert counts(state, stepper.numbering, stepper.work) == before
+
+
+MARCHES = ("em", "em4", "em-ggl", "em-d(0.5)", "EML", "GGL-EM", "VI-B(0.5, 0.5)", "GL-SPARK(2)", "mG(2)")
+ASKED = {
+    **{name: lambda model, name=name: simulate(model, 4 * H, H, name) for name in MARCHES},
+    "equilibrium": equilibrium,
+    "linearise": linearise,
+    "modes": lambda model: modes(model, 2, anyway=True),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_model_functions_retain_no_array(name, monkeypatch):
+    model, what = arm(), ASKED[name]
+    built = model.build()
+    monkeypatch.setattr(Model, "build", lambda self: built)
+    what(model)  # what is loaded for it is there to stay, and not searched below
+    gc.collect()
+    gc.freeze()
+    held = []
+    for _ in range(3):
+        what(model)
+        gc.collect()
+        held.append(counts(built.system, built.state))
+    assert held[1] == held[0]
+    assert held[2] == held[0]
+
+
+@allocating_kernel
+def first_of(state, n):
+    """Reads a state by reference, and allocates."""
+    return state.r[0, 0] + np.zeros(n)[0]
+
+
+@allocating_kernel
+def first_of_kept(kept):
+    """Of one that was handed over before."""
+    return dereferenced(kept).r[0, 0]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba's part")
+def test_invalid_arguments_are_reported_and_not_cached():
+    """Where the machine code is called as it is: it is made for one type, what it is given may be another."""
+    z = np.zeros((2, 3))
+    state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros(12), np.zeros(2))
+    assert first_of(state, 1) == 0.0
+    direct = first_of.overloads[first_of.signatures[0]].entry_point
+    wrong = state._replace(quat="no array"), state._replace(memory=np.zeros(12, np.float32))
+    before = [counts_of_arrays(each) for each in wrong]
+    for _ in range(3):
+        for each in wrong:
+            with pytest.raises(TypeError, match="can't unbox array"):
+                direct(each, 1)
+        for no_state in (None, np.zeros(3), (), (0.0, 0.0)):
+            with pytest.raises(TypeError, match="can't unbox array"):
+                direct(no_state, 1)
+        with pytest.raises(TypeError):
+            direct(state, None)  # what comes after the state
+    assert [counts_of_arrays(each) for each in wrong] == before
+    kept = PinnedTuple(state)
+    assert first_of_kept(kept) == 0.0
+    direct = first_of_kept.overloads[first_of_kept.signatures[0]].entry_point
+    for other in (state, None):
+        with pytest.raises(AttributeError, match="address"):
+            direct(other)
+
+
+def counts_of_arrays(state):
+    """How many hold each array of a state."""
+    return [sys.getrefcount(x) for x in state if isinstance(x, np.ndarray)]
+
+
+def grown(action, times):
+    """MiB that the process has grown by over so many calls, after a tenth as many to begin with."""
+    for _ in range(max(1, times // 10)):
+        action()
+    gc.collect()
+    before = resident()
+    for _ in range(times):
+        action()
+    gc.collect()
+    return resident() - before
+
+
+def resident():
+    """MiB of this process that are in memory."""
+    return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+
+
+@pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
+def test_memory_does_not_grow_with_the_number_of_runs():
+    """A run of this model has 0.3 MiB of arrays: kept, 250 would be 75."""
+    built = arm(20).build()
+
+    def run():
+        stepper = Stepper(built.system, H, load_values=built.load_values)
+        stepper.march(copy_state(built.state), H, np.zeros(1))
+
+    assert grown(run, 250) < 8.0
+
+
+@pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
+def test_memory_does_not_grow_with_the_number_of_outputs():
+    """What numba remembers of the references of one call are 75 kB: kept, 2000 would be 140 MiB."""
+    built = arm().build()
+    stepper = Stepper(built.system, H, load_values=built.load_values)
+    state = stepper.start(copy_state(built.state))
+
+    def output():
+        nonlocal state
+        state, _ = stepper.advance(state, 0, 1)
+
+    assert grown(output, 2000) < 8.0

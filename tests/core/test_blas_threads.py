@@ -1,0 +1,190 @@
+"""Small linear algebra runs on one BLAS thread, and the number of threads before is restored."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from discretization.linear import blas_threads as guard
+from discretization.linear.blas_threads import MAX_SIZE_OF_ONE_THREAD, one_thread
+from rodsim import buckling, equilibrium, modes, simulate_many
+from tests.support.buckling import column
+from tests.support.fronts import H, net
+
+FEW, SOME = MAX_SIZE_OF_ONE_THREAD, MAX_SIZE_OF_ONE_THREAD + 1
+
+
+def threads():
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two():
+    with threadpool_limits(limits=2, user_api="blas"):
+        if threads() != {2}:
+            pytest.skip("this BLAS has one thread")
+        yield
+
+
+def test_blas_threads_are_one_inside_and_restored_after(two):
+    with one_thread(SOME):
+        assert threads() == {1}
+        with one_thread(SOME):
+            assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == {2}
+    with one_thread(FEW):
+        assert threads() == {2}
+
+
+def test_an_error_inside_leaves_as_many_as_before(two):
+    with pytest.raises(ValueError), one_thread(SOME):
+        raise ValueError
+    assert threads() == {2}
+
+
+def test_threads_are_restored_by_the_last_user_to_leave(two):
+    def other():
+        with one_thread(SOME):
+            entered.set()
+            left.wait(10.0)
+            seen.append(threads())
+
+    entered, left, seen, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
+    with one_thread(SOME):
+        thread.start()
+        assert entered.wait(10.0)
+    assert threads() == {1}  # the first user has left, the other one has not
+    left.set()
+    thread.join(10.0)
+    assert seen == [{1}]
+    assert threads() == {2}
+
+
+def test_a_number_of_threads_that_is_set_meanwhile_stays(two):
+    with one_thread(SOME):
+        threadpool_limits(limits=3, user_api="blas")
+        others = threads()
+    assert threads() == others == {3}
+
+
+class PerThread:
+    """A library on OpenMP: each Python thread has its own number of threads."""
+
+    threading_layer = "openmp"
+
+    def __init__(self):
+        self._own = threading.local()
+
+    def get_num_threads(self):
+        return getattr(self._own, "threads", 4)
+
+    def set_num_threads(self, threads):
+        self._own.threads = threads
+
+
+def test_libraries_with_a_number_for_each_thread_are_limited_in_each(monkeypatch):
+    def other():
+        with one_thread(SOME):
+            entered.set()
+            left.wait(10.0)
+            seen.append(library.get_num_threads())
+        seen.append(library.get_num_threads())
+
+    library = PerThread()
+    monkeypatch.setattr(guard, "_libraries", lambda: [library])
+    entered, left, seen, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
+    with one_thread(SOME):
+        thread.start()
+        assert entered.wait(10.0)
+        assert library.get_num_threads() == 1
+    assert library.get_num_threads() == 4
+    left.set()
+    thread.join(10.0)
+    assert seen == [1, 4]
+
+
+class Controlled:
+    """As of threadpoolctl 3.8: only the thread that has set the number may change it, until that is cleared."""
+
+    controls, threads = -1, 4  # another thread has set it
+
+    def get_num_threads(self):
+        return self.threads
+
+    def set_num_threads(self, threads):
+        if self.controls not in (None, threading.get_ident()):
+            raise RuntimeError("another thread controls this library")
+        self.controls, self.threads = threading.get_ident(), threads
+
+    def clear_controlling_thread(self, force=False):
+        if self.controls not in (None, threading.get_ident()) and not force:
+            raise RuntimeError("another thread controls this library")
+        self.controls = None
+
+
+def test_a_library_that_one_thread_controls_is_limited_and_left_to_all(monkeypatch):
+    library = Controlled()
+    monkeypatch.setattr(guard, "_libraries", lambda: [library])
+    with one_thread(SOME):
+        assert (library.threads, library.controls) == (1, None)
+    assert (library.threads, library.controls) == (4, None)
+
+
+WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda: equilibrium(WIDE),
+        lambda: modes(WIDE, 12, anyway=True),
+        lambda: buckling(column(200.0, 60.0, n=8, element="se3")),
+        lambda: buckling(column(200.0, 60.0, n=30, element="se3")),
+    ],
+    ids=["equilibrium", "modes", "buckling", "larger buckling"],
+)
+def test_small_systems_wake_no_thread_of_the_blas(two, compute):
+    """Processor time of the process is that of the calling thread: threads that wait for each other take some, too."""
+    compute()
+    process, own = time.process_time(), time.thread_time()
+    compute()
+    process, own = time.process_time() - process, time.thread_time() - own
+    assert process - own < 0.02 * own + 1e-3  # a single shared product takes 4 ms of waiting
+
+
+def test_runs_and_modes_in_threads_leave_numpy_in_another_thread_as_it_is(two):
+    matrix = np.random.default_rng(1).standard_normal((120, 120))
+    errors, found, ended = [], [], threading.Event()
+
+    def invert():
+        while not ended.is_set():
+            errors.append(np.abs(np.linalg.inv(matrix) @ matrix - np.eye(120)).max())
+
+    def swing():
+        found.extend(modes(WIDE, 6, anyway=True).omega for _ in range(3))
+
+    cases = [{"gravity": [0.0, 0.0, -float(k)]} for k in range(1, 7)]
+    prepared = WIDE.prepare(t_end=2 * H, dt=H)
+    alone = [prepared.run(case).rod("row0").r for case in cases]
+    third, others = threading.Thread(target=invert), [threading.Thread(target=swing) for _ in range(2)]
+    for thread in (third, *others):
+        thread.start()
+    try:
+        many = simulate_many(prepared, cases, threads=2)
+        for thread in others:
+            thread.join(60.0)
+    finally:
+        ended.set()
+        third.join(10.0)
+    assert threads() == {2}
+    assert max(errors) < 1e-10  # condition 1e3
+    assert not many.failures
+    for one, run in zip(alone, many, strict=True):
+        assert np.array_equal(run.rod("row0").r, one)
+    assert len(found) == 6
+    assert all(np.array_equal(one, found[0]) for one in found)

@@ -1,0 +1,57 @@
+"""Newton's corrections as turns: the last two tell what the next one would be, where tangents are new and where they are not."""
+
+import numpy as np
+import pytest
+
+from discretization.time.newton_stopping import NEGLIGIBLE_CORRECTION, can_reuse_tangent, is_converged_after
+
+SOLVED = 4.0  # residual/noise that counts as solved: less than NOTHING
+
+
+def after(size, shrunk):
+    """The correction before one of this size that shrank so."""
+    return size / shrunk
+
+
+@pytest.mark.parametrize("iteration", [1, 2, 9])
+def test_newton_stops_after_the_first_correction_if_its_square_is_negligible(iteration):
+    assert is_converged_after(4e-9, 0.0, iteration, SOLVED, False, NEGLIGIBLE_CORRECTION)
+    assert not is_converged_after(5e-9, 0.0, iteration, SOLVED, False, NEGLIGIBLE_CORRECTION)
+
+
+def test_newton_with_an_old_jacobian_assumes_an_error_of_half_the_rotation():
+    for size, before in ((1e-12, 1e-4), (1e-11, 1e-5)):  # it shrank to less
+        assert not is_converged_after(size, before, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
+        assert is_converged_after(0.3 * size, before, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
+    assert not is_converged_after(
+        1e-12, after(1e-12, 1e-3), 2, SOLVED, True, NEGLIGIBLE_CORRECTION
+    )  # it shrank to more
+
+
+def test_newton_reuses_the_jacobian_if_the_next_correction_is_negligible():
+    """The next one is expected to be the square of this one times what chains of so many bodies are curved, and to shrink by the
+    square of what this one did, but not to less than so much times its turn.
+    """
+    size, ten = 1e-6, 10  # curved by 1
+    for expected, kept in ((1.5e-5, True), (3e-5, False)):  # their product with size^2
+        assert can_reuse_tangent(size, after(size, np.sqrt(expected)), NEGLIGIBLE_CORRECTION, ten) == kept
+    for bodies, size, kept in (
+        (10, 2.6e-6, True),
+        (10, 2.8e-6, False),
+        (100, 1.1e-6, True),
+        (100, 1.2e-6, False),
+    ):
+        assert can_reuse_tangent(size, 0.0, NEGLIGIBLE_CORRECTION, bodies) == kept
+        assert can_reuse_tangent(size, after(size, 1e-7), NEGLIGIBLE_CORRECTION, bodies) == kept
+    assert can_reuse_tangent(1.05e-6, 0.0, NEGLIGIBLE_CORRECTION, 10_000)
+
+
+def test_newton_stops_on_stagnation_at_round_off():
+    def stalls(size, shrunk, iteration=4):
+        return is_converged_after(size, after(size, shrunk), iteration, SOLVED, False, NEGLIGIBLE_CORRECTION)
+
+    assert stalls(0.9e-7, 0.35)
+    assert stalls(1e-9, 2.0)
+    assert not stalls(0.9e-7, 0.35, iteration=3)
+    assert not stalls(0.9e-7, 0.25)
+    assert not stalls(1.1e-7, 0.35)

@@ -1,0 +1,114 @@
+"""Bodies that all hang on hinges in their plane: rest, what cannot be solved, and when corrections come to an end."""
+
+import numpy as np
+import pytest
+
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import MPSI
+from discretization.time.planar_newton import is_chain_converged, largest_rotation
+from rigid.errors import ConvergenceError
+from rodsim import Box, Model, simulate
+from tests.support.open_chains import branched, stepper_of
+
+
+def hanging():
+    """Bars that hang down."""
+    model = Model("hanging", gravity=(0.0, 0.0, -9.81))
+    held = model.ground.at((0.0, 0.0, 0.0))
+    for k in range(4):
+        bar = model.add_body(f"bar {k}", Box(0.1, 0.1, 1.0, density=1000.0), (0.0, 0.0, -0.5 - k))
+        model.add_joint(f"joint {k}", "revolute", held, bar.at((0.0, 0.0, 0.5)), axis=(0.0, 1.0, 0.0))
+        held = bar.at((0.0, 0.0, -0.5))
+    return model
+
+
+def test_hanging_equilibrium_stays_bitwise_constant():
+    built = hanging().build()
+    stepper = stepper_of(built)
+    begin = stepper.start(built.state)
+    end, _ = stepper.advance(begin, 0, 100)
+    assert np.array_equal(end.r, begin.r)
+    assert np.array_equal(end.quat, begin.quat)
+    assert not end.v.any()
+    assert not end.Omega.any()
+
+
+def test_newton_reports_excessive_loads():
+    """Of bodies that move, when the force begins."""
+    built, h = branched().build(), 0.01
+    stepper, values = stepper_of(built, h), built.load_values
+    state, _ = stepper.advance(stepper.start(built.state), 0, 5)
+    stepper._load_values = lambda times: 3e306 * values(times)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ConvergenceError, match="the residual is not a finite number"),
+    ):
+        stepper.advance(state, 5, 1)
+
+
+@pytest.mark.parametrize(("order", "h", "n"), [(6, 0.02, 50), (6, 5e-3, 200), (8, 5e-3, 200)])
+def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
+    """A door swings: in hundreds of substeps that turn it by a thousandth, nothing adds up. With 5e-18 rad as nothing: 6e-13."""
+    model = Model("door", gravity=(0.0, 0.0, -9.81))
+    box = model.add_body("box", Box(10.0, 1.0, 1.0, density=10.0), position=(5.0, 0.0, 0.0))
+    model.add_joint("hinge", "revolute", model.ground, box, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    result = simulate(model, n * h, h, f"em{order}", output_every=n, progress=False)
+    energy = result.energy
+    assert abs(energy["total"][-1] - energy["total"][0]) < 5e-14 * energy["kinetic"][-1]
+
+
+def ends(left, turn, solved):
+    """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
+    size = 1e-12
+    return is_chain_converged(size, size * np.sqrt(size / left), 1, solved, False, turn)
+
+
+@pytest.mark.parametrize("turn", [1e-3, 0.3])
+def test_newton_error_scales_with_the_rotation_of_a_step(turn):
+    """A tenth of its round-off; a hundredth of what the equations are to be solved to, where that is more."""
+    assert ends(1e-17 * turn, turn, 4.0)
+    assert not ends(3e-17 * turn, turn, 4.0)
+    assert ends(0.9 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+    assert not ends(1.1 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+
+
+@pytest.mark.parametrize("body", range(4))
+def test_newton_detects_nan_corrections_of_every_body(body):
+    built = branched().build()
+    stepper = stepper_of(built)
+    stepper.advance(stepper.start(built.state), 0, 2)
+    work = stepper._work
+    assert largest_rotation(work) == np.abs(work.frames[: len(work.hinges), MPSI]).max()
+    work.frames[body, MPSI] = np.nan
+    assert np.isnan(largest_rotation(work))
+
+
+def falling(side, bars=3):
+    """Bars on hinges that all fall to one side."""
+    model, held = Model("falling", gravity=(0.0, 0.0, -9.81)), None
+    for k in range(bars):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), (side * (0.5 + k), 0.0, 0.0))
+        joint = model.ground if held is None else held, bar
+        model.add_joint(f"joint {k}", "revolute", *joint, at=(side * k, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+        held = bar
+    return model.build()
+
+
+def test_a_motion_and_its_mirror_image_take_as_many_iterations():
+    counts = []
+    for side in (1.0, -1.0):
+        built = falling(side)
+        stepper = stepper_of(built, 0.02)
+        end, report = stepper.advance(stepper.start(built.state), 0, 30)
+        assert (np.sign(end.Omega[1, 1]), report.solves) == (side, 30)
+        counts.append(report.iterations)
+    assert counts[0] == counts[1] > 15
+
+
+def test_a_short_step_from_rest_takes_one_iteration():
+    """As nothing is foretold to turn, what counts is what it would turn in the least."""
+    built = falling(1.0)
+    stepper = stepper_of(built, 1e-4)
+    end, report = stepper.advance(stepper.start(built.state), 0, 1)
+    assert report.iterations == 1
+    assert end.v[1, 2] < -1e-4

@@ -1,0 +1,97 @@
+"""Schemes, joints, elements of rods and kinds are listed once: whoever needs to know something of them finds it at each of them,
+where the next one declares it, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from discretization.interaction_groups import registered_kinds
+from discretization.space.rod_elements import WORDS
+from discretization.system import ROWS, System
+from discretization.time.em_family import EM_FAMILY
+from discretization.time.families import FAMILIES
+from rigid.interactions.kinds import Kind
+from rigid.joints import JOINTS
+
+ROOT = Path(__file__).parents[2]
+
+
+REGISTRIES = {"integrators": {*EM_FAMILY, *FAMILIES}, "joints": {*JOINTS}, "rod elements": {*WORDS}}
+SAID = {  # files that name several members of a registry, and why
+    "discretization/time/families.py": "the registry of integrators, and what the schemes of a family share",
+    "rodsim/components/argument_types.py": "Literal types must be written out; tests/api/test_argument_types.py compares",
+}
+KINDS_SAID = {  # the same of kinds of interactions
+    "rigid/interactions/constraints.py": "the registry of constraints",
+    "discretization/interaction_kinds.py": "the registry of all others",
+    "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
+    "discretization/planar/joint_rows.py": "which drives have a plane form",
+    "rodsim/building/point_masses.py": "which numbers of a spring are points",
+}
+
+
+@functools.cache
+def sources() -> dict[str, str]:
+    """All of them, by path."""
+    paths = [path for top in ("rigid", "discretization", "rodsim") for path in ROOT.glob(f"{top}/**/*.py")]
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(paths)}
+
+
+@functools.cache
+def parsed(path: str) -> ast.Module:
+    """A source; asked for only where what is looked for can be in its text."""
+    return ast.parse(sources()[path])
+
+
+def has_two(text: str, names: set[str]) -> bool:
+    return sum(name in text for name in names) > 1
+
+
+@functools.cache
+def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What each file lists in one tuple, list, set, dict or `Literal`: members of a registry, and kinds by their variables."""
+    assert registered_kinds()  # all are imported
+    ours = [module for name, module in sys.modules.items() if name.startswith(("rigid.", "discretization."))]
+    kinds = {name for module in ours for name, own in vars(module).items() if isinstance(own, Kind)}
+    names: dict[str, list[str]] = {}
+    variables: dict[str, list[str]] = {}
+    for path, text in sources().items():
+        if "/papers/" in path:  # which schemes a paper compares
+            continue
+        if not (has_two(text, kinds) or any(has_two(text, own) for own in REGISTRIES.values())):
+            continue
+        for node in ast.walk(parsed(path)):
+            each = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
+            if not each:
+                continue
+            texts = {
+                own.value for own in each if isinstance(own, ast.Constant) and isinstance(own.value, str)
+            }
+            for registry in REGISTRIES.values():
+                if len(found := sorted(texts & registry)) > 1:
+                    names[path] = found
+            if (
+                len(found := sorted(own.id for own in each if isinstance(own, ast.Name) and own.id in kinds))
+                > 1
+            ):
+                variables[path] = found
+    return names, variables
+
+
+def test_every_table_of_a_system_has_rows_by_which_it_is_known_to_be_filled() -> None:
+    tables = {name for name, own in get_type_hints(System).items() if hasattr(own, "_fields")}
+    assert ROWS.keys() == tables - {"frames"}
+    assert all(column in get_type_hints(System)[name]._fields for name, column in ROWS.items())
+
+
+@pytest.mark.parametrize(("found", "allowed"), [(0, SAID), (1, KINDS_SAID)], ids=["names", "kinds"])
+def test_no_manual_list_repeats_a_registry(found, allowed):
+    """A fact of some of them is declared at each; a list of names forgets the next."""
+    assert said_by_file()[found].keys() == allowed.keys(), said_by_file()[found]

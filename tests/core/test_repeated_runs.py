@@ -1,0 +1,160 @@
+"""Whatever was run before: a model gives what it gives in a process of its own, and nobody writes to what others have."""
+
+import gc
+import json
+import tracemalloc
+
+import pytest
+
+import rodsim.simulation
+from rodsim import Model, Section, equilibrium, simulate
+from rodsim.warnings import DoubtfulModelWarning
+from tests.support import similar_models
+from tests.support.completeness import DT, MODELS
+from tests.support.prepared import _all_of, _beam
+from tests.support.processes import said
+from tests.support.similar_models import digests
+
+
+def swing(push=(0.0, 1.0, 0.0), name="swing"):
+    """A pendulum of two elements under a load."""
+    section = Section.from_stiffness(
+        EA=2e4, GA=8e3, GJ=2.0, EI=2.0, mass_per_length=1.0, inertia_per_length=(2e-3, 1e-3, 1e-3)
+    )
+    model = Model(name, gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_force("push", rod.end, push)
+    return model
+
+
+def _run(model):
+    return _all_of(simulate(model, 2 * DT, DT))
+
+
+def test_repeated_or_rebuilt_model_gives_the_same_result():
+    model = swing()
+    first = _run(model)
+    assert _run(model) == _run(swing()) == first
+
+
+def test_models_of_one_structure_do_not_depend_on_earlier_runs():
+    """Twice here in turn, and in a process of its own in the opposite order."""
+    backwards = json.loads(said("-m", "tests.support.similar_models", "backwards"))
+    found = digests(list(similar_models.MODELS))
+    assert len(set(found.values())) == len(found)
+    assert found == digests(list(similar_models.MODELS)) == backwards
+
+
+def test_in_place_changes_are_detected():
+    model = swing()
+    before = _run(model)
+    model.gravity[2] = -9.80
+    after = _run(model)
+    model.bodies, model.name = dict(model.bodies), "another"
+    assert len({repr(before), repr(after), repr(_run(model))}) == 3
+
+
+def test_every_digit_of_what_a_model_is_made_of_counts():
+    found = set()
+    for push, stiffness in ((1.0, 1.0), (1.0 + 1e-12, 1.0), (1.0, 1.0 + 1e-12)):
+        model = swing((0.0, push, 0.0))
+        model.add_spring("string", model.ground.at((1, 0, 1)), model.rods["rod"].end, stiffness)
+        found.add(repr(_run(model)))
+    assert len(found) == 3
+
+
+def test_a_load_that_is_a_function_is_asked_in_each_run():
+    size = [1.0]
+    model = swing(lambda t: (0.0, size[0], 0.0))
+    before = _run(model)
+    size[0] = 2.0
+    after = _run(model)
+    assert len({repr(before), repr(after), repr(_run(swing(lambda t: (0.0, 3.0, 0.0))))}) == 3
+
+
+def test_model_warnings_are_repeated_in_each_run():
+    model = swing()
+    bar = model.add_body("far", rodsim.Box(0.1, 0.1, 0.1, density=1000.0), position=(0.0, 3.0, 0.0))
+    model.add_joint("hold", "weld", model.ground, bar, at=(0.0, 0.0, 0.0))
+    for _ in range(2):
+        with pytest.warns(DoubtfulModelWarning, match="hold"):
+            simulate(model, DT, DT)
+
+
+def _contents(system):
+    return [array.tobytes() for table in system if isinstance(table, tuple) for array in table]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("name", "integrator"), [("joints", "em"), ("joints", "EML-kappa"), ("rods", "em"), ("rods", "em-d(0.5)")]
+)
+def test_no_run_writes_to_the_system_that_runs_of_a_prepared_model_share(name, integrator):
+    prepared = MODELS[name]().prepare(t_end=DT, dt=DT, integrator=integrator)
+    system = prepared.run().layout.system
+    before = _contents(system)
+    for _ in range(2):
+        assert prepared.run().layout.system is system
+        prepared.run({"gravity": (0.0, 0.1, -0.2)})
+        assert _contents(system) == before
+
+
+def test_builds_share_no_writable_arrays():
+    model = swing()
+    before = _run(model)
+    built = model.build()
+    for own in (built.state, *(table for table in built.system if isinstance(table, tuple)), built.held):
+        for array in own:
+            if hasattr(array, "flags") and array.flags.writeable and array.dtype.kind == "f":
+                array[...] = 7.0
+    built.layout.description.clear()
+    assert _run(model) == _run(swing()) == before
+
+
+def test_memory_does_not_grow_with_the_number_of_models_that_were_run():
+    """Run rods of 2 to 201 elements, 200 structures; their work arrays take up to a megabyte each."""
+    section = Section.from_stiffness(
+        EA=2e4, GA=8e3, GJ=2.0, EI=2.0, mass_per_length=1.0, inertia_per_length=(2e-3, 1e-3, 1e-3)
+    )
+
+    def run(k):
+        model = Model(f"model {k}", gravity=(0, 0, -9.81))
+        rod = model.add_rod("rod", [(0, 0, 0), (1, 0.01 * k, 0)], section, 2 + 37 * k % 200)
+        model.add_joint("pin", "spherical", model.ground, rod.start)
+        model.add_force("push", rod.end, (0.0, 1.0, 0.0))
+        simulate(model, DT, DT, progress=False)
+
+    run(199)
+    tracemalloc.start()
+    used = []
+    for k in range(200):
+        run(k)
+        if k in (99, 199):
+            gc.collect()
+            used.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert used[1] - used[0] < 1e7, used  # if all were kept: 4e7
+
+
+def test_a_run_from_where_an_equilibrium_moved_a_joint_leaves_the_model_as_it_was():
+    model, way = _beam(), {"displacement": (0.0, 0.01, 0.0)}
+    place = [joint.points.tolist() for joint in simulate(model, 0.01, 0.01).layout.joints]
+    before, at_rest = _all_of(simulate(model, 0.01, 0.01)), _all_of(equilibrium(model))
+    moved = equilibrium(model, motions={"clamp": way})
+    run = simulate(model, 0.01, 0.01, start=moved)
+    assert [joint.points.tolist() for joint in run.layout.joints] != place
+    again = simulate(model, 0.01, 0.01)
+    assert _all_of(again) == before
+    assert [joint.points.tolist() for joint in again.layout.joints] == place
+    assert _all_of(equilibrium(model)) == at_rest
+
+
+def test_a_copy_of_a_layout_has_a_description_of_its_own_and_no_functions_of_a_run():
+    layout = simulate(swing(), 0.01, 0.01, progress=False).layout
+    assert layout.functions is not None
+    other = layout.copied()
+    assert other.functions is None
+    other.description["name"], other.n_chart = "another", 7
+    assert (layout.description["name"], layout.n_chart) == (layout.name, 0)
+    assert other.bodies is layout.bodies

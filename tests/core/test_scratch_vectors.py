@@ -1,0 +1,138 @@
+"""Named scratch vectors of residuals: views of the rows they were given, which nobody they call has as well."""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from discretization.time import scratch_vectors as scratch_module
+from discretization.time.scratch_vectors import PerConstraint, PerCoordinate, Rows, new_work, rows_of, scratch
+from rigid.compilation.decorators import internal_kernel
+from rigid.mechanics.mechanical_system import Data
+
+FOLDER = Path(scratch_module.__file__).parent
+MODULES = [path.stem for path in sorted(FOLDER.glob("*.py")) if "= scratch(" in path.read_text()]
+
+
+class Low(NamedTuple):
+    q: PerCoordinate
+    g: PerConstraint
+
+
+class High(NamedTuple):
+    many: Annotated[Any, Rows(2)]
+    lam: PerConstraint
+
+
+low = scratch(Low)
+high = scratch(High, above=(Low,))
+
+
+@internal_kernel
+def fill(W, D):
+    """Every vector with a number of its own."""
+    a, b = low(W, D), high(W, D)
+    a.q[:], a.g[:], b.lam[:] = 1.0, 2.0, 5.0
+    b.many[0, :], b.many[1, :] = 3.0, 4.0
+
+
+def test_vectors_are_views_of_as_many_rows_as_are_declared():
+    W = new_work(3, 2, matrices=False)
+    fill(W, Data(3, 2, 0))
+    expected = [[1, 1, 1], [2, 2, 0], [3, 3, 3], [4, 4, 4], [5, 5, 0]]
+    assert np.array_equal(W.vector[:5], expected)
+    assert not W.vector[5:].any()
+    assert (rows_of(Low), rows_of(High)) == (range(2), range(2, 5))
+
+
+def source(kernel):
+    """The Python function of a kernel, however it is compiled."""
+    return getattr(kernel, "py_func", getattr(kernel, "__wrapped__", kernel))
+
+
+def named_in(kernel):
+    """Objects that the code of a kernel names."""
+    function = source(kernel)
+    return [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
+
+
+def asked(kernel):
+    """Declarations whose vectors a kernel asks for."""
+    return {thing.names for thing in named_in(kernel) if isinstance(getattr(thing, "names", None), type)}
+
+
+@cache
+def asked_below(kernel):
+    """Those of all kernels that it calls."""
+    below = set()
+    for called in named_in(kernel):
+        if isinstance(source(called), FunctionType) and called is not kernel:
+            below |= asked(called) | asked_below(called)
+    return below
+
+
+def kernels_of(module):
+    own = vars(import_module(f"discretization.time.{module}"))
+    functions = {name: source(thing) for name, thing in own.items()}
+    return {
+        name: f
+        for name, f in functions.items()
+        if isinstance(f, FunctionType) and f.__module__ == own["__name__"]
+    }
+
+
+def overlaps(kernel):
+    """Pairs of declarations, of a kernel and of those it calls, that have rows in common."""
+    return [
+        (mine.__name__, theirs.__name__)
+        for mine in asked(kernel)
+        for theirs in asked_below(kernel) - {mine}
+        if set(rows_of(mine)) & set(rows_of(theirs))
+    ]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_kernels_do_not_share_rows_with_those_they_call(module):
+    assert not {name: overlaps(kernel) for name, kernel in kernels_of(module).items() if overlaps(kernel)}
+
+
+def beneath(W, D):
+    return low(W, D)
+
+
+def above(W, D):
+    beneath(W, D)
+    return high(W, D)
+
+
+apart = scratch(Apart := NamedTuple("Apart", [("q", PerCoordinate)]))
+
+
+def beside(W, D):
+    beneath(W, D)
+    return apart(W, D)
+
+
+def test_rows_in_common_are_noticed():
+    assert (asked(above), asked_below(above)) == ({High}, {Low})
+    assert overlaps(above) == []
+    assert overlaps(beside) == [("Apart", "Low")]
+
+
+def test_every_residual_asks_for_vectors():
+    """So that the law above looks at something."""
+    assert {"livens", "ggl", "galerkin", "spark", "hamiltonian_schemes", "bubnov_elements", "forcing"} <= set(
+        MODULES
+    )
+    residuals = [
+        kernel
+        for module in MODULES
+        for name, kernel in kernels_of(module).items()
+        if name.endswith("_residual")
+    ]
+    assert len(residuals) >= 13
+    assert all(asked(kernel) for kernel in residuals)

@@ -1,0 +1,51 @@
+"""Nothing enters compiled code unchecked: it would write past the end of what it is given."""
+
+import numpy as np
+import pytest
+
+from discretization.state_shapes import sizes_of, state_shapes
+from discretization.time.stepper import Stepper
+from rigid.system import State
+from rodsim import ModelError
+from tests.support.invalid_states import H, bars, rich
+from tests.support.processes import ended
+
+
+def test_validation_rejects_wrong_shapes_at_every_entry_point():
+    """In a process of its own, which a kernel that reads or writes past an array may end."""
+    done = ended("-m", "tests.support.invalid_states")
+    assert done.stderr.strip() == ""
+    assert int(done.stdout) > 1500
+
+
+@pytest.mark.parametrize("model", [rich, bars])
+def test_the_shapes_of_states_are_those_that_models_build_and_files_keep(model):
+    built = model().build()
+    shapes = state_shapes(sizes_of(built.system))
+    assert tuple(shapes) == State._fields
+    assert [array.shape for array in built.state] == list(shapes.values())
+    assert built.layout.state_shapes() == shapes
+
+
+def test_state_that_may_not_be_written_is_advanced_but_not_marched():
+    built = rich().build()
+    stepper = Stepper(built.system, H, load_values=built.load_values, drive_values=built.drive_values)
+    for array in built.state:
+        array.flags.writeable = False
+    state, _ = stepper.advance(built.state, 0, 1)
+    assert np.any(state.r != built.state.r)
+    with pytest.raises(ModelError, match=r"State\.r is read-only, .* call `advance`"):
+        stepper.march(built.state, H, np.zeros(1))
+
+
+@pytest.mark.parametrize("what", ["a State", None, State._fields])
+def test_validation_rejects_non_states(what):
+    built = rich().build()
+    stepper = Stepper(built.system, H, load_values=built.load_values, drive_values=built.drive_values)
+    for door in (
+        stepper.start,
+        lambda s: stepper.advance(s, 0, 1),
+        lambda s: stepper.march(s, H, np.zeros(1)),
+    ):
+        with pytest.raises(ModelError, match="is no state"):
+            door(what)

@@ -1,0 +1,108 @@
+"""Bushings, springs with laws and drives in equilibria and modes: closed forms of a body on a bushing."""
+
+import numpy as np
+import pytest
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import at_rest, chosen, is_dissipation, springs_of
+from rodsim import Box, Model, Section, SpringLaw, equilibrium, modes
+from tests.support.completeness import forces, loaded, pressed
+
+K, K_TURN, MASS = 4e3, 50.0, 2.0
+
+
+def on_a_bushing(force=(0.0, 0.0, 0.0)):
+    model = Model("mount")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, mass=MASS))
+    stiffness = np.diag([K, 2 * K, 3 * K, K_TURN, 2 * K_TURN, 3 * K_TURN])
+    model.add_bushing("mount", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), stiffness)
+    model.add_force("pull", body.at((0, 0, 0)), force)
+    return model
+
+
+def test_a_bushing_gives_way_by_force_over_stiffness():
+    r = equilibrium(on_a_bushing((8.0, 0.0, 0.0))).body("body").r[-1]
+    assert r == pytest.approx((8.0 / K, 0.0, 0.0), abs=1e-12)
+
+
+def test_a_body_swings_on_its_bushing_in_six_directions():
+    model = on_a_bushing()
+    inertia = np.diag(model.bodies["body"].properties.inertia)
+    exact = np.sqrt(np.concatenate([K * np.array([1, 2, 3]) / MASS, K_TURN * np.array([1, 2, 3]) / inertia]))
+    found = modes(model, 6)
+    assert np.sort(found.omega) == pytest.approx(np.sort(exact), rel=1e-9)
+
+
+def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
+    """F = k x + b x^3."""
+    k, b = 100.0, 4e4
+    model = Model("hanger", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=MASS), position=(0, 0, -1.0))
+    model.add_joint("rail", "prismatic", model.ground, body, at=(0, 0, -1), axis=(0, 0, 1))
+    law = SpringLaw.function(lambda x: k * (x - 1.0) + b * (x - 1.0) ** 3, 0.5, 1.5)
+    model.add_spring("spring", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), law=law)
+    z = -equilibrium(model).body("body").r[-1, 2] - 1.0
+    assert k * z + b * z**3 == pytest.approx(MASS * 9.81, rel=1e-6)
+
+
+def test_a_driven_model_stands_where_its_drive_begins():
+    """A crank held by its drive: the weight's moment is the drive's."""
+    model = Model("crank", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=MASS), position=(0.5, 0, 0))
+    hinge = model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_drive("motor", hinge, lambda t: 0.3 * t)
+    result = equilibrium(model)
+    assert result.body("bar").r[-1] == pytest.approx((0.5, 0, 0), abs=1e-12)
+    assert abs(result.joint("motor").moment[-1, 1]) == pytest.approx(MASS * 9.81 * 0.5, rel=1e-9)
+
+
+def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
+    """Stiffness C/L from end to end, at rest where they are L apart: both measure the screw motion between the ends."""
+    length = 0.5
+    C = np.array([800.0, 300.0, 400.0, 2.0, 3.0, 5.0])
+
+    def loaded(rod):
+        model = Model("arm")
+        body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=MASS), position=(length, 0, 0))
+        if rod:
+            section = Section.from_stiffness(
+                EA=C[0],
+                GA=tuple(C[1:3]),
+                GJ=C[3],
+                EI=tuple(C[4:]),
+                mass_per_length=1.0,
+                inertia_per_length=1.0,
+            )
+            arm = model.add_rod("arm", [(0, 0, 0), (length, 0, 0)], section, n_elements=1, up=(0, 0, 1))
+            model.add_joint("wall", "clamp", arm.start)
+            model.add_joint("glue", "weld", arm.end, body)
+        else:
+            rest = (length, 0, 0, 0, 0, 0)
+            model.add_bushing("arm", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), C / length, rest=rest)
+        model.add_force("pull", body, (3.0, -4.0, 6.0))
+        model.add_moment("turn", body, (0.5, -0.3, 0.2))
+        found = equilibrium(model).body("body")
+        return np.concatenate([found.r[-1], found.quat[-1]])
+
+    as_rod = loaded(rod=True)
+    assert abs(as_rod[1]) > 0.02
+    assert loaded(rod=False) == pytest.approx(as_rod, abs=1e-10)
+
+
+def test_nothing_dissipates_at_rest():
+    """What does is left out with its numbers; where nothing does, the rest is the table itself."""
+    own = forces().build().system.others
+    found = at_rest(own)
+    kept = [not is_dissipation(INTERACTIONS[k]) for k in own.kind.tolist()]
+    assert 0 < sum(kept) < len(kept)
+    assert found.kind.tolist() == own.kind[kept].tolist()
+    springs = springs_of(own)
+    assert springs.damping.any()
+    assert not springs_of(found).damping.any()
+    assert np.array_equal(springs_of(found).stiffness, springs.stiffness)
+    assert at_rest(chosen(own, np.zeros(len(kept), bool))).first.tolist() == [0]
+    damped = pressed().build().system.others  # by what stands beside no spring
+    assert any(is_dissipation(INTERACTIONS[k]) for k in damped.kind)
+    assert not any(is_dissipation(INTERACTIONS[k]) for k in at_rest(damped).kind)
+    still = loaded().build().system.others
+    assert at_rest(still) is still

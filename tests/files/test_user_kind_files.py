@@ -1,0 +1,213 @@
+"""What result files and compiled code know of kinds that a script registers, where they are not registered."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import rodsim
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.system import fingerprint
+from rigid.errors import ModelError
+from rodsim import Result, audit, compare
+from rodsim.cli.main import main
+from rodsim.interactions import average, minus, norm, push, registration, times
+from rodsim.results.errors import ResultError
+from tests.support import state_kinds
+from tests.support.results_sample import without_digests
+from tests.support.user_kinds import Spring, bodies, kinds, pair, run, texts
+
+
+@pytest.fixture
+def elsewhere():
+    """What another process has: no kind that is not ours; afterwards all is as before."""
+    before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registration.KINDS)
+
+    def leave():
+        del INTERACTIONS[INTERACTIONS.built_in :]
+        registration.KINDS.clear()
+
+    yield leave
+    INTERACTIONS[INTERACTIONS.built_in :] = before
+    registration.KINDS.update(known)
+
+
+def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
+    """It is looked at, compared and exported there; its audit names the kind and the cure."""
+    path, again = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
+    run(kinds(), output=path)
+    run(kinds(), output=again)
+    elsewhere()
+    result = Result.load(path)
+    assert result.energy["spring"][-1] > 0.0
+    assert compare(result, Result.load(again)).worst() == 0.0
+    assert "linear spring" in str(result.description["others"])
+    assert main(["export", str(path), "-o", str(tmp_path / "run.pvd")]) == 0
+    assert main(["render", str(path), "-o", str(tmp_path / "run.png")]) == 0
+    with pytest.raises(ModelError, match="is not registered"):
+        rodsim.report(result, tmp_path / "page.html")
+    with pytest.raises(ModelError, match=r"interaction '.*' is not registered.*import the script"):
+        audit(result)
+    with pytest.raises(ModelError, match=r"'linear spring' is no registered interaction; there are none"):
+        kinds_of_names(bodies(2))
+
+
+def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhere, tmp_path):
+    """Its states are read by what the file tells of their number; an older file, which does not, is refused by its kind."""
+    model = pair("ours")
+    a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
+    model.add_interaction("filter", state_kinds.LAG, a, b, k=3.0, tau=0.1, rest=0.5, x=0.0)
+    path, older = tmp_path / "run.vtkhdf", tmp_path / "older.vtkhdf"
+    kept = state_kinds.settled(run(model, output=path))
+    shutil.copy(path, older)
+    elsewhere()
+    opened = Result.load(path)
+    assert np.array_equal(state_kinds.settled(opened), kept)
+    assert np.ptp(kept) > 0.0
+    with pytest.raises(ModelError, match=r"interaction 'lag' is not registered.*import the script"):
+        audit(opened)
+    with h5py.File(older, "r+") as file:
+        del file["rodsim/layout/system/others/own_variables"]
+        without_digests(file)
+    elsewhere()
+    with pytest.raises(ResultError, match=r"'lag' .* import the script"):
+        Result.load(older)
+    # what that one did not tell this one does
+    assert np.array_equal(state_kinds.settled(Result.load(path)), kept)
+
+
+def kinds_of_names(model):
+    a, b = model.bodies.values()
+    model.add_interaction("spring", "linear spring", a, b, k=1.0, l0=1.0)
+
+
+def test_a_file_of_texts_is_audited_anywhere(elsewhere, tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    run(texts(), output=path)
+    elsewhere()
+    found = audit(Result.load(path))
+    assert found.ok, found.text()
+    assert found.energy_balance < 1e-12
+
+
+def test_the_command_imports_the_script_that_registers(elsewhere, tmp_path, capsys):
+    path = tmp_path / "run.vtkhdf"
+    run(kinds(), output=path)
+    elsewhere()
+    assert main(["audit", str(path)]) == 2
+    assert "is not registered" in capsys.readouterr().err
+    assert main(["audit", str(path), "--import", str(tmp_path / "none.py")]) == 2
+    assert "none.py: is no Python file" in capsys.readouterr().err
+    assert (
+        main(["audit", str(path), "--import", str(Path(__file__).parents[1] / "support" / "own_kinds.py")])
+        == 0
+    )
+
+
+def test_files_do_not_depend_on_registered_kinds(elsewhere):
+    before = fingerprint(texts().build().system), fingerprint(kinds().build().system)
+    mine, registered = dict(registration.KINDS), INTERACTIONS[INTERACTIONS.built_in :]
+    elsewhere()
+    registration.KINDS.update(mine)
+    for kind in reversed(registered):
+        INTERACTIONS.register(kind)
+    assert (fingerprint(texts().build().system), fingerprint(kinds().build().system)) == before
+
+
+def test_kind_with_changed_code_cannot_resume_a_file(elsewhere, tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    model = pair("kind")
+    in_memory = run(model, t_end=0.05, output=path)
+
+    @rodsim.interaction("linear spring", frames=2, numbers=("k", "l0"))
+    class Twice:
+        def value(y, X):
+            e = norm(minus(y[1, 0], y[0, 0])) - X[1]
+            return X[0] * e * e
+
+        def dual(y0, y1, X, out):
+            d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
+            mean = 0.5 * (norm(d0) + norm(d1))
+            f = times(2.0 * X[0] * (mean - X[1]) / mean, average(d0, d1))
+            push(out, 1, f)
+            push(out, 0, times(-1.0, f))
+
+    before = path.read_bytes()
+    with pytest.raises(
+        ResultError, match=r"other code of the kind 'linear spring' \(of interaction 'spring'\)"
+    ):
+        run(pair("kind"), output=path, resume=True)
+    assert path.read_bytes() == before
+    for result in (in_memory, Result.load(path)):
+        found = audit(result)
+        assert not found.ok
+        assert "the code of 'linear spring' (of interaction 'spring') is not that of the run" in found.text()
+    # the cures
+    assert audit(run(pair("kind"), start=Result.load(path))).ok
+    run(model, output=path, resume=True)
+    assert audit(Result.load(path)).ok
+
+
+THEIRS = "from typing import Any, NamedTuple\nclass Point(NamedTuple):\n    x: Any\n    y: Any\n    z: Any\n"
+ONE = "import sys; sys.path.insert(0, {folder!r}); import theirs; from rigid.linear_algebra import dot\n"
+ONE += "assert dot(theirs.Point(1.0, 2.0, 3.0), theirs.Point(1.0, 2.0, 3.0)) == 14.0\n"
+OTHER = "from rigid.linear_algebra import dot\nassert dot((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)) == 14.0\n"
+
+
+def test_a_script_with_types_of_its_own_breaks_our_kernels_for_no_other(tmp_path):
+    """The index of a kernel holds all its signatures: one of a module that is not there, and none can be read."""
+    (tmp_path / "theirs.py").write_text(THEIRS)
+    where = {
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PATH": "/usr/bin",
+    }
+    for script in (ONE.format(folder=str(tmp_path)), OTHER):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=where, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_machine_code_of_a_user_kind_has_a_separate_cache():
+    folder = Path(Spring.kind.value._folder)
+    assert folder.parent.name == "own_kinds"
+    assert any(f"_value_{Spring.digest[:16]}" in path.name for path in folder.rglob("*.nbc"))
+
+
+def test_machine_code_does_not_name_the_script(elsewhere, tmp_path):
+    """It would be asked for where it is read, by whatever name the script is run or imported then."""
+    path = tmp_path / "kind.py"
+    path.write_text(KIND)
+    spec = importlib.util.spec_from_file_location("kind_that_runs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kept = list(Path(module.Kind.kind.dual._folder).rglob("*.nbc"))
+    assert len(kept) >= 2  # the cache may serve other checkouts too
+    assert not any(b"kind_that_runs" in each.read_bytes() for each in kept)
+    elsewhere()
+
+
+KIND = """
+import rodsim
+from rodsim.interactions import average, dot, minus, push, times
+
+def apart(y):
+    return minus(y[1, 0], y[0, 0])
+
+@rodsim.interaction("of a file", frames=2)
+class Kind:
+    def value(y, X):
+        d = apart(y)
+        return 1.5 * dot(d, d)
+
+    def dual(y0, y1, X, out):
+        f = times(3.0, average(apart(y0), apart(y1)))
+        push(out, 1, f)
+        push(out, 0, times(-1.0, f))
+"""

@@ -1,0 +1,298 @@
+"""Runs side by side in lanes: each to the bit the run alone, whatever becomes of the others."""
+
+import contextlib
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+
+from benchmarks.structured_solvers import five_bars
+from discretization.time.batched_runs import RunBatch, RunParts
+from rodsim import Box, ConvergenceError, Model, Section, signals, simulate_many
+from rodsim.warnings import StepWarning
+from tests.support.many_runs import DT
+from tests.support.mechanisms import looped
+from tests.support.prepared import _all_of
+
+SECTION = Section.from_stiffness(
+    EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+)
+PUSH, TWIST = "loads.push.value", "loads.twist.value"
+
+
+def pushes(count, size=1.0):
+    """Parameters of runs that differ."""
+    return [{PUSH: (0.1 * k, size * k, -0.2), TWIST: (0.1, 0, 0.02 * size * k)} for k in range(count)]
+
+
+def tree(loads=False):
+    """Bodies on joints of all closed forms, one of them named from its other end, with a branch."""
+    model = Model("tree", gravity=(0, 0, -9.81))
+    kinds = {
+        "spherical": {},
+        "revolute": {"axis": (0, 1, 0)},
+        "universal": {"axis": (0, 1, 0), "second_axis": (0, 0, 1)},
+        "weld": {},
+    }
+    parents, bodies = [model.ground.at((0, 0, 0))], []
+    for k, (kind, given) in enumerate(kinds.items()):
+        bodies.append(
+            model.add_body(
+                kind, Box(1, 0.1, 0.2, density=5), position=(0.5 + k, 0, 0), angular_velocity=(0.3, 0.1, 0.2)
+            )
+        )
+        ends = parents[-1], bodies[-1].at((-0.5, 0, 0))
+        model.add_joint(f"by {kind}", kind, *(reversed(ends) if k % 2 else ends), **given)
+        parents.append(bodies[-1].at((0.5, 0, 0)))
+    branch = model.add_body("branch", Box(0.2, 0.2, 1, density=5), position=(1, 0, -0.5))
+    model.add_joint("at branch", "revolute", branch.at((0, 0, 0.5)), parents[1], axis=(1, 0, 0))
+    if loads:
+        model.add_force("push", bodies[-1].at((0.5, 0, 0.1)), (0, 1, 0), following=True)
+        model.add_moment("twist", branch.at((0, 0, 0)), (0.1, 0, 0))
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def loops():
+    """Closed by all joints of closed form, two and two together."""
+    closed = looped(("ball at the ground", "hinge", "universal", "weld", "ball, over others"))
+    return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def loop_at_the_first():
+    """Closed by a ball joint at the body that stands first in the tree."""
+    closed = looped(("ball at a root",), bridge=False)
+    return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def row_of_loops():
+    """Three that hang together, closed by ball joints: not all of them touch each other."""
+    return five_bars(3).prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def hinges(following=False):
+    """A chain in its plane, one hinge named from its other end."""
+    model = Model("hinges", gravity=(0, 0, -9.81))
+    parent = model.ground.at((0, 0, 0))
+    for k in range(3):
+        body = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=5), position=(0.5 + k, 0, 0))
+        ends = parent, body.at((-0.5, 0, 0))
+        model.add_joint(f"hinge {k}", "revolute", *(reversed(ends) if k == 1 else ends), axis=(0, 1, 0))
+        parent = body.at((0.5, 0, 0))
+    model.add_force("push", parent, (1, 0, 0), following=following)
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def planar_pushes(*sizes):
+    """In that plane."""
+    return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
+
+
+def thrown(k):
+    """Another velocity, which the joints change, another body, or both."""
+    changes = {"bodies.weld.angular_velocity": (0.1 * (k // 2), 0, 0.2)}
+    return changes | ({"bodies.branch.shape": Box(0.2, 0.2, 1, density=9)} if k % 2 else {})
+
+
+def all_of(result):
+    """All that is stored of a run, and what its steps cost."""
+    return _all_of(result), result.newton_iterations.tolist(), result.halvings.tolist()
+
+
+@pytest.fixture(autouse=True)
+def _little_by_little(monkeypatch):
+    monkeypatch.setattr("rodsim.running.batch._FIRST", 1)
+    monkeypatch.setattr("rodsim.running.march.LEAP", 2)
+
+
+@pytest.fixture
+def marched(monkeypatch):
+    """Numbers of runs that marched side by side, march by march."""
+    found, march = [], RunBatch.march
+
+    def watched(self, states, starts, parts):
+        found.append(sum(state is not None for state in states))
+        return march(self, states, starts, parts)
+
+    monkeypatch.setattr(RunBatch, "march", watched)
+    return found
+
+
+def thrown_far(t, force=1e4):
+    """A force, N, that moves a body so far in a step that this must be halved."""
+    return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else force)
+
+
+def one_thrown_far(force):
+    """The third of six."""
+    thrown = partial(thrown_far, force=force)
+    return [{PUSH: thrown} if k == 2 else own for k, own in enumerate(planar_pushes(*range(6)))]
+
+
+def jumping(count):
+    """Each has corners of its own, some of them in the same step; the last one has none."""
+    pulses = [signals.Pulse(1.0, (2.3 + 2 * (k // 2)) * DT, (12.4 + 0.1 * k) * DT) for k in range(count - 1)]
+    return [{PUSH: pulse.along((0, 0, 1))} for pulse in pulses] + [{PUSH: (0, 0, 1)}]
+
+
+def rod():
+    """A clamped rod, whose runs go one by one."""
+    model = Model("rod", gravity=(0, 0, -9.81))
+    own = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=3)
+    model.add_joint("hold", "clamp", own.start)
+    model.add_force("push", own.end, (0, 1, 0))
+    return model.prepare(t_end=8 * DT, dt=DT)
+
+
+class Case(NamedTuple):
+    """Runs side by side: how they are made, in how many lanes they march, and which of them has steps that are halved."""
+
+    make: Callable
+    parameters: list
+    options: dict | None = None
+    lanes: tuple[int, ...] = (6,)
+    halved: int | None = None
+
+
+FALLS = [{"gravity": (0, k, -9.81)} for k in range(6)]
+TOLERANT = {
+    "tolerance": 1e-3
+}  # that all stays at rest is nearer to the solution than this; it is not taken for one
+CASES = {
+    "two groups, the second one too few": Case(lambda: tree(loads=True), pushes(11), lanes=(8,)),
+    "tree": Case(tree, FALLS),
+    "tree with loops": Case(loops, FALLS),
+    "loop at the first body": Case(loop_at_the_first, FALLS),
+    "loops in a row": Case(row_of_loops, FALLS),
+    "tree with loads": Case(lambda: tree(loads=True), pushes(6)),
+    "tree with velocities and masses of each": Case(tree, [thrown(k) for k in range(6)]),
+    "hinges in a plane": Case(hinges, planar_pushes(*range(6))),
+    "hinges in a plane, some quick": Case(hinges, planar_pushes(0, 1, 100, 1e3, 3e3, 1e4)),
+    "a load that turns with its hinge": Case(lambda: hinges(following=True), planar_pushes(*range(6))),
+    "tree, at rest": Case(tree, FALLS, TOLERANT),
+    "hinges at rest": Case(hinges, planar_pushes(*range(6)), TOLERANT),
+    "two that move in a plane": Case(
+        hinges, [{PUSH: (k, 0.1 * k * (k % 3), 1)} for k in range(6)], lanes=(4,)
+    ),
+    "a rod": Case(rod, [{PUSH: (0, k, 0)} for k in range(6)], lanes=()),
+}
+for every in (1, 2, 16):
+    told = {"output_every": every}
+    CASES[f"a tree with jumps, {every}"] = Case(lambda: tree(loads=True), jumping(6), told)
+    CASES[f"hinges with jumps, {every}"] = Case(hinges, jumping(6), told)
+    CASES[f"a tree of which one leaves, {every}"] = Case(
+        lambda: tree(loads=True), one_thrown_far(1e4), told, (5, 6), 2
+    )
+    CASES[f"hinges of which one leaves, {every}"] = Case(hinges, one_thrown_far(1e5), told, (5, 6), 2)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_in_lanes_are_to_the_bit_the_runs_alone(name, marched):
+    """Whatever becomes of the others: one may be halved, and come back, and go on alone."""
+    case = CASES[name]
+    prepared, options = case.make(), case.options or {}
+    many = simulate_many(prepared, case.parameters, threads=2, **options)
+    assert not many.failures
+    assert set(marched) <= set(case.lanes)
+    assert bool(marched) == bool(case.lanes)
+    for changes, result in zip(case.parameters, many, strict=True):
+        alone = prepared.run(changes, **options)
+        assert all_of(result) == all_of(alone)
+        assert result.description["run"] == alone.description["run"]
+    if case.halved is not None:
+        assert many[case.halved].halvings.sum() > 0
+
+
+@pytest.mark.parametrize("case", ["tree with loops", "loop at the first body"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
+    """What goes wrong in lanes would be put right alone."""
+    far, march = [], RunBatch.march
+
+    def watched(self, states, starts, parts):
+        found = march(self, states, starts, parts)
+        far.append([len(own.states.r) == parts for own in found])
+        return found
+
+    monkeypatch.setattr(RunBatch, "march", watched)
+    simulate_many(CASES[case].make(), CASES[case].parameters, threads=1)
+    assert len(far) > 4
+    assert all(all(own) for own in far[1:])  # what rests at first is looked at alone
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marched):
+    def end(t):
+        return (0.0, 0.0 if t < 3 * DT else 1e12, 0.0)
+
+    prepared, parameters = tree(loads=True), pushes(7)
+    parameters[2] = {PUSH: thrown_far}
+    parameters[4] = {PUSH: end}
+    many = simulate_many(prepared, parameters, threads=1)
+    assert list(many.failures) == [4]
+    assert isinstance(many.failures[4].error, ConvergenceError)
+    with pytest.raises(ConvergenceError) as alone:
+        prepared.run(parameters[4])
+    assert all_of(many.failures[4].result) == all_of(alone.value.result)
+    for run in many.runs:
+        assert all_of(many[run]) == all_of(prepared.run(parameters[run]))
+    assert {6, 7} <= set(marched)
+
+
+def test_runs_in_lanes_warn_of_steps_that_are_shortened_once_and_of_loads_each(marched):
+    prepared = hinges()
+    parameters = [{PUSH: (1, 0, 0)}] * 4 + [{PUSH: lambda t: (0.0, 0.0, 0.0)}]
+    with pytest.warns(StepWarning) as heard:
+        many = simulate_many(prepared, parameters, threads=1, t_end=0.01, dt=0.003)
+    said = [str(each.message) for each in heard if each.category is StepWarning]
+    assert marched
+    assert [result.t[-1] for result in many] == pytest.approx([0.01] * 5)
+    assert sum("t_end = 0.01 s is not a multiple of dt = 0.003 s" in text for text in said) == 1
+    assert sum("model 'hinges': a load is zero at all 4 times" in text for text in said) == 1
+    assert len(said) == 2
+
+
+def test_interrupt_ends_all_batched_runs(monkeypatch):
+    class Bar(contextlib.nullcontext):
+        """A progress bar at whose second movement the user stops."""
+
+        done = 0
+
+        def update(self, count):
+            Bar.done += count
+            if Bar.done > count:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("rodsim.many_runs.progress_bar", lambda show, **_: Bar())
+    with pytest.raises(KeyboardInterrupt):
+        simulate_many(tree(loads=True), pushes(30), threads=1)
+    assert 0 < Bar.done < 30
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rodsim-run")]
+
+
+def test_run_without_progress_leaves_the_batch(monkeypatch):
+    """As one whose matrix needs an exchange of rows in each step."""
+    met, prepared = [], tree(loads=True)
+    march = RunBatch.march
+
+    def empty_marches(self, states, starts, parts):
+        met.append(len(starts))
+        return [RunParts(of_run.states, of_run.reports[:0]) for of_run in march(self, states, starts, parts)]
+
+    expected = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    monkeypatch.setattr(RunBatch, "march", empty_marches)
+    found = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    assert found == expected
+    assert len(met) < 10
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_files_of_runs_in_lanes_are_those_of_the_runs_alone(threads, tmp_path, marched):
+    prepared, parameters, alone = tree(loads=True), pushes(5), tmp_path / "alone.vtkhdf"
+    simulate_many(prepared, parameters, threads=threads, outputs=tmp_path, output_every=7)
+    assert marched
+    for number, changes in enumerate(parameters):
+        prepared.run(changes, output=alone, overwrite=True, output_every=7)
+        assert (tmp_path / f"run-{number:04d}.vtkhdf").read_bytes() == alone.read_bytes()

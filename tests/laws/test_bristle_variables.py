@@ -1,0 +1,356 @@
+"""Own variables that settle, and kinds of one side: bristles that slide, between bodies and the ground, in every scheme.
+
+`tests/laws/test_completeness.py` runs a model of them through every consumer.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discretization.interaction_groups import Role, groups_of
+from discretization.interaction_table import history_variable_counts
+from discretization.internal_variables import internal_variables, part, with_part
+from discretization.state_measures import energies, momenta, stored_energies
+from discretization.time.stepper import Stepper
+from rigid.errors import ModelError
+from rigid.system import State
+from rodsim import Box, Model, Result, audit, modes, signals, simulate
+from rodsim.mechanics import integrate
+from tests.support.jenkins_elements import CHAIN, JENKINS, STRUT, WALLS, K
+
+pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
+H = 0.01
+BRICK = Box(0.5, 0.3, 0.2, density=100.0)
+MASS = 0.5 * 0.3 * 0.2 * 100.0
+NO_WEIGHT = (0.0, 0.0, 0.0)
+
+
+def sled(load=0.0, limit=2.0, stiffness=400.0, z=0.0, speed=0.0, spring=0.0) -> Model:
+    """A body that slides along x, a load on it, and a spring on demand that pulls it back; nothing turns."""
+    model = Model("sled", gravity=NO_WEIGHT)
+    body = model.add_body("sled", BRICK, velocity=(speed, 0.0, 0.0))
+    model.add_interaction("bristle", JENKINS[1], model.ground, body, k=stiffness, limit=limit, z=[z])
+    if load:
+        model.add_force("push", body, (load, 0.0, 0.0))
+    if spring:
+        model.add_bushing("spring", model.ground, body, spring, at=(0, 0, 0))
+    return model
+
+
+def tumbling(joint=False) -> Model:
+    """Two bodies that spin about each other, held by bristles of three variables and rubbing on each other."""
+    model = Model("tumbling", gravity=NO_WEIGHT)
+    one = model.add_body("one", BRICK, angular_velocity=(0.3, -0.2, 0.9), velocity=(0.1, 0.2, -0.1))
+    two = model.add_body("two", BRICK, position=(0.3, 0.6, 0.2), velocity=(0.5, -0.3, 0.4))
+    model.add_interaction("rubbing", JENKINS[3], one, two, k=30.0, limit=1.5, z=[0.01, -0.02, 0.03])
+    if joint:
+        model.add_joint("hinge", "revolute", model.ground, one, at=(0, 0, 0), axis=(0, 0.6, 0.8))
+    return model
+
+
+def run(model: Model, t_end: float, integrator: str = "em", every: int = 1, **more) -> Result:
+    return simulate(model, t_end, H, integrator, output_every=every, progress=False, **more)
+
+
+def bristles(result: Result) -> np.ndarray:
+    """Own variables that settle (N, k)."""
+    assert result.layout.system is not None
+    return part(result.layout.system, result.states(slice(None)), "settled")
+
+
+def missing(result: Result) -> float:
+    """What total energy, dissipation and work miss, over the largest energy."""
+    total = result.energy["total"] + result.dissipation - result.work
+    return float(np.abs(total - total[0]).max() / np.abs(result.energy["total"]).max())
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
+def test_energy_with_what_bristles_keep_is_lost_by_sliding_alone(integrator):
+    found = run(tumbling(integrator == "em-ggl"), 0.6, integrator)
+    lost = np.diff(found.dissipation)
+    assert lost.min() > -1e-15
+    assert (lost > 1e-4).any()
+    assert (lost < 1e-15).any()  # it slides, and sticks
+    if "em-d" not in integrator:
+        assert missing(found) < 1e-13
+    checked = audit(found)
+    assert checked.ok, checked.text()
+    assert checked.energy_balance < 1e-12
+    kept = 15.0 * np.sum(bristles(found) ** 2, axis=1)
+    assert found.energy["spring"] == pytest.approx(kept, rel=1e-14)
+    assert kept.min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("EML", "quaternion"),
+        ("EML-kappa", "quaternion"),
+        ("GGL-EM", "director"),
+        ("EM-G", "director"),
+        ("EMH", "quaternion-alpha"),
+    ],
+)
+def test_charts_account_for_bristles_as_em_does(integrator, chart):
+    found = integrate(tumbling().mechanical_system(chart), integrator, H, 0.4)
+    lost = np.diff(found.dissipation)
+    assert lost.min() > -1e-15
+    assert (lost > 1e-4).any()
+    E = found.energy()
+    assert np.abs(E + found.dissipation - E[0]).max() < 1e-13 * np.abs(E).max()
+    em = run(tumbling(), 0.4)
+    assert found.totals[-1, 2:] == pytest.approx(bristles(em)[-1], abs=2e-4)  # of order 2 both
+
+
+@pytest.mark.parametrize("integrator", ["MPL", "MPH", "GL-SPARK(1)", "mG(1, 1)"])
+def test_a_scheme_with_forces_in_the_middle_settles_over_the_whole_step(integrator):
+    """Nothing turns and the spring is linear: then it is the step of `em`, exactly, as long as it knows h."""
+    model = sled(speed=1.0, spring=120.0, limit=6.0)
+    em = run(model, 0.8)
+    assert np.diff(np.sign(bristles(em)[:, 0])).any()  # back and forth
+    chart = "quaternion" if integrator == "MPL" else "director"
+    found = integrate(model.mechanical_system(chart), integrator, H, 0.8)
+    assert found.q[:, 0] == pytest.approx(em.states(slice(None)).r[:, 1, 0], abs=1e-11)
+    assert found.totals[:, 2] == pytest.approx(bristles(em)[:, 0], abs=1e-11)
+    assert found.dissipation == pytest.approx(em.dissipation, abs=1e-11)
+    assert found.total_energy() == pytest.approx(em.energy["total"], abs=1e-11)
+
+
+def test_momenta_stay_what_they_are_where_bodies_rub_on_each_other():
+    found = run(tumbling(), 0.6)
+    assert found.layout.system is not None
+    for each in momenta(found.layout.system, found.states(slice(None))):
+        assert np.abs(each - each[0]).max() < 1e-13
+
+
+@pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
+def test_below_its_limit_a_bristle_sticks_for_ever(integrator):
+    load, stiffness = 1.5, 400.0
+    at_rest = run(sled(load, z=load / stiffness), 300 * H, integrator, 100)
+    assert np.abs(at_rest.states(slice(None)).r[:, 1]).max() < 1e-15
+    assert at_rest.dissipation[-1] < 1e-15
+    swinging = run(sled(0.9, z=0.0), 300 * H, integrator, 1)  # five swings
+    x = swinging.states(slice(None)).r[:, 1, 0]
+    assert x.min() > -1e-13
+    assert x.max() == pytest.approx(2.0 * 0.9 / stiffness, rel=2e-3)
+    assert np.abs(swinging.dissipation).max() < 1e-15
+
+
+@pytest.mark.parametrize("integrator", ["em", "EML", "MPL"])
+def test_above_its_limit_it_slides_as_under_a_constant_force(integrator):
+    load, limit, T = 5.0, 2.0, 0.5
+    found = run(sled(load, limit, z=limit / 400.0), T, integrator)
+    # exact from the first step on: bristles are bent to the limit
+    assert found.energy["kinetic"][-1] == pytest.approx((load - limit) ** 2 * T**2 / (2.0 * MASS), rel=1e-12)
+    way = (load - limit) * T**2 / (2.0 * MASS)
+    assert found.dissipation[-1] == pytest.approx(limit * way, rel=1e-12)
+    assert bristles(found)[:, 0] == pytest.approx(limit / 400.0, rel=1e-13)
+    # from rest it has to be bent first: by no step of a stiff one, by several of a soft one
+    stiff, soft = run(sled(load, limit, 4e6), T, integrator), run(sled(load, limit, 400.0), T, integrator)
+    assert stiff.energy["kinetic"][-1] == pytest.approx(found.energy["kinetic"][-1], rel=1e-5)
+    gained = soft.energy["kinetic"][-1] + soft.dissipation[-1] + limit**2 / (2.0 * 400.0)
+    assert gained == pytest.approx(soft.work[-1], rel=1e-12)
+    assert soft.energy["kinetic"][-1] > 1.1 * found.energy["kinetic"][-1]
+
+
+def test_a_slide_ends_with_what_the_bristle_keeps():
+    """Friction takes all but that: the way is v^2/(2 g mu), in forces m v^2/(2 limit), less the bending."""
+    found = run(sled(limit=6.0, stiffness=4000.0, speed=1.0), 1.0)
+    assert found.energy["total"][-1] < 6.0**2 / (2.0 * 4000.0) * 1.001
+    x = found.states(slice(None)).r[:, 1, 0]
+    assert x.max() == pytest.approx(MASS / 12.0, abs=6.0 / 4000.0)
+
+
+@pytest.mark.parametrize("integrator", ["em", "GGL-EM", "mG(1, 1)"])
+def test_outputs_stops_and_starts_change_no_bit(integrator, tmp_path: Path):
+    chart = None if integrator == "em" else "director"
+    whole = run(tumbling(), 0.2, integrator, chart=chart)
+    rarely = run(tumbling(), 0.2, integrator, 10, chart=chart)
+    for field, one, other in zip(
+        State._fields, whole.states(slice(None, None, 10)), rarely.states(slice(None)), strict=True
+    ):
+        assert np.array_equal(one, other), field
+    path = tmp_path / "run.vtkhdf"
+    for t_end, again in ((0.1, False), (0.2, True)):
+        run(tumbling(), t_end, integrator, chart=chart, output=path, resume=again)
+    opened = Result.load(path)
+    assert np.array_equal(bristles(opened), bristles(whole))
+    assert np.array_equal(opened.energy["spring"], whole.energy["spring"])
+    for field, one, other in zip(
+        State._fields, opened.states(slice(None)), whole.states(slice(None)), strict=True
+    ):
+        assert np.array_equal(one, other), field
+
+
+def test_start_takes_bristles_over_and_says_which_are_new():
+    first, whole = run(tumbling(), 0.1), run(tumbling(), 0.2)
+    then = run(tumbling(), 0.1, start=first)
+    assert np.array_equal(bristles(then)[0], bristles(first)[-1])
+    assert bristles(then)[-1] == pytest.approx(bristles(whole)[-1], abs=1e-12)
+    assert audit(then).ok
+    more = tumbling()
+    more.add_interaction("a third", JENKINS[1], more.ground, more.bodies["two"], k=9.0, limit=1.0, z=[0.004])
+    then = run(more, 0.1, start=first)
+    assert bristles(then)[0].tolist() == [*bristles(first)[-1], 0.004]
+    assert "what sticks and slides begins anew where it was not there yet" in str(then.description["start"])
+    assert audit(then).ok
+    gone = Model("tumbling", gravity=NO_WEIGHT)
+    for body in tumbling().bodies.values():
+        gone.bodies[body.name] = body
+    assert bristles(run(gone, 0.1, start=first)).shape[1] == 0
+
+
+@pytest.mark.parametrize("integrator", ["em4", "em6-ggl"])
+def test_compositions_refuse_by_name(integrator):
+    with pytest.raises(
+        ModelError, match=f"'{integrator}' takes negative substeps, which the jenkins 3 does not"
+    ):
+        run(tumbling(), 0.1, integrator)
+
+
+@pytest.mark.parametrize("integrator", ["mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(2)"])
+def test_schemes_with_several_places_of_forces_refuse_by_name(integrator):
+    with pytest.raises(
+        ModelError, match=r"takes forces at . places of a step.* sticks and slides, in 'tumbling'"
+    ):
+        run(tumbling(), 0.1, integrator, chart="director")
+
+
+def test_internal_variables_are_stored_by_block_and_interaction():
+    model = tumbling()
+    model.add_spring("coil", model.ground, model.bodies["one"], 0.5, along="rotation", axis=(0, 0, 1))
+    model.add_interaction("sole", JENKINS[1], model.ground, model.bodies["two"], k=7.0, limit=1.0, z=[0.05])
+    built = model.build()
+    system, state = built.system, built.state
+    blocks = internal_variables(system)
+    assert (blocks.angle, blocks.drive, blocks.settled) == (1, 0, 4)
+    assert sorted(history_variable_counts(system.others).tolist()) == [0, 1, 3]
+    settled = np.arange(1.0, 5.0)
+    state = state._replace(own=np.concatenate([state.own[:1], settled]))
+    order = [own for own in history_variable_counts(system.others) if own]
+    acting = {own.group.kind.name: own.group.numbers[0] for own in groups_of(system, state, Role.DISSIPATION)}
+    parts = dict(zip(order, np.split(settled, np.cumsum(order)[:-1]), strict=True))
+    assert acting["jenkins 1"][-1:].tolist() == parts[1].tolist()
+    assert acting["jenkins 3"][-3:].tolist() == parts[3].tolist()
+    kept = [0.5 * acting[f"jenkins {k}"][K] * np.sum(parts[k] ** 2) for k in order]
+    assert stored_energies(system, state) == pytest.approx(kept, rel=1e-15)
+    many = State(*(np.stack([x, x, x]) for x in state))
+    many.own[1, 1:] *= 2.0
+    assert stored_energies(system, many) == pytest.approx(np.outer([1.0, 4.0, 1.0], kept), rel=1e-15)
+    without = energies(system, state._replace(own=np.append(state.own[:1], np.zeros(4)))).spring
+    assert energies(system, state).spring - without == pytest.approx(sum(kept), rel=1e-14)
+
+
+def bouncing(one_sided: bool) -> Model:
+    """A body that falls on a wall, spinning, and one beside it that never comes near."""
+    model = Model("bouncing", gravity=(0.1, 0.0, -9.81))
+    body = model.add_body("ball", BRICK, position=(0, 0, 0.03), angular_velocity=(1, 2, 3))
+    far = model.add_body("far", BRICK, position=(1, 0, 50.0))
+    # the idle one first: what acts stands behind it
+    model.add_interaction("far floor", WALLS[one_sided], far, k=2e4, height=0.0)
+    model.add_interaction("floor", WALLS[one_sided], body, k=2e4, height=0.0)
+    model.add_spring("rope", body, far, 3.0)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("em", None), ("em-d(0.5)", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPL", "quaternion")],
+)
+def test_what_is_idle_on_one_side_is_left_out_and_nothing_else(integrator, chart):
+    one, other = (
+        run(bouncing(one_sided), 0.2, integrator, chart=chart, solver="general").states(slice(None))
+        for one_sided in (True, False)
+    )
+    assert one.r[:, 1, 2].min() < -1e-3  # it has hit
+    if integrator.startswith("em"):
+        for field, a, b in zip(State._fields, one, other, strict=True):
+            assert np.array_equal(a, b), field
+    assert one.r == pytest.approx(other.r, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("em", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPH", "director"), ("MPL", "quaternion")],
+)
+def test_what_is_kept_may_go_by_the_poses_and_what_settles_by_the_step(integrator, chart):
+    """A spring and a damper by another name; a coil is wound and a drive turns beside them, in blocks of their own."""
+    model = Model("strut", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
+    model.add_interaction("strut", STRUT, model.ground, body, k=50.0, c=0.7, rate=0.0)
+    wheel = model.add_body("wheel", BRICK, position=(0, 5, 0))
+    model.add_joint("axle", "revolute", model.ground, wheel, at=(0, 5, 0), axis=(0, 0, 1))
+    model.add_drive("motor", "axle", signals.Steady(2.0))
+    model.add_spring("coil", model.ground, wheel, 0.5, along="rotation", axis=(0, 0, 1), angle=0.3)
+    found = run(model, 0.3, integrator, chart=chart)
+    x = found.states(slice(None)).r[:, 1, 0]
+    assert bristles(found)[1:, 0] == pytest.approx(np.diff(x) / H, abs=1e-11)
+    assert found.dissipation == pytest.approx(np.append(0.0, np.cumsum(0.7 * np.diff(x) ** 2 / H)), abs=1e-12)
+    turned = 2.0 * found.t - 0.3
+    assert found.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
+    if integrator == "em":  # charts add up the work of drives to order 2
+        assert missing(found) < 1e-12
+    if chart:
+        of_chart = integrate(strut_alone().mechanical_system(chart), integrator, H, 0.3)
+        whole = of_chart.energy() + of_chart.dissipation
+        assert np.abs(whole - whole[0]).max() < 1e-12
+
+
+def strut_alone() -> Model:
+    """Without the wheel."""
+    alone = Model("alone", gravity=NO_WEIGHT)
+    body = alone.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
+    alone.add_interaction("strut", STRUT, alone.ground, body, k=50.0, c=0.7, rate=0.0)
+    return alone
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"), [("EML", "quaternion"), ("GGL-EM", "director"), ("MPL", "quaternion")]
+)
+def test_charts_take_as_many_iterations_with_a_wall_that_may_be_idle(integrator, chart):
+    one, other = (
+        integrate(bouncing(one_sided).mechanical_system(chart), integrator, H, 0.2).iterations
+        for one_sided in (True, False)
+    )
+    assert np.array_equal(one, other)
+
+
+def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_acts():
+    built = bouncing(True).build()
+    counts = []
+    for one_sided in (True, False):
+        built = bouncing(one_sided).build()
+        state = built.state._replace(r=built.state.r.copy())
+        state.r[1, 2] = -0.001
+        stepper = Stepper(built.system, H)
+        counts.append(stepper.advance(stepper.start(state), 0, 5)[1].iterations)
+    assert counts[0] == counts[1]
+
+
+def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():
+    load = 1.5
+    built = sled(load, spring=120.0).build()
+    held = with_part(built.system, built.state, "settled", load / 400.0)
+    without = modes(sled(spring=120.0), 3, sled(spring=120.0).build().state)
+    found = modes(sled(load, spring=120.0), 3, held)  # in equilibrium, by the bristle
+    assert found.values == pytest.approx(without.values, rel=1e-10)
+    assert np.abs(without.values).min() > 1.0
+
+
+def test_an_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path):
+    model = Model("chain", gravity=NO_WEIGHT)
+    bodies = [
+        model.add_body(f"body {k}", BRICK, position=(0.1 * k, 0, 0), velocity=(0, 0, 0.1 * k * k))
+        for k in range(12)
+    ]
+    model.add_interaction("chain", CHAIN, *bodies, k=80.0)
+    path = tmp_path / "chain.vtkhdf"
+    found = run(model, 0.1, output=path)
+    assert missing(found) < 1e-13
+    system = Result.load(path).layout.system
+    assert system is not None
+    assert system.others.frames.shape == (1, 12)
+    assert audit(Result.load(path)).ok
+    d = np.diff(found.states(slice(None)).r[:, 1:], axis=1)
+    assert found.energy["spring"] == pytest.approx(40.0 * np.sum(d**2, axis=(1, 2)), rel=1e-13)

@@ -1,0 +1,567 @@
+"""Initial velocities: given ones are kept if the joints allow it, parts without one rest or follow as if fixed to the
+parts that move them; joints that repeat each other.
+"""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+
+from discretization import consistent_velocities
+from discretization.consistent_velocities import (
+    constraint_jacobian,
+    prescribed_velocity_changes,
+    project_velocities,
+)
+from discretization.state_measures import velocity_residual
+from rigid import quaternions
+from rigid.errors import ModelError
+from rodsim import Box, MassProperties, Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim.cli.main import main
+from rodsim.signals import Steady
+from rodsim.warnings import InitialVelocityWarning
+
+SOFT = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+SPIN = np.array([0.4, -0.2, -4.6])
+
+
+def omega(state, frame=1):
+    return quaternions.rotate(state.quat[frame], state.Omega[frame])
+
+
+def changed(model):
+    """The state that a simulation begins with."""
+    return simulate(model, 1e-9, 1e-9, progress=False).state(0)
+
+
+def fitted(model):
+    """The same, and nothing that was given is changed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        return changed(model)
+
+
+def off_centre(mass=2.0):
+    """A body whose reference point is not its centre of mass."""
+    return MassProperties(mass=mass, inertia=np.diag([1.0, 1.5, 2.0]), center=(0.3, -0.1, 0.2))
+
+
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+def test_projected_momentum_is_the_joint_impulse_with_coupled_masses(mass):
+    """Energy of masses shared by frames a, b with c: less by c |v_b - v_a|^2/2."""
+    model = Model("flail")
+    section = Section.circular(0.05, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0), (1.5, 0.5, 0.4)], section, 3, mass=mass)
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    built = model.build()
+    system, n = built.system, len(built.state.r)
+    rng = np.random.default_rng(5)
+    thrown = built.state._replace(v=rng.normal(size=(n, 3)), Omega=rng.normal(size=(n, 3)))
+    thrown.v[0], thrown.Omega[0] = 0.0, 0.0
+    there, _ = project_velocities(system, thrown)
+    M, R = np.zeros((n, 6, n, 6)), quaternions.to_matrix(thrown.quat)
+    M[range(n), :3, range(n), :3] = system.frames.mass[:, None, None] * np.eye(3)
+    M[range(n), 3:, range(n), 3:] = R @ system.frames.inertia @ R.swapaxes(1, 2)
+    pairs, shared = system.rods.shared_masses
+    assert bool(shared.any()) == (mass == "consistent")
+    for (a, b), c in zip(pairs, shared, strict=True):
+        for one, other, sign in ((a, a, -1), (b, b, -1), (a, b, 1), (b, a, 1)):
+            M[one, :3, other, :3] += sign * c * np.eye(3)
+    gained = np.hstack(
+        [there.v - thrown.v, quaternions.rotate(thrown.quat, there.Omega - thrown.Omega)]
+    ).ravel()
+    impulse = (M.reshape(6 * n, 6 * n) @ gained)[6:]
+    G = constraint_jacobian(system, thrown).toarray()[:, 6:]
+    assert np.abs(impulse).max() > 0.1
+    assert np.abs(null_space(G).T @ impulse).max() < 1e-11
+
+
+def test_undeclared_redundant_joints_are_rejected():
+    model = Model("twice")
+    body = model.add_body("body", Box(1, 1, 1, mass=2), (1, 0, 0), velocity=(0.0, 1.0, 0.0))
+    for name in ("one", "other"):
+        model.add_joint(name, "spherical", model.ground, body, at=(0, 0, 0))
+    built = model.build()
+    constraints = built.system.constraints
+    system = built.system._replace(
+        constraints=constraints._replace(repeats=np.zeros_like(constraints.repeats))
+    )
+    with pytest.raises(ModelError, match="the joints repeat each other"):
+        project_velocities(system, built.state)
+
+
+def test_what_is_left_out_of_a_free_body_is_zero():
+    model = Model("free")
+    model.add_body("still", off_centre())
+    model.add_body("spun", off_centre(), angular_velocity=SPIN)
+    model.add_body("thrown", off_centre(), velocity=(1, 2, 3))
+    state = fitted(model)
+    arm = [0.3, -0.1, 0.2]
+    assert state.v[1:] == pytest.approx(np.array([[0, 0, 0], np.cross(SPIN, arm), [1, 2, 3]]), abs=1e-14)
+    assert np.array_equal(state.Omega[[1, 3]], np.zeros((2, 3)))
+
+
+GIVEN = {
+    "all": ["vw", "vw", "vw"],
+    "turns": ["w", "w", "w"],
+    "velocities": ["v", "v", "v"],
+    "mixed": ["w", "", "v"],
+    "nothing of the middle": ["vw", "", "vw"],
+    "one": ["", "vw", ""],
+}
+
+
+def chain(given, masses=(1.0, 1.0, 1.0)):
+    """Three bodies joined to each other with general given velocities."""
+    rng = np.random.default_rng(3)
+    model = Model("chain")
+    bodies = []
+    for k, what in enumerate(given):
+        v, w = rng.standard_normal((2, 3))
+        velocities = {"velocity": v if "v" in what else None, "angular_velocity": w if "w" in what else None}
+        turn = quaternions.from_rotation_vector(rng.standard_normal(3))
+        bodies.append(
+            model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), turn, **velocities)
+        )
+    model.add_joint("j0", "revolute", bodies[0], bodies[1], at=(0.1, 0.2, 0.3), axis=(1, 2, 2))
+    model.add_joint("j1", "spherical", bodies[1], bodies[2], at=(0.5, 0.2, 0.1))
+    return model.build()
+
+
+def lexicographic(built):
+    """The three minimisations of the docstring one after the other, with dense null spaces: of the changes of what was given,
+    of the motions across both joints, of the energy of what was left out.
+    """
+    system, state, held = built.system, built.state, built.held
+    n = len(state.r)
+    R = quaternions.to_matrix(state.quat)
+    T, M, w, free = np.eye(6 * n), np.zeros((6 * n, 6 * n)), np.zeros(6 * n), np.zeros(6 * n, bool)
+    for k in range(n):
+        at, mixed = 6 * k, held.v[k] != held.Omega[k]
+        turn = R[k] @ state.Omega[k]
+        for j in range(3):
+            if mixed:  # v = v_point - omega x point
+                T[at : at + 3, at + 3 + j] = -np.cross(np.eye(3)[j], held.point[k])
+        w[at : at + 3] = state.v[k] + (np.cross(turn, held.point[k]) if mixed else 0)
+        w[at + 3 : at + 6] = turn
+        M[at : at + 3, at : at + 3] = system.frames.mass[k] * np.eye(3)
+        M[at + 3 : at + 6, at + 3 : at + 6] = R[k] @ system.frames.inertia[k] @ R[k].T
+        free[at : at + 3], free[at + 3 : at + 6] = not held.v[k], not held.Omega[k]
+    size = np.ptp(state.r, axis=0).max()
+    E = np.zeros((2, 6, n, 6))
+    for k, (a, b) in enumerate([(1, 2), (2, 3)]):
+        for j, e in enumerate(np.eye(3)):
+            E[k, :3, a, j], E[k, :3, b, j] = -e, e
+            E[k, :3, a, 3 + j] = E[k, :3, b, 3 + j] = -np.cross(e, state.r[b] - state.r[a]) / 2
+            E[k, 3:, a, 3 + j], E[k, 3:, b, 3 + j] = -size * e, size * e
+    E = E.reshape(12, 6 * n) @ T
+    G = constraint_jacobian(system, state).toarray() @ T
+    d = -np.linalg.pinv(G) @ G @ w
+    Z = null_space(G)
+
+    def root(rows):
+        return (
+            np.linalg.cholesky(M[np.ix_(rows, rows)]).T @ np.eye(6 * n)[rows]
+            if rows.any()
+            else np.zeros((0, 6 * n))
+        )
+
+    for A, target in ((root(~free), 0 * w), (E, w), (root(free), 0 * w)):
+        U, sizes, V = np.linalg.svd(A @ Z)
+        rank = int(np.sum(sizes > 1e-10 * np.linalg.norm(A)))
+        d = d - Z @ (V[:rank].T @ ((U.T @ A @ (d + target))[:rank] / sizes[:rank]))
+        Z = Z @ V[rank:].T
+    return (T @ (w + d)).reshape(n, 6)
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("masses", [(1, 1, 1), (1e-3, 1, 1e3)])
+def test_given_velocities_first_then_parts_follow_then_the_least_energy(given, masses):
+    built = chain(GIVEN[given], masses)
+    state, _ = project_velocities(built.system, built.state, built.held)
+    expected = lexicographic(built)
+    assert state.v == pytest.approx(expected[:, :3], abs=1e-9)
+    assert quaternions.rotate(state.quat, state.Omega) == pytest.approx(expected[:, 3:], abs=1e-9)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-13
+
+
+def test_only_changes_of_given_velocities_are_reported():
+    built = chain(GIVEN["mixed"])
+    state, change = project_velocities(built.system, built.state, built.held)
+    told = prescribed_velocity_changes(built.held, built.state, state)
+    w0, w1 = omega(built.state, 1), omega(state, 1)
+    v0, v1 = (s.v[3] + np.cross(omega(s, 3), built.held.point[3]) for s in (built.state, state))
+    expected = [[0, 0], [0, np.linalg.norm(w1 - w0)], [0, 0], [np.linalg.norm(v1 - v0), 0]]
+    assert told == pytest.approx(np.array(expected), abs=1e-12)
+    assert change <= told.max() + 1e-12
+
+
+# -- what the user hears of it ---------------------------------------------------------------------------
+
+
+def torn(velocity=(0.0, 0.0, 0.0)):
+    """A top with a spin whose centre is said to stand still, which its joint does not allow."""
+    model = Model("torn")
+    top = model.add_body("top", Sphere(0.1, mass=1), (1, 0, 0), velocity=velocity, angular_velocity=SPIN)
+    model.add_body("bystander", Sphere(0.1, mass=1), (0, 3, 0), velocity=(1, 0, 0))
+    model.add_joint("foot", "spherical", model.ground, top, at=(0, 0, 0))
+    return model
+
+
+def test_velocities_that_do_not_fit_the_joints_are_changed_with_one_warning():
+    with pytest.warns(InitialVelocityWarning) as heard:
+        result = simulate(torn(), 0.02, 0.01)
+    told = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
+    assert len(told) == 1
+    ((name, (v, w)),) = result.description["initial_velocity_change"].items()
+    assert name == "body 'top'"
+    start = result.state(0)
+    assert v == pytest.approx(np.linalg.norm(start.v[1]))
+    assert w == pytest.approx(np.linalg.norm(omega(start) - SPIN))
+    assert f"body 'top' by {v:.3g} m/s and {w:.3g} rad/s" in told[0]
+    assert heard[0].filename == __file__
+    found = audit(result)
+    assert found.initial_velocity_change == {"body 'top'": (v, w)}
+    assert f"body 'top' changed by {v:.3g} m/s and {w:.3g} rad/s" in found.text()
+
+
+@pytest.mark.parametrize("velocity", [None, np.cross(SPIN, [1, 0, 0])])
+def test_velocities_that_fit_are_not_talked_about(velocity, recwarn):
+    result = simulate(torn(velocity), 0.02, 0.01)
+    assert not [w for w in recwarn if w.category is InitialVelocityWarning]
+    assert result.description["initial_velocity_change"] == {}
+    assert omega(result.state(0)) == pytest.approx(SPIN, abs=1e-12)
+    assert "initial velocities" not in audit(result).text()
+
+
+SCENE = """
+bodies: [{name: top, shape: {type: sphere, radius: 0.1, mass: 1}, position: [1, 0, 0], VELOCITY angular_velocity: [0, 0, 3]}]
+joints: [{name: foot, kind: spherical, a: ground, b: top, at: [0, 0, 0]}]
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_command_reports_changed_velocities(given, tmp_path, capsys):
+    scene, out = tmp_path / "top.yaml", str(tmp_path / "top.vtkhdf")
+    scene.write_text(SCENE.replace("VELOCITY", "velocity: [0, 0, 0]," if given else ""))
+    assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
+    assert ("body 'top'" in capsys.readouterr().err) is given
+    assert main(["info", out]) == 0
+    assert ("initial velocities of body 'top'" in capsys.readouterr().out) is given
+    assert main(["info", out, "--json"]) == 0
+    assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
+    if not given:
+        assert omega(Result.load(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
+
+
+# -- rods that nothing was given of ------------------------------------------------------------------------------
+
+
+def hub(axis=(0, 0, 1), rate=3.0, **rod):
+    """A driven hub that turns, a rod welded to it off its centre."""
+    model = Model("rotor")
+    centre = model.add_driven(
+        "hub", (0.1, 0.2, 0.3), displacement=Steady(0.7).along((0, 0, 1)), turn=Steady(rate), axis=axis
+    )
+    blade = model.add_rod("blade", [(0.5, 0.2, 0.3), (1.0, 0.4, 0.5), (1.5, 0.4, 0.3)], SOFT, 7, **rod)
+    model.add_joint("root", "weld", centre, blade.start)
+    return model, blade
+
+
+def rigidly(state, frames):
+    """The angular velocity of the first of these frames, and how far all of them are from moving with it."""
+    w = omega(state, frames[0])
+    v = state.v[frames[0]] + np.cross(w, state.r[frames] - state.r[frames[0]])
+    return w, max(
+        np.abs(state.v[frames] - v).max(),
+        np.abs(quaternions.rotate(state.quat[frames], state.Omega[frames]) - w).max(),
+    )
+
+
+def test_a_rod_welded_to_a_driven_frame_that_moves_goes_along():
+    """As a rigid body, without a word, and with nothing that rings."""
+    model, _ = hub()
+    built = model.build()
+    state = fitted(model)
+    frames = built.layout.rods[0].frames
+    w, away = rigidly(state, frames)
+    assert w == pytest.approx([0, 0, 3.0], abs=1e-9)
+    assert away < 1e-9
+    expected = np.cross(w, state.r[frames] - [0.1, 0.2, 0.3])
+    expected[:, 2] += 0.7
+    assert state.v[frames] == pytest.approx(expected, abs=1e-9)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
+
+
+def test_what_is_given_of_a_rod_is_held_and_changes_are_told():
+    model, _ = hub(velocity=(0, 0, 0))
+    with pytest.warns(InitialVelocityWarning, match="rod 'blade' by "):
+        changed(model)
+
+
+def test_a_rod_goes_along_with_a_body_whose_motion_is_given_and_leaves_it():
+    """The body keeps what it was given; a rod on a spherical joint behind follows as if it were fixed to the first."""
+    model = Model("tail")
+    body = model.add_body("body", Box(1, 1, 1, mass=5), velocity=(0, 2, 0), angular_velocity=(0, 0, 1))
+    arm = model.add_rod("arm", [(0.5, 0, 0), (1.5, 0, 0)], SOFT, 5)
+    tail = model.add_rod("tail", [(1.5, 0, 0), (3.5, 0, 0)], SOFT, 40)
+    model.add_joint("root", "weld", body, arm.start)
+    model.add_joint("ball", "spherical", arm.end, tail.start)
+    state = fitted(model)
+    first, second = (rod.frames for rod in model.build().layout.rods)
+    assert state.v[1] == pytest.approx([0, 2, 0], abs=1e-12)
+    w, away = rigidly(state, first)
+    assert w == pytest.approx([0, 0, 1], abs=1e-9)
+    assert away < 1e-9
+    w, away = rigidly(state, second)
+    assert away < 1e-9
+    assert w == pytest.approx([0, 0, 1], abs=1e-9)
+    assert state.v[second].mean(axis=0) == pytest.approx([0, 2 + 2.5, 0], abs=1e-9)
+
+
+def test_ends_that_are_driven_apart_need_not_move_as_a_rigid_body():
+    """Clamped to frames with other velocities: joints hold, nothing was given, so nothing is told."""
+    model = Model("pulled")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 8)
+    for name, end, rate in (("left", rod.start, 0.2), ("right", rod.end, 0.6)):
+        place = (0, 0, 0) if name == "left" else (1, 0, 0)
+        frame = model.add_driven(name, place, displacement=Steady(rate).along((0, 0, 1)))
+        model.add_joint(f"clamp {name}", "weld", frame, end)
+    built = model.build()
+    state = fitted(model)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
+    frames = built.layout.rods[0].frames
+    assert state.v[frames[[0, -1]], 2] == pytest.approx([0.2, 0.6], abs=1e-12)
+    inner = state.v[frames[1:-1], 2]
+    assert np.all((inner > 0.0) & (inner < 0.8))
+
+
+def test_a_body_keeps_what_it_was_given_where_a_rod_could_not_follow_two():
+    """Two bodies that fly apart, tied by a rod: their motion is theirs, the ends of the rod go with them."""
+    model = Model("tied")
+    a = model.add_body("a", Box(0.1, 0.1, 0.1, mass=1), velocity=(-1, 0, 0), angular_velocity=(0, 0, 0))
+    b = model.add_body(
+        "b", Box(0.1, 0.1, 0.1, mass=1), (1, 0, 0), velocity=(2, 0, 0), angular_velocity=(0, 0, 0)
+    )
+    rod = model.add_rod("rod", [(0.05, 0, 0), (0.95, 0, 0)], SOFT, 6)
+    model.add_joint("left", "weld", a, rod.start)
+    model.add_joint("right", "weld", rod.end, b)
+    state = fitted(model)
+    assert state.v[1:3] == pytest.approx(np.array([[-1, 0, 0], [2, 0, 0]]), abs=1e-12)
+
+
+def test_a_model_in_which_nothing_moves_stays_at_rest():
+    model, _ = hub(rate=0.0)
+    model.driven.clear()
+    model.joints.clear()
+    assert not np.any(fitted(model).v)
+
+
+# -- what is given has priority over what is left out ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("density", [7850.0, 10.0, 1e-3])
+@pytest.mark.parametrize("where", [0.5, 1.0])
+def test_a_heavy_disc_does_not_slow_the_light_shaft_whose_spin_was_given(density, where):
+    """Masses do not count: the shaft's 100 rad/s are kept, though the disc has up to 1e11 times the inertia of a node."""
+    model = Model("rotor")
+    section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=density))
+    shaft = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], section, 8, angular_velocity=(100, 0, 0))
+    disc = model.add_body("disc", Sphere(0.1, mass=5), (where, 0, 0))
+    model.add_joint("fit", "weld", shaft.at(where), disc)
+    state = fitted(model)
+    assert omega(state) == pytest.approx([100, 0, 0], abs=1e-9)
+    assert quaternions.rotate(state.quat, state.Omega)[2:] == pytest.approx(
+        np.tile([100, 0, 0], (9, 1)), abs=1e-12
+    )
+    assert np.abs(state.v).max() < 1e-9
+
+
+def cord(**given):
+    section = Section.circular(0.002, Material(E=5e7, nu=0.45, density=1000.0))
+    model = Model("bolas")
+    rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], section, 20, **given)
+    model.add_joint("hub", "spherical", model.ground, rod.start)
+    return model, rod
+
+
+@pytest.mark.parametrize("velocity", [lambda s: (0, 10 * s, 0), None])
+def test_a_ball_tied_to_a_turning_cord_turns_with_it(velocity):
+    """And the velocity of a cord of which the angular velocity was given is that of its turn about its hub."""
+    model, rod = cord(velocity=velocity, angular_velocity=(0, 0, 10))
+    ball = model.add_body("ball", Sphere(0.05, mass=2), (1.05, 0, 0))
+    model.add_joint("tie", "spherical", rod.end, ball.at((-0.05, 0, 0)))
+    state = fitted(model)
+    assert state.v[1] == pytest.approx([0, 10.5, 0], abs=1e-9)
+    assert omega(state, 1) == pytest.approx([0, 0, 10], abs=1e-9)
+    assert state.v[2:] == pytest.approx(np.cross([0, 0, 10], state.r[2:]), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "spherical"])
+def test_a_part_rests_if_its_joint_allows_that(kind):
+    """A satellite is not spun by its wheel, nor a hook by the cord that twists, and what is fixed to them rests, too."""
+    model = Model("satellite")
+    satellite = model.add_body("satellite", Box(1, 1, 1, mass=100))
+    panel = model.add_body("panel", Box(1, 0.1, 1, mass=2), (1, 0, 0))
+    wheel = model.add_body("wheel", Sphere(0.1, mass=2), (0.2, 0.1, 0), angular_velocity=(0, 0, 300))
+    axis = (0, 0, 1) if kind == "revolute" else None
+    model.add_joint("bearing", kind, satellite, wheel, at=(0.2, 0.1, 0), axis=axis)
+    model.add_joint("root", "weld", satellite, panel, at=(0.5, 0, 0))
+    state = fitted(model)
+    assert np.abs(state.v).max() < 1e-12
+    assert np.abs(state.Omega[1:3]).max() < 1e-12
+    assert omega(state, 3) == pytest.approx([0, 0, 300], abs=1e-12)
+
+
+def test_a_satellite_rests_whose_wheel_is_given_by_its_spin_about_an_axis_off_its_centre():
+    """The velocity of the wheel's centre was left out: the one is found with which the satellite rests. A mast on its far side
+    goes along with a cart that moves.
+    """
+    model = Model("satellite")
+    satellite = model.add_body("satellite", Box(1, 1, 1, mass=100))
+    wheel = model.add_body("wheel", Sphere(0.1, mass=2), (0.2, 0.1, 0), angular_velocity=(0, 0, 300))
+    cart = model.add_body(
+        "cart", Box(1, 1, 1, mass=1), (0, 5, 0), velocity=(1, 2, 3), angular_velocity=(0, 0, 0)
+    )
+    mast = model.add_body("mast", Box(0.1, 0.1, 1, mass=1), (0, 5, 1))
+    model.add_joint("bearing", "revolute", satellite, wheel, at=(0.2, 0.15, 0), axis=(0, 0, 1))
+    model.add_joint("foot", "spherical", cart, mast, at=(0, 5, 0.5))
+    state = fitted(model)
+    assert np.abs(state.v[1]).max() < 1e-9
+    assert np.abs(state.Omega[1]).max() < 1e-9
+    assert state.v[2] == pytest.approx(np.cross([0, 0, 300], [0, -0.05, 0]), abs=1e-9)
+    assert state.v[4] == pytest.approx([1, 2, 3], abs=1e-9)
+    assert omega(state, 4) == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+def test_parts_follow_what_a_drive_moves():
+    """A motor at 10 rad/s, an arm, and bars on ball joints behind: nobody gave a velocity, all turn as one."""
+    model = Model("motor")
+    previous = model.ground
+    for k in range(30):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, mass=1 + k % 3), (k + 0.5, 0, 0))
+        kind, axis = ("spherical", None) if k else ("revolute", (0, 0, 1))
+        joint = model.add_joint(f"joint {k}", kind, previous, bar, at=(k, 0, 0), axis=axis)
+        if k == 0:
+            model.add_drive("motor", joint, Steady(10.0))
+        previous = bar
+    state = fitted(model)
+    assert state.v[1:] == pytest.approx(np.cross([0, 0, 10], state.r[1:]), abs=1e-6)
+    assert quaternions.rotate(state.quat, state.Omega)[1:] == pytest.approx(
+        np.tile([0, 0, 10], (30, 1)), abs=1e-6
+    )
+
+
+def test_a_free_rod_of_which_the_angular_velocity_was_given_turns_about_its_centre():
+    model = Model("baton")
+    model.add_rod("rod", [(0, 0, 0), (0.5, 0.4, 0), (1, 0, 0)], SOFT, 8, angular_velocity=(1, 2, 3))
+    built = model.build()
+    frames, mass = built.layout.rods[0].frames, built.system.frames.mass
+    centre = np.average(built.state.r[frames], axis=0, weights=mass[frames])
+    expected = np.cross([1, 2, 3], built.state.r[frames] - centre)
+    assert built.state.v[frames] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_rod_of_which_the_velocity_was_given_turns_as_its_joint_has_it():
+    """The angular velocity that was left out does not change the velocity that was given."""
+    model, rod = cord(velocity=(0, 0, 0.7))
+    model.joints.clear()
+    hub = model.add_driven(
+        "hub", (0, 0, 0), displacement=Steady(0.7).along((0, 0, 1)), turn=Steady(3.0), axis=(0, 0, 1)
+    )
+    model.add_joint("root", "weld", hub, rod.start)
+    state = fitted(model)
+    frames = model.build().layout.rods[0].frames
+    assert state.v[frames] == pytest.approx(np.tile([0, 0, 0.7], (len(frames), 1)), abs=1e-12)
+    assert omega(state, frames[0]) == pytest.approx([0, 0, 3], abs=1e-9)
+
+
+def test_given_velocities_that_do_not_fit_change_as_if_heavy_free_parts_were_not_there():
+    """Two light bodies at one point, with opposite velocities: their common one is that of their momentum alone."""
+    model = Model("clash")
+    light = [
+        model.add_body(name, Sphere(0.1, mass=mass), velocity=(v, 0, 0), angular_velocity=(0, 0, 0))
+        for name, mass, v in (("one", 1e-6, 1.0), ("other", 3e-6, -1.0))
+    ]
+    heavy = model.add_body("heavy", Sphere(0.1, mass=5.0), (1, 0, 0))
+    model.add_joint("pair", "weld", *light, at=(0, 0, 0))
+    model.add_joint("load", "weld", light[1], heavy, at=(0, 0, 0))
+    with pytest.warns(InitialVelocityWarning):
+        state = changed(model)
+    assert state.v[1:] == pytest.approx(np.tile([-0.5, 0, 0], (3, 1)), abs=1e-9)
+    assert np.abs(state.Omega).max() < 1e-9
+
+
+def two(at, speeds, x=0.3, kind="spherical", **given):
+    """Bodies of 1 and 3 kg in one place, joined there or beside it, with velocities along z."""
+    model = Model("two")
+    both = [
+        model.add_body(name, Sphere(0.1, mass=mass), (x, 0, 0), velocity=(0, 0, speed), **given)
+        for name, mass, speed in zip("ab", (1.0, 3.0), speeds, strict=True)
+    ]
+    model.add_joint("pin", kind, *both, at=(at, 0, 0))
+    return model
+
+
+def test_a_lever_of_rounding_does_not_turn_a_part():
+    """Both are pinned in their centres, but for rounding: no rotation can take up the difference of their velocities."""
+    with pytest.warns(InitialVelocityWarning):
+        state = changed(two(0.3, (0.0, 0.5), x=0.1 + 0.2))
+    assert state.v[1:3, 2] == pytest.approx(0.375, abs=1e-12)  # as after an inelastic impact
+    assert np.abs(state.Omega).max() < 1e-9
+
+
+@pytest.mark.parametrize("lever", [1e-3, 1e-6])
+def test_a_short_lever_turns_parts_that_have_different_velocities(lever):
+    """Their pin is off their centres by little: given velocities are kept, however fast the parts turn for that."""
+    state = fitted(two(0.3 + lever, (0.0, 0.5)))
+    assert state.v[1:3, 2] == pytest.approx([0.0, 0.5], abs=1e-9)
+    assert (omega(state, 2) - omega(state, 1))[1] * lever == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("miss", [1e-10, 1e-12])
+def test_velocities_that_miss_the_joints_by_a_little_are_made_to_fit_them_to_rounding(miss):
+    built = two(0.3, (1.0, 1.0 + miss), kind="weld", angular_velocity=(0, 0, 0)).build()
+    state, _ = project_velocities(built.system, built.state, built.held)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-15
+    assert state.v[1:, 2] == pytest.approx(1.0 + 0.75 * miss, abs=1e-15)
+
+
+def test_a_bar_between_a_body_that_spins_and_the_ground_spins_half_as_fast():
+    """It is on ball joints, and nearest to being fixed to both; where the body does not move its end, it rests."""
+    for speed, spin in ((1.0, 2.0), (0.0, 0.0)):
+        model = Model("bar")
+        bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
+        body = model.add_body(
+            "body", Box(1, 1, 1, mass=1), (1.5, 0, 0), velocity=(0, speed, 0), angular_velocity=(4, 0, 0)
+        )
+        model.add_joint("foot", "spherical", model.ground, bar, at=(0, 0, 0))
+        model.add_joint("tip", "spherical", bar, body, at=(1, 0, 0))
+        assert omega(fitted(model)) == pytest.approx([spin, 0, speed], abs=1e-9)
+
+
+SOLVED = {
+    "bodies": lambda: chain(GIVEN["mixed"]),
+    "uneven bodies": lambda: chain(GIVEN["turns"], (1e-3, 1.0, 1e3)),
+    "a rod that goes along": lambda: hub()[0].build(),
+    "masses shared by frames": lambda: hub(mass="consistent")[0].build(),
+}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_full_and_sparse_matrices_lead_to_the_same_velocities(name, monkeypatch):
+    built, found, used = SOLVED[name](), [], []
+    solve = consistent_velocities._solving
+    monkeypatch.setattr(
+        consistent_velocities, "_solving", lambda *given: used.append(type(given[1])) or solve(*given)
+    )
+    for small in (0, 10**6):
+        monkeypatch.setattr(consistent_velocities, "SMALL", small)
+        found.append(project_velocities(built.system, built.state, built.held)[0])
+    assert np.ndarray in used
+    assert len(set(used)) == 2
+    for field in ("v", "Omega"):
+        assert getattr(found[0], field) == pytest.approx(getattr(found[1], field), abs=1e-9)

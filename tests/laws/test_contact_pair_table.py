@@ -1,0 +1,59 @@
+"""The table of what touches what, in the documentation, is what the program does."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from rodsim import Model, ModelError
+from tests.support.solids import add
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "contact.md"
+KINDS = {"hull": "hull cube", "mesh": "rounded cube"}
+
+
+def table() -> dict[tuple[str, str], str]:
+    """What it says of each pair, by its row and its column."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("| | plane |"))
+    last = next(k for k in range(first, len(lines)) if not lines[k].startswith("|"))
+    columns, _, *rows = ([word.strip() for word in line.split("|")[1:-1]] for line in lines[first:last])
+    return {
+        (name, other): said
+        for names, *words in rows
+        for column, said in zip(columns[1:], words, strict=True)
+        for name, other in product(names.split(", "), column.split(", "))
+    }
+
+
+TABLE = table()
+
+
+def surface(model: Model, kind: str, name: str, x: float):
+    """One at x along a line."""
+    place = {"plane": (0, 0, -3), "rod": [(x, 0, 0), (x, 1, 0)]}.get(kind, (x, 0, 0))
+    return add(model, KINDS.get(kind, kind), name, place)
+
+
+def touches(row: str, column: str, **losses: float) -> str:
+    """The program's words against it, or none."""
+    model = Model("two", gravity=(0, 0, -9.81))
+    try:
+        one, other = surface(model, row, "one", 0.0), surface(model, column, "other", 5.0)
+        model.add_contact("meet", one, other, 1e5, **losses)
+        model.build()
+    except ModelError as refused:
+        return str(refused)
+    return ""
+
+
+def test_the_table_has_all_shapes():
+    kinds = {name for pair in TABLE for name in pair}
+    assert kinds == {"plane", "sphere", "rod", "hull", "mesh", "capsule", "box", "cylinder", "cone"}
+
+
+@pytest.mark.parametrize(("row", "column"), TABLE)
+def test_contact_pair_table_matches_the_program(row, column):
+    assert TABLE[row, column].split(",")[0] == "losses"
+    for losses in ({}, {"friction": 0.3}, {"restitution": 0.5}):
+        assert not touches(row, column, **losses)

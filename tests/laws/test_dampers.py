@@ -1,0 +1,302 @@
+"""Dampers, viscous rods, drag and friction of joints: what resists a motion, whatever its physics; turns up to 3 rad."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from discretization.interaction_groups import registered_kinds
+from discretization.space.bushing import damper_numbers, marker
+from discretization.space.free_bushing import free_numbers
+from discretization.space.se3_element import strains
+from rigid import quaternions
+from rigid.interactions.laws import law_numbers
+from rodsim import Box, Model, ModelError, SpringLaw, simulate
+from rodsim.mechanics import integrate
+from tests.support.interactions import EPS, dual, names, poses, turn
+from tests.support.rods import INERTIA
+
+BY_NAME = {kind.name: kind for kinds in registered_kinds().values() for kind in kinds}
+DAMPER, TORSION_DAMPER, DRAG, JOINT_FRICTION, BUSHING_DAMPER, FREE_BUSHING_DAMPER, VISCOUS_SE3_ELEMENT = map(
+    BY_NAME.get,
+    (
+        "damper",
+        "torsion damper",
+        "external damping",
+        "joint friction",
+        "damper of a bushing",
+        "damper of a bushing with a free axis",
+        "viscous SE(3) rod element",
+    ),
+)
+LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER = (
+    BY_NAME[f"damper with a law of the rate of {what}"]
+    for what in ("its length", "a displacement", "an angle")
+)
+LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
+BETWEEN = (
+    DAMPER,
+    TORSION_DAMPER,
+    VISCOUS_SE3_ELEMENT,
+    BUSHING_DAMPER,
+    FREE_BUSHING_DAMPER,
+    JOINT_FRICTION,
+    *LAWS,
+)
+KINDS = (*BETWEEN, DRAG)
+TURNS = (TORSION_DAMPER, ANGLE_DAMPER)  # known but for whole turns
+C, K, ALONG = 3.0, 5.0, np.array([0.6, 0.0, 0.8])
+TAU = 0.7  # length of a step
+
+
+def numbers(kind, rng):
+    """Random numbers of a dissipation of this kind."""
+    if kind is DRAG:
+        return np.concatenate([[C], (0.5 * np.trace(INERTIA) * np.eye(3) - INERTIA).ravel()])
+    if kind is JOINT_FRICTION:
+        return np.concatenate([rng.normal(size=6), ALONG, [C, K]])
+    if kind is DAMPER:
+        return np.concatenate([rng.normal(size=6), [40.0, 0.3, 3.0]])
+    if kind is TORSION_DAMPER:
+        U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [30.0, 0.4, 2.0, 0.0]])
+    B = rng.normal(size=(6, 6))
+    if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
+        markers = [(rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()) for _ in range(2)]
+        both = np.concatenate([x for marker in markers for x in marker])
+        if kind is FREE_BUSHING_DAMPER:
+            return free_numbers(both, B @ B.T, np.zeros(6), True)
+        return damper_numbers(both, B @ B.T)
+    if kind in LAWS:
+        law = law_numbers("law", SpringLaw.polynomial([0.0, 3.0]).pieces)
+        head = numbers(TORSION_DAMPER, rng)[:9] if kind is ANGLE_DAMPER else rng.normal(size=9)
+        head = np.append(head, 0.0) if kind is ANGLE_DAMPER else head[: 6 if kind is LENGTH_DAMPER else 9]
+        return np.concatenate([head, law])
+    return np.concatenate([[0.7], (B @ B.T).ravel()])
+
+
+def measures(kind, y, quat, X):
+    """What the dissipation is quadratic in the rate of, by other means, and with which matrix."""
+    a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
+    if kind is DRAG:
+        return y[0].ravel(), np.kron(block_diag(C, X[1:].reshape(3, 3)), np.eye(3))
+    if kind is JOINT_FRICTION:
+        relative, along = y[0, 1:] @ y[1, 1:].T, ALONG @ y[0, 1:] @ (b - a)
+        return np.append(relative, along), np.diag([*9 * [0.5 * C], K])
+    if kind in LAWS:
+        if kind is DISPLACEMENT_DAMPER:
+            return np.array([X[6:9] @ y[0, 1:] @ (b - a)]), np.array([[3.0]])
+        if kind is LENGTH_DAMPER:
+            return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
+        return measures(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
+    if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
+        own = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
+        turns = quaternions.from_matrix(np.swapaxes(own[:, 1:], 1, 2))
+        if kind is FREE_BUSHING_DAMPER:
+            return of_bearing(own), X[25:61].reshape(6, 6)
+        return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
+    if kind is DAMPER:
+        return np.array([np.linalg.norm(b - a)]), X[8:9, None]
+    if kind is TORSION_DAMPER:
+        u, w, b = X[:3] @ y[0, 1:], X[3:6] @ y[0, 1:], X[6:9] @ y[1, 1:]
+        return np.array([np.arctan2(w @ b, u @ b)]), X[11:12, None]
+    e = strains(y[0, 0], quat[0], y[1, 0], quat[1], X[0])[0]
+    return e, X[0] * X[1:].reshape(6, 6)
+
+
+def of_bearing(markers):
+    """Displacement, turn about the free axis and tilt of two markers (2, 4, 3), by quaternions: R_a^T R_b = tilt o turn."""
+    axes = np.swapaxes(markers[:, 1:], 1, 2)
+    w, x, *_ = turned = quaternions.from_matrix(axes[0].T @ axes[1])
+    about = np.array([w, x, 0.0, 0.0]) / np.hypot(w, x)
+    tilt = quaternions.to_rotation_vector(quaternions.multiply(turned, quaternions.conjugate(about)))
+    assert abs(tilt[0]) < 1e-12
+    return np.concatenate([axes[0].T @ (markers[1, 0] - markers[0, 0]), [2 * np.arctan2(x, w)], tilt[1:]])
+
+
+@pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.0), (2.9, 2.8)])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles):
+    rng = np.random.default_rng(1)
+    X = numbers(kind, rng)
+    (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
+    before, matrix = measures(kind, y0, quat0, X)
+    change = measures(kind, y1, quat1, X)[0] - before
+    turns = slice(3, 4) if kind is FREE_BUSHING_DAMPER else slice(0, len(change) * (kind in TURNS))
+    change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
+    work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
+    assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
+    assert work > 0.0
+
+
+@pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_the_rate_dual_is_that_of_a_short_step(kind, angle):
+    """To second order in its length, about the middle; rates of poses need not be rotations."""
+    rng = np.random.default_rng(2)
+    X = numbers(kind, rng)
+    y, z = poses(rng, angle)[0], rng.normal(size=(2, 4, 3))
+    rate = dual(kind, y, z, X, [1.0], "bend").real
+    errors = [
+        np.abs(dual(kind, y - h / 2 * z, y + h / 2 * z, X, [1 / h]).real - rate).max() for h in (2e-4, 1e-4)
+    ]
+    assert errors[1] < 1e-4 * np.abs(rate).max()
+    assert errors[1] < errors[0] / 3.8 or errors[1] < 1e-9 * np.abs(rate).max()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_resistance_is_linear_symmetric_and_takes_power(kind):
+    rng = np.random.default_rng(3)
+    X = numbers(kind, rng)
+    y = poses(rng, 1.0)[0]
+    z, w = rng.normal(size=(2, 2, 4, 3))
+    at_z, at_w, at_sum = (dual(kind, y, x, X, [1.0], "bend").real for x in (z, w, 2 * z - w))
+    assert at_sum == pytest.approx(2 * at_z - at_w, rel=1e-11, abs=1e-11 * np.abs(at_sum).max())
+    assert np.sum(at_z * w) == pytest.approx(np.sum(at_w * z), rel=1e-11)
+    assert np.sum(at_z * z) > 0.0
+
+
+@pytest.mark.parametrize("kind", BETWEEN, ids=names)
+def test_a_common_rigid_motion_is_not_resisted(kind):
+    rng = np.random.default_rng(4)
+    X = numbers(kind, rng)
+    y = poses(rng, 1.3)[0]
+    velocity, omega = rng.normal(size=(2, 3))
+    z = np.cross(omega, y)
+    z[:, 0] += velocity
+    assert np.abs(dual(kind, y, z, X, [1.0], "bend")).max() < 1e-13
+    turned = y @ quaternions.to_matrix(turn(rng, 2.0)).T
+    turned[:, 0] += velocity
+    assert np.abs(dual(kind, y, turned, X, [1.0])).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", BETWEEN, ids=names)
+def test_resistance_keeps_both_momenta(kind):
+    rng = np.random.default_rng(5)
+    X = numbers(kind, rng)
+    y0, y1 = poses(rng, 0.7)[0], poses(rng, 1.4)[0]
+    z = rng.normal(size=(2, 4, 3))
+    for f, y in (
+        (dual(kind, y0, y1, X, [1.0]).real, (y0 + y1) / 2),
+        (dual(kind, y0, z, X, [1.0], "bend").real, y0),
+    ):
+        assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-13 * np.abs(f).max()
+        assert np.abs(np.cross(y, f).sum(axis=(0, 1))).max() < 1e-13 * np.abs(f).max()
+
+
+@pytest.mark.parametrize("function", ["dual", "bend"])
+@pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7)])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_resistance_takes_complex_steps(kind, angles, function):
+    """Against central differences, along poses and rates at once."""
+    rng = np.random.default_rng(6)
+    X = numbers(kind, rng)
+    ends = np.array([poses(rng, angle)[0] for angle in angles])
+    d, e = rng.normal(size=ends.shape), 1e-6
+
+    def along(s):
+        y0, y1 = ends + s * d
+        return dual(kind, y0, y1, X, [1.0], function)
+
+    step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    bound = 1e-8 if kind in (DRAG, JOINT_FRICTION) else 1e-7
+    assert np.abs(step - difference).max() < bound * (1.0 + np.abs(difference).max())
+
+
+@pytest.mark.parametrize("kind", [DAMPER, LENGTH_DAMPER], ids=names)
+def test_points_in_one_place_are_not_resisted(kind):
+    """The force has no direction there."""
+    X = np.array([0.0, 0, 0, 0, 0, 0, 3.0]) if kind is DAMPER else numbers(kind, np.random.default_rng(8))
+    X[:6] = 0.0
+    y = np.zeros((2, 4, 3))
+    y[:, 1:] = np.eye(3)
+    assert not np.any(dual(kind, y, y, X, [1.0]))
+    assert not np.any(dual(kind, y, np.ones((2, 4, 3)), X, [1.0], "bend"))
+
+
+def spin(y, w, arity):
+    """Rates of poses that turn with w (arity, 3) and move with random velocities."""
+    z = np.zeros((2, 4, 3))
+    z[:arity, 1:] = np.cross(w[:, None], y[:arity, 1:])
+    return z
+
+
+def test_external_damping_takes_the_power_of_a_force_and_a_moment():
+    """c |v|^2 + Omega . C Omega."""
+    rng = np.random.default_rng(0)
+    y = poses(rng)[0]
+    w, v = rng.normal(size=(2, 3))
+    z = spin(y, w[None], 1)
+    z[0, 0] = v
+    f = dual(DRAG, y, z, numbers(DRAG, rng), [1.0], "bend").real
+    Omega = y[0, 1:] @ w
+    assert np.sum(f * z) == pytest.approx(C * v @ v + Omega @ INERTIA @ Omega, rel=1e-13)
+    assert f[0, 0] == pytest.approx(C * v)
+    moment = np.cross(y[0, 1:], f[0, 1:]).sum(axis=0)
+    assert y[0, 1:] @ moment == pytest.approx(INERTIA @ Omega, rel=1e-13)
+    assert not np.any(f[1])
+
+
+def test_joint_friction_takes_the_power_of_turning_and_sliding():
+    """c |omega_b - omega_a|^2 + k (ds/dt)^2, with a moment along the relative turn."""
+    rng = np.random.default_rng(1)
+    y = poses(rng)[0]
+    w, v = rng.normal(size=(2, 2, 3))
+    z = spin(y, w, 2)
+    z[:, 0] = v
+    X = numbers(JOINT_FRICTION, rng)
+    f = dual(JOINT_FRICTION, y, z, X, [1.0], "bend").real
+    p = [y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1)]
+    dp = [z[k, 0] + X[3 * k : 3 * k + 3] @ z[k, 1:] for k in (0, 1)]
+    u, du = ALONG @ y[0, 1:], ALONG @ z[0, 1:]
+    rate = du @ (p[1] - p[0]) + u @ (dp[1] - dp[0])
+    assert np.sum(f * z) == pytest.approx(C * np.sum((w[1] - w[0]) ** 2) + K * rate**2, rel=1e-12)
+    X[10] = 0.0  # turning alone
+    f = dual(JOINT_FRICTION, y, z, X, [1.0], "bend").real
+    moments = np.cross(y[:, 1:], f[:, 1:]).sum(axis=1)
+    assert moments[1] == pytest.approx(C * (w[1] - w[0]), rel=1e-12)
+    assert moments[0] == pytest.approx(-moments[1], rel=1e-12)
+
+
+# -- who is named, who takes them -------------------------------------------------------------------------------------
+
+
+LOSSY = {
+    "external damping": lambda model, body: model.add_mass_damping("air", body, 0.5),
+    "damper of a bushing": lambda model, body: model.add_bushing(
+        "b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)
+    ),
+    "damper of a bushing with a free axis": lambda model, body: model.add_bushing(
+        "b", model.ground, body, [1, 1, 1, 1, 0, 1], 0.1, at=(0, 0, 0)
+    ),
+    "damper": lambda model, body: model.add_spring(
+        "s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1
+    ),
+    "torsion damper": lambda model, body: model.add_spring(
+        "s", model.ground, body, 1.0, damping=0.1, along="rotation", axis=(0, 1, 0)
+    ),
+}
+
+
+def lossy(what):
+    model = Model("lossy")
+    body = model.add_body(
+        "body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0)
+    )
+    LOSSY[what](model, body)
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
+@pytest.mark.parametrize("what", LOSSY)
+def test_compositions_reject_dissipation_by_name(what, integrator):
+    told = rf"'{integrator}' takes negative substeps, which the {what} does not allow; use integrator"
+    with pytest.raises(ModelError, match=f"{told} '{integrator.replace('4', '')}'"):
+        simulate(lossy(what), 0.1, 0.1, integrator)
+
+
+@pytest.mark.parametrize("what", LOSSY)
+def test_a_mechanical_system_takes_dampers_and_a_variational_scheme_refuses_them(what):
+    system = lossy(what).mechanical_system(chart="director")
+    assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
+    with pytest.raises(ModelError, match="variational: it has no place for the dampers"):
+        integrate(system, "VI-S", 0.01, 0.05)

@@ -1,0 +1,142 @@
+"""What a scheme promises of joined bodies it keeps with every joint there is, in every chart it takes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from discretization.consistent_velocities import project_velocities
+from discretization.time.integrate import integrate
+from discretization.time.integrators import parse
+from discretization.time.invariants import INVARIANTS, declared_invariants
+from discretization.time.mechanical_stepper import system_in_chart
+from discretization.time.symplecticity import symplectic_defect
+from rigid.joints import JOINTS
+from rodsim import Box, audit, simulate
+from rodsim.papers import joined_bodies
+from rodsim.papers.scheme_properties import CHARTS
+from tests.support.mechanisms import joined
+
+H = 0.005  # variational schemes have no solution beyond some step
+STEPS = 4  # what a scheme does not keep it loses in each of them
+KEPT = 5e-12  # round-off of so many steps, which EML's reductions divide by the step
+SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
+
+
+def held(kind):
+    """Two bodies that tumble, joined, with a spring between points beside the joint; of a clamp the second hangs on the first."""
+    model = joined(kind)
+    a = model.bodies["a"]
+    if kind == "clamp":
+        r = np.add(a.position, (0.5, 0.1, 0.2))
+        b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), position=r, angular_velocity=(1, -2, 3))
+        model.add_joint("ball", "spherical", a, b, at=a.position)
+    b = model.bodies["b"]
+    model.add_spring("cord", a.at((0.4, 0.1, 0.2)), b.at((0.3, -0.2, 0.4)), stiffness=300.0, length=0.5)
+    return model
+
+
+@cache
+def system_of(kind, chart):
+    system, state, *_ = held(kind).build()
+    return system_in_chart(kind, system, project_velocities(system, state)[0], CHARTS.get(chart, chart))
+
+
+def measured(kind, integrator, chart, steps=STEPS):
+    """By promise: relative changes of energies and momenta, the two-form, what is left of g (m) and of G v (m/s)."""
+    system, scheme = system_of(kind, chart), parse(integrator)
+    run = integrate(system, scheme, H, steps * H)
+    assert np.abs(run.q[-1] - run.q[0]).max() > 0.005
+    size = run.kinetic()[0]
+
+    def drift(values, size):
+        return float(np.abs(values - values[0]).max() / size)
+
+    def of_momentum(letter):
+        maps = [run.momentum(s) for s in system.symmetries if s.name[0] == letter]
+        return max((drift(J, np.abs(maps).max()) for J in maps), default=0.0)
+
+    found = {
+        "generalised energy": drift(run.generalised_energy(), size),
+        "linear momentum": of_momentum("P"),
+        "angular momentum": of_momentum("L"),
+        "position": float(run.position_residual().max()),
+    }
+    promised = declared_invariants(integrator, CHARTS.get(chart, chart), curved=kind == "screw")
+    if chart != "singular":
+        found["energy"] = drift(run.hamiltonian(), size)
+        found["velocity"] = float(run.velocity_residual()[1:].max())
+    if "symplectic" in promised:
+        found["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
+    if kind == "clamp":  # it holds them to the ground
+        promised = promised - {"linear momentum", "angular momentum"}
+    return found, promised
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        pytest.param(*row[:2], marks=pytest.mark.slow if any(word in row[0] for word in SLOW) else ())
+        for row in joined_bodies.ROWS
+    ],
+)
+def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, kind):
+    found, promised = measured(kind, integrator, chart)
+    assert promised <= set(INVARIANTS)
+    assert not {what: found[what] for what in promised if not found[what] <= KEPT}
+
+
+@pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
+def test_a_quadrature_does_not_keep_a_screw(integrator):
+    """Its g is no polynomial: of the same scheme a slider is kept. What is lost is little, and grows with the motion."""
+    of_screw, _ = measured("screw", integrator, "director", steps=20)
+    of_slider, _ = measured("cylindrical", integrator, "director", steps=20)
+    assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize(
+    "integrator", ["em", "em4", "em6", "em8", "em-ggl", "em4-ggl", "em8-ggl", "em-d(0.5)"]
+)
+def test_em_family_conserves_its_declared_invariants_with_every_joint(integrator, kind):
+    found = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
+    assert set(found.promises) == declared_invariants(integrator)
+    assert found.ok, found.text()
+    assert found.energy_balance < KEPT
+    assert found.constraint < KEPT
+    if "ggl" in integrator:
+        assert found.velocity_constraint < 10 * KEPT
+
+
+def geared():
+    """A third body on the second, which turns with the second."""
+    model = held("revolute")
+    b = model.bodies["b"]
+    c = model.add_body("c", Box(0.3, 0.2, 0.3, density=200), position=np.add(b.position, (0.4, 0.2, 0.1)))
+    turning = model.add_joint(
+        "turning", "revolute", b, c, at=np.add(b.position, (0.2, 0, 0)), axis=(0.6, 0, 0.8)
+    )
+    model.add_gear("gear", (next(iter(model.joints)), turning), (2.0, 1.0))
+    return model
+
+
+@pytest.mark.parametrize(("curved", "plain"), [("screw", "cylindrical"), ("gear", "revolute")])
+def test_audit_of_models_with_angles_judges_their_invariants(curved, plain):
+    """Their g is no polynomial, so that a quadrature does not keep it."""
+    found = {
+        kind: audit(
+            simulate(
+                geared() if kind == "gear" else held(kind),
+                0.1,
+                0.02,
+                "mG(1)",
+                chart="director",
+                output_every=1,
+            )
+        )
+        for kind in (curved, plain)
+    }
+    assert found[curved].ok, found[curved].text()
+    assert found[plain].ok
+    assert set(found[plain].promises) - set(found[curved].promises) == {"position", "velocity"}

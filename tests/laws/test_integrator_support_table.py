@@ -1,0 +1,194 @@
+"""The table of docs/reference/integrators.md that says which integrators take which models is what they do."""
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from discretization.internal_variables import without_neighbour_list
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.em_family import em_integrator
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.stepper import Stepper
+from rigid.errors import ModelError
+from rodsim import Box, Model, Section, Sphere
+from rodsim.building.initial_velocities import fit_velocities
+from tests.support import completeness
+from tests.support.pages import DOCS
+
+SOFT = Section.from_stiffness(
+    EA=60.0, GA=40.0, GJ=3.0, EI=2.0, mass_per_length=1.5, inertia_per_length=(0.4, 0.2, 0.3)
+)
+
+
+def rod(mass):
+    """Clamped, without viscosity, under its weight and a following force."""
+    model = Model("rod", gravity=(0, 0, -9.81))
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass=mass)
+    model.add_joint("clamp", "clamp", part.start)
+    model.add_force("force", part.end, (0, 0.1, 0), following=True)
+    return model
+
+
+def damped():
+    """A body on a damper."""
+    model = Model("damped")
+    body = model.add_body("body", Box(0.5, 0.3, 0.2, density=100.0))
+    model.add_spring("damper", model.ground.at((0, 0, 1)), body.at((0, 0, 0)), 10.0, 1.0, damping=0.5)
+    return model
+
+
+def viscous():
+    """A clamped rod that is viscous."""
+    model = Model("viscous")
+    own = Section.from_stiffness(
+        EA=60.0,
+        GA=40.0,
+        GJ=3.0,
+        EI=2.0,
+        mass_per_length=1.5,
+        inertia_per_length=(0.4, 0.2, 0.3),
+        damping_time=0.01,
+    )
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 2, mass="lumped")
+    model.add_joint("clamp", "clamp", part.start)
+    return model
+
+
+def relaxing():
+    """A clamped rod that relaxes."""
+    model = Model("relaxing")
+    own = SOFT.with_relaxation(0.05, fraction=0.5)
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 2, mass="lumped")
+    model.add_joint("clamp", "clamp", part.start)
+    return model
+
+
+def pressed():
+    """A clamped rod under pressure from one side, which has no potential."""
+    model = Model("pressed")
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
+    model.add_joint("clamp", "clamp", part.start)
+    model.add_pressure("wind", part, 0.1, (0, 0, 1))
+    return model
+
+
+def repeating():
+    """A planar four-bar with four revolute joints."""
+    model = Model("four bars")
+    corners = [(0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)]
+    last = model.ground
+    for k in range(3):
+        middle = np.mean(corners[k : k + 2], axis=0)
+        size = (0.1, 1.0, 0.1) if k != 1 else (1.0, 0.1, 0.1)
+        bar = model.add_body(f"{k}", Box(*size, density=100.0), position=middle)
+        model.add_joint(f"pin {k}", "revolute", last, bar, at=corners[k], axis=(0, 0, 1))
+        last = bar
+    model.add_joint("pin 3", "revolute", last, model.ground, at=corners[3], axis=(0, 0, 1))
+    return model
+
+
+def lying(**loses):
+    """A rod and a ball on a floor, clamped and free."""
+    model = Model("lying", gravity=(0, 0, -9.81))
+    part = model.add_rod("rod", [(0, 0, 0.1), (1, 0, 0.1)], SOFT, 2, mass="lumped")
+    ball = model.add_body("ball", Sphere(0.1, density=100.0), position=(0, 1, 0.1))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("rod", part, floor, 1e4, radius=0.1, **loses)
+    model.add_contact("ball", model.add_sphere("ball", ball, 0.1), floor, 1e4, **loses)
+    return model
+
+
+def meeting(**loses):
+    """Two rods and a ball that touch."""
+    model = Model("meeting")
+    one = model.add_rod("one", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
+    other = model.add_rod("other", [(0.5, -0.5, 0.2), (0.5, 0.5, 0.2)], SOFT, 2, mass="lumped")
+    balls = [model.add_body(f"ball {k}", Sphere(0.1, density=9.0), (0.2 * k, 0, 0.2)) for k in (0, 1)]
+    spheres = [model.add_sphere(own.name, own, 0.1) for own in balls]
+    model.add_contact("rods", one, other, 1e4, radius=0.1, stations=2, **loses)
+    model.add_contact("balls", spheres, stiffness=1e4, **loses)
+    model.add_contact("both", spheres[0], one, 1e4, radius=0.1, **loses)
+    return model
+
+
+LOSES = {"restitution": 0.5, "damping": 0.1, "friction": 0.3}
+MODELS = {
+    "bodies on joints of each kind, springs, bushings": completeness.joints,
+    'rods with `mass="lumped"`, dead and following loads': lambda: rod("lumped"),
+    'rods with `mass="mean"` (the default) or `"consistent"`': lambda: rod("mean"),
+    "dampers, friction, external damping, limits that dissipate": damped,
+    "viscous rods": viscous,
+    "redundant joints": repeating,
+    "drives": completeness.drives,
+    "driven frames": completeness.shaken,
+    "gears": completeness.geared,
+    "pressure": pressed,
+    "sections with relaxation": relaxing,
+    "contact with planes, without losses": lying,
+    "contact of rods and spheres, without losses": meeting,
+    "contact with planes, with restitution, damping, friction": lambda: lying(**LOSES),
+    "contact of rods and spheres, with restitution, damping, friction": lambda: meeting(**LOSES),
+}
+TABLE = re.search(
+    r"## Supported models\n.*?\n(\|.*?)\n\n",
+    (DOCS / "reference" / "integrators.md").read_text("utf-8"),
+    re.DOTALL,
+)
+
+
+def cells():
+    """(model, integrator, what the table says)."""
+    assert TABLE is not None
+    head, _, *rows = (
+        [c.strip() for c in line.strip("|").split(" | ")] for line in TABLE.group(1).splitlines()
+    )
+    for what, *said in rows:
+        for names, word in zip(head[1:], said, strict=True):
+            for name in re.findall(r"`([^`]+)`", names):
+                yield pytest.param(what, name, word, id=f"{name}: {what}")
+
+
+@functools.cache
+def made(what):
+    """A model as it is built, and its state with velocities that fit its joints."""
+    built = MODELS[what]().build()
+    return built, fit_velocities(built).state
+
+
+def taken(what, integrator):
+    """Whether a run could begin."""
+    built, fitted = made(what)
+    own = em_integrator(integrator)
+    state = built.state if own is not None else fitted
+    chart = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
+    values = built.load_values, built.drive_values
+
+    def make(system):
+        if own is None:
+            begun = state if system is built.system else without_neighbour_list(system, built.system, state)
+            return MechanicalStepper("model", system, begun, 0.01, integrator, chart, *values)
+        named = {"hidden": own.hidden, "drive_values": values[1], "rho": own.rho}
+        return Stepper(system, 0.01, own.order, values[0], **named)
+
+    try:
+        if len(built.system.contacts.pairs):
+            stepper = ContactStepper(built.system, 0.01, make)
+            stepper._list_of(stepper.start(state))  # of what touches now
+        else:
+            make(built.system).start(state)
+    except ModelError:
+        return False
+    return True
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+@pytest.mark.parametrize(("what", "integrator", "said"), cells() if TABLE else [])
+def test_a_model_is_taken_or_refused_as_the_table_says(what, integrator, said):
+    assert said in ("yes", "no")
+    assert taken(what, integrator) == (said == "yes")
+
+
+def test_the_table_has_every_row():
+    assert {param.values[0] for param in cells()} == set(MODELS)

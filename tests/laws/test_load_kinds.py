@@ -1,0 +1,150 @@
+"""Loads among all interactions: a new one is a dual and an entry, and closed forms and duals are one physics."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
+    FIRST_LOAD,
+    Interaction,
+    table_of,
+)
+from discretization.solver_selection import select_stepper
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
+from rigid.interactions.loads import LOADS
+from rigid.interactions.pressure import nothing
+from rigid.kinematics.poses import ZERO
+from rigid.linear_algebra import average, times
+from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
+from rodsim.components.base import InteractionComponent
+from tests.support.new_kinds import registered
+
+H = 0.02
+
+
+@dual_function
+def thrust_dual(y0, y1, X, lam, out):
+    """Minus the first of the values along the mean of d_1, at the origin of the frame."""
+    F = times(-lam[0] * X[0], average(frame(y0, 0)[1], frame(y1, 0)[1]))
+    store((F, ZERO, ZERO, ZERO), out, 0)
+
+
+THRUSTER = Kind("thruster of a test", 1, 0, nothing, thrust_dual, no_bend, works=True, signal=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Thruster(InteractionComponent):
+    """A load that nothing else knows: it pushes a body along its first axis."""
+
+    name: str
+    part: Any
+    thrust: Callable
+
+    @property
+    def kind(self):
+        return THRUSTER.name
+
+    def made(self, poses):
+        return [Interaction(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
+
+    def signals(self, times):
+        return np.array([[(self.thrust(t), 0.0, 0.0)] for t in times]).reshape(-1, 1, 3)
+
+    def described(self):
+        return {"kind": self.kind}
+
+
+def thrown(new: bool, spin=(1, 2, 0)) -> Model:
+    """A body on a bushing, pushed by a thruster, or by the following force that it is, and by a dead force besides."""
+    model = Model("thrown", gravity=(0.0, 0.0, -9.81))
+    body = model.add_body(
+        "body", Box(0.3, 0.2, 0.1, density=100), position=(0.1, 0.2, 0), angular_velocity=spin
+    )
+    model.add_bushing("mount", model.ground, body, 300.0, at=(0.1, 0.2, 0.3), damping=2.0)
+    model.add_force("dead", body.at((0.1, 0, 0)), (0.0, 2.0, 1.0))
+    if new:
+        model.others["jet"] = Thruster("jet", body, lambda t: 5.0 + 20.0 * t)
+    else:
+        model.add_force("jet", body.at((0, 0, 0)), lambda t: (5.0 + 20.0 * t, 0.0, 0.0), following=True)
+    return model
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        partial(simulate, t_end=0.1, dt=0.01),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="em-d(0.8)"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EML"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EM-G", chart="director"),
+        equilibrium,
+    ],
+    ids=["em", "em-d", "EML", "EM-G", "equilibrium"],
+)
+def test_a_new_load_is_a_dual_and_an_entry(run):
+    """Nothing outside this file knows the kind; its values come from its entry."""
+    ends = []
+    with registered(THRUSTER):
+        for new in (True, False):
+            found = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
+            ends.append(found.state(-1))
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in ends)
+        np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+
+
+def test_modes_take_a_new_load_by_its_dual():
+    with registered(THRUSTER):
+        models = [thrown(new, spin=None) for new in (True, False)]
+        values = [np.sort_complex(modes(model, 3, anyway=True).values) for model in models]
+    np.testing.assert_allclose(*values, atol=1e-9)
+
+
+def test_a_load_of_two_frames_is_refused():
+    with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
+        table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
+
+
+@contextmanager
+def without_loops(closed):
+    """Loads go by their duals, unless `closed`."""
+    use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
+    INTERACTIONS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
+    yield
+    INTERACTIONS[use] = LOADS
+
+
+def pushed_rod():
+    """A free rod with a body, one load of each kind."""
+    model = Model("rod")
+    section = Section.from_stiffness(
+        EA=300.0, GA=200.0, GJ=5.0, EI=8.0, mass_per_length=2.0, inertia_per_length=(0.05, 0.06, 0.07)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0)], section, n_elements=3, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.2, 0))
+    model.add_joint("weld", "weld", rod.end, body)
+    for name, following in (("dead", False), ("following", True)):
+        model.add_force(f"{name} force", body.at((0.1, 0.05, 0)), (2.0, 1.0, 3.0), following=following)
+        model.add_moment(
+            f"{name} moment", rod.start, lambda t: (0.3, np.cos(9 * t), 0.2), following=following
+        )
+    return model.build()
+
+
+@pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
+def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
+    built, found = pushed_rod(), []
+    for closed in (True, False):
+        with without_loops(closed):
+            stepper = select_stepper(built.system, H, 2, built.load_values, shortcut=False, **damped)
+        end, _ = stepper.advance(stepper.start(built.state), 0, 10)
+        found.append(end)
+    assert abs(found[0].totals[0]) > 1e-3
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in found)
+        np.testing.assert_allclose(one, other, atol=1e-11, rtol=1e-11, err_msg=name)

@@ -1,0 +1,98 @@
+"""Springs and torsion springs among all interactions: by columns, in files, and beside what else is counted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.interaction_groups import Role, groups_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
+    at_rest,
+    counted_variable_counts,
+    springs_of,
+    torsions_of,
+)
+from discretization.system import fingerprint
+from rigid.interactions.torsion_spring import TORSION_SPRING
+from rodsim import Box, Model
+from tests.support import completeness
+from tests.support.array_systems import everything
+from tests.support.new_kinds import COIL, Coil, registered
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
+    """Two bodies on springs, a coil and loads; changed: numbers of these that are not the usual ones."""
+    told = {
+        "k": 30.0,
+        "damping": 0.5,
+        "length": 1.0,
+        "coil": 4.0,
+        "angle": 0.1,
+        "at": (0, 0, 0),
+        "turns": False,
+    }
+    told |= changed
+    model = Model("held", gravity=gravity)
+    a = model.add_body("a", Box(0.1, 0.2, 0.3, density=500))
+    b = model.add_body("b", Box(0.1, 0.2, 0.3, density=500), position=(1, 0, 0))
+    ends = a.at((0, 0, 0)), b.at((0, 0, 0))
+    model.add_spring("spring", *ends, told["k"], told["length"], told["damping"])
+    turning = {"along": "rotation", "axis": (0, 0, 1), "angle": told["angle"]}
+    model.add_spring("coil", a, b, told["coil"], damping=told["damping"], **turning)
+    load = b.at(told["at"]), (0.0, 1.0, 0.0)
+    add = model.add_moment if force == "moment" else model.add_force
+    add("load", *load, following=told["turns"])
+    return model
+
+
+OTHER = {
+    "k": 31.0,
+    "damping": 0.6,
+    "length": 0.9,
+    "coil": 5.0,
+    "angle": 0.2,
+    "at": (0, 0, 0.1),
+    "turns": True,
+}
+
+
+def test_a_fingerprint_knows_every_number_of_springs_and_loads_and_gravity():
+    found = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
+    found.append(fingerprint(held(force="moment").build().system))
+    prepared = held().prepare(t_end=0.01, dt=0.01)
+    for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0)):
+        of_run = prepared.run({"gravity": gravity}).description["fingerprint"]
+        assert of_run == fingerprint(held(gravity).build().system)
+        found.append(of_run)
+    assert len(set(found)) == len(OTHER) + 3
+
+
+def test_at_rest_nothing_resists_and_energies_stay():
+    system = everything()[0]
+    still = system._replace(others=at_rest(system.others))
+    of_others = [own for own in groups_of(still) if own.table == "others"]
+    assert {own.role for own in of_others} == {Role.ENERGY, Role.WORK}
+    before = [own for own in groups_of(system, None, Role.ENERGY, Role.WORK) if own.table == "others"]
+    assert [len(own.use) for own in of_others] == [len(own.use) for own in before]
+    assert not springs_of(still.others).damping.any()
+    assert not torsions_of(still.others).damping.any()
+    assert same(springs_of(still.others)[:4], springs_of(system.others)[:4])
+
+
+def test_counted_angles_are_those_of_torsion_springs_then_gears_then_all_others():
+    """As files of all versions have them, whatever was added first."""
+    with registered(COIL):
+        model = completeness.geared()
+        model.others["first"] = Coil("first", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
+        model.add_spring("last", model.ground, model.bodies["body 1"], 3.0, along="rotation", axis=(0, 0, 1))
+        own = model.build().system.others
+        kinds = [
+            INTERACTIONS[k] for k, count in zip(own.kind, counted_variable_counts(own), strict=True) if count
+        ]
+        assert kinds[:2] == [TORSION_SPRING, TORSION_SPRING]
+        assert [kind.rows for kind in kinds[2:]] == [1, 1, 0]
+        assert kinds[-1] == COIL

@@ -1,0 +1,206 @@
+"""Springs and dampers with laws, limits: what they are against what is known, and the laws of a run."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad, solve_ivp
+
+from discretization.system import fingerprint
+from rigid.interactions.laws import law_force, law_numbers, law_quotient, law_value, steepest
+from rodsim import Box, Model, ModelError, SpringLaw, audit, simulate
+
+EXACT = 1e-11  # of an energy balance, relative to what was turned over
+
+
+def laws():
+    x = np.array([-2.0, -0.5, 0.0, 0.3, 1.1, 3.0])
+    force = np.array([-3.0, 1.0, 0.0, -2.0, 4.0, 4.5])  # not monotone
+    return {
+        "monotone": SpringLaw.table(x, force),
+        "smooth": SpringLaw.table(x, force, "smooth"),
+        "straight": SpringLaw.table(x, force, "straight"),
+        "function": SpringLaw.function(lambda x: np.sin(3 * x) + x**3, -1.0, 1.5, 1e-8),
+        "polynomial": SpringLaw.polynomial([1.0, -2.0, 0.0, 0.5]),
+        "limit": SpringLaw.limit(40.0, 0.2, -0.7, 0.9),
+        "upper": SpringLaw.limit(40.0, 0.2, upper=0.9),
+    }
+
+
+@pytest.mark.parametrize("name", laws())
+def test_the_potential_of_a_law_is_the_integral_of_its_force(name):
+    """Also where it goes on beyond its table; the quotient is their ratio to the bit of the sum."""
+    law = laws()[name]
+    numbers = law_numbers(name, law.pieces)
+    for x0, x1 in ((-0.6, 1.2), (-2.5, 3.5), (1.0, -4.0), (0.2, 0.21), (5.0, 5.5)):
+        change = law_value(numbers, 0, x1 + 0j) - law_value(numbers, 0, x0 + 0j)
+        inside = [x for x in law.pieces.x if min(x0, x1) < x < max(x0, x1)]
+        integral = quad(law, x0, x1, points=inside or None, epsabs=1e-12, limit=400)[0]
+        assert change.real == pytest.approx(integral, rel=1e-10, abs=1e-9 * steepest(numbers))
+        assert (law_quotient(numbers, 0, x0 + 0j, x1 + 0j) * (x1 - x0)).real == pytest.approx(
+            integral, rel=1e-10, abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("name", laws())
+def test_the_quotient_of_a_short_step_is_the_force(name):
+    """Without loss of digits, across knots as well."""
+    law = laws()[name]
+    numbers = law_numbers(name, law.pieces)
+    knots = law.pieces.x[:: 1 + len(law.pieces.x) // 40]  # of a function sampled finely not all
+    for x in (*knots, law.pieces.x[-1], 0.123, -7.0, 7.0):
+        for step in (0.0, 1e-15, -1e-13, 1e-9):
+            force = law_quotient(numbers, 0, x + 0j, x + step + 0j).real
+            size = 1.0 + abs(law(x))
+            assert force == pytest.approx(float(law(x)), abs=(1e-13 + abs(step) * steepest(numbers)) * size)
+        assert law_force(numbers, 0, x + 0j).real == pytest.approx(float(law(x)), rel=1e-13, abs=1e-12)
+
+
+def test_a_sampled_function_is_as_near_as_it_says():
+    law = SpringLaw.function(np.sin, -2.0, 2.0, 1e-7)
+    x = np.linspace(-2.0, 2.0, 999)
+    assert 0.0 < law.error < 1e-7
+    assert np.abs(law(x) - np.sin(x)).max() < 1.5 * law.error
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SpringLaw.function(np.sign, -1.0, 1.3), r"4096 cubics.*give its pieces as tables"),
+        (lambda: SpringLaw.table([0.0, 0.0], [1.0, 2.0]), r"x = 0 follows 0; let x increase"),
+        (lambda: SpringLaw.table([0.0], [1.0]), r"1 places and 1 forces; give two or more"),
+        (lambda: SpringLaw.limit(1.0, 0.1), r"neither lower nor upper"),
+        (lambda: SpringLaw.limit(1.0, 0.1, 2.0, 1.0), r"lower = 2 is not below upper = 1"),
+        (lambda: SpringLaw.polynomial([1, 2, 3, 4, 5]), r"5 coefficients; give one to four"),
+    ],
+)
+def test_invalid_spring_law_is_rejected(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_a_damper_that_pushes_is_refused():
+    model = Model("pushed")
+    body = model.add_body("body", Box(1, 1, 1, mass=1.0))
+    with pytest.raises(ModelError, match=r"spring 'd': at the rate .* its damper pushes along"):
+        model.add_spring("d", model.ground.at((2, 0, 0)), body, damping=SpringLaw.polynomial([0.0, -1.0]))
+    with pytest.raises(ModelError, match=r"spring 'd': its damper has the force 1 at rest"):
+        model.add_spring(
+            "d", model.ground.at((2, 0, 0)), body, damping=SpringLaw.polynomial([1.0, 0, 0, 0.0])
+        )
+
+
+def pendulum(add):
+    model = Model("pendulum", gravity=(0, -9.81, 0))
+    body = model.add_body(
+        "body", Box(0.2, 1.0, 0.1, density=300), position=(0, -0.5, 0), angular_velocity=(0, 0, 5.0)
+    )
+    model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
+    add(model, body)
+    return model
+
+
+HARD = SpringLaw.table([-1.5, -0.5, 0.0, 0.5, 1.5], [-300.0, -20.0, 0.0, 20.0, 300.0])
+GRIP = SpringLaw.table([-8.0, -1.0, 0.0, 1.0, 8.0], [-4.0, -2.0, 0.0, 2.0, 4.0])
+
+KINDS = {
+    "angle": {"along": "rotation", "axis": (0, 0, 1)},
+    "displacement": {"along": "axis", "axis": (1, 0, 0)},
+    "length": {},
+}
+
+
+@pytest.mark.parametrize("damped", [False, True])
+@pytest.mark.parametrize("of", KINDS)
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, damped):
+    def add(model, body):
+        model.add_spring(
+            "spring",
+            model.ground.at((0.3, -1.2, 0)),
+            body.at((0, -0.5, 0)),
+            law=HARD,
+            damping=GRIP if damped else 0.0,
+            **KINDS[of],
+        )
+
+    result = simulate(pendulum(add), 2.0, 0.01, integrator)
+    found = audit(result)
+    assert found.ok
+    assert found.energy_balance < EXACT
+    assert (result.dissipation[-1] > 1e-2 * found.energy_scale) == damped
+    assert np.all(np.diff(result.dissipation) >= 0.0)
+    assert np.ptp(result.energy["spring"]) > 1e-2 * found.energy_scale
+
+
+def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
+    """Against scipy, to order 2."""
+
+    def add(model, body):
+        model.add_spring(
+            "spring", model.ground, body, law=HARD, damping=GRIP, along="rotation", axis=(0, 0, 1)
+        )
+
+    m, J = 6.0, 6.0 * (0.2**2 + 1.0) / 12 + 6.0 * 0.25
+
+    def rate(t, y):
+        return [y[1], (-m * 9.81 * 0.5 * np.sin(y[0]) - HARD(y[0]) - GRIP(y[1])) / J]
+
+    exact = solve_ivp(rate, (0, 1), [0.0, 5.0], rtol=1e-11, atol=1e-12, max_step=0.01).y[0, -1]
+    errors = []
+    for h in (0.02, 0.01, 0.005):
+        x, y, _ = simulate(pendulum(add), 1.0, h).body("body").r[-1]
+        errors.append(abs(np.arctan2(x, -y) - exact))
+    assert errors[-1] < 1e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.15)
+
+
+LINEAR = {"angle": {"along": "rotation", "axis": (0, 0, 1), "angle": 0.3}, "length": {"length": 0.3}}
+
+
+@pytest.mark.parametrize("of", LINEAR)
+def test_a_straight_law_is_a_linear_spring(of):
+    straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
+    ends = []
+    for given in (
+        {"law": straight, "damping": damper, **KINDS[of]},
+        {"stiffness": 100.0, "damping": 2.0, **LINEAR[of]},
+    ):
+
+        def add(model, body, given=given):
+            a, b = model.ground, body
+            if of == "length":
+                a, b = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
+            model.add_spring("spring", a, b, **given)
+
+        ends.append(simulate(pendulum(add), 1.0, 0.01).body("body").r)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-10
+
+
+def test_a_limit_turns_a_pendulum_back_and_keeps_its_energy():
+    """It swings freely between the stops, is stopped within the reach of its energy, and loses none of it."""
+
+    def add(model, body):
+        model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))
+
+    result = simulate(pendulum(add), 3.0, 2e-3, output_every=1)
+    x, y, _ = result.body("body").r.T
+    angle = np.arctan2(x, -y)
+    energy = result.energy
+    free = (angle > -0.3) & (angle < 0.4)
+    assert audit(result).energy_balance < EXACT
+    assert np.all(energy["spring"][free] == 0.0)
+    assert energy["spring"].max() > 0.8 * energy["kinetic"].max()
+    reach = np.sqrt(2 * energy["kinetic"].max() / 2e4) + 0.01
+    assert -0.3 - reach < angle.min() < -0.3 < 0.4 < angle.max() < 0.4 + reach
+    assert (np.diff(np.sign(np.diff(angle))) != 0).sum() > 5
+
+
+def test_a_system_without_others_has_the_fingerprint_it_had():
+    """Runs of older files go on: what is new counts only where it is there."""
+
+    def add(model, body):
+        model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))
+
+    bare, stopped = (pendulum(f).build().system for f in (lambda model, body: None, add))
+    assert fingerprint(bare) == "5a10465e58886013b274fed239279a3ae1c44b1e191ca36706751704ea08e3d6"
+    assert fingerprint(stopped) != fingerprint(bare)

@@ -1,0 +1,346 @@
+"""States of kinds, and sections that relax, where the model has rested for long: equilibria, small motions, compositions."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import rodsim
+from discretization.linearisation import eigen
+from discretization.linearisation.internal_states import Slopes, condense_states
+from rigid.errors import ModelError
+from rodsim import Model, Section, audit, buckling, equilibrium, linearise, modes, simulate
+from rodsim.interactions import minus, norm, push, times
+from rodsim.linear import Probe, Push, Reaction, frequency_response, state_space
+from rodsim.mechanics import integrate
+from tests.support.completeness import NUMBERS
+from tests.support.state_kind_models import (
+    BRICK,
+    BY_LAG,
+    BY_SERVO,
+    MASS,
+    NO_WEIGHT,
+    REST,
+    TAU,
+    H,
+    I,
+    K,
+    P,
+    spinning,
+)
+from tests.support.state_kinds import BEAD, LAG, SERVO, length, pull, settled
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::rigid.errors.InitialVelocityWarning",
+    "ignore::rodsim.components.model_warnings.DoubtfulModelWarning",
+)
+SPRING = 40.0
+PULL = 2.0  # N/kg, along the rail
+
+
+@rodsim.interaction("Maxwell branch", frames=2, numbers=("k", "tau"), states=("q",))
+class MAXWELL:
+    """A spring k and a dashpot k tau in a row, q the elastic change of length: q' = l' - q/tau."""
+
+    def value(y, q, X):
+        return 0.5 * X[0] * q[0] * q[0]
+
+    def evolve(y0, y1, q0, q1, h, X, out):
+        l0, l1 = norm(minus(y0[1, 0], y0[0, 0])), norm(minus(y1[1, 0], y1[0, 0]))
+        out[0] = (q1[0] - q0[0] - (l1 - l0)) / h + 0.5 * (q0[0] + q1[0]) / X[1]
+
+    def step_dual(y0, y1, q0, q1, h, X, out):
+        pull(y0, y1, X[0] * 0.5 * (q0[0] + q1[0]), out)
+
+
+@rodsim.interaction("oscillator", frames=2, numbers=("k", "rest"), states={"x": 2})
+class OSCILLATOR:
+    """A mass of 1 kg on the line between both anchors, on a spring of 7 N/m, which a second one of k ties to the far one."""
+
+    def evolve(y0, y1, x0, x1, h, X, out):
+        x, p = 0.5 * (x0[0] + x1[0]), 0.5 * (x0[1] + x1[1])
+        out[0] = (x1[0] - x0[0]) - h * p
+        out[1] = (x1[1] - x0[1]) - h * (X[0] * (length(y0, y1) - X[1] - x) - 7.0 * x)
+
+    def step_dual(y0, y1, x0, x1, h, X, out):
+        pull(y0, y1, X[0] * (length(y0, y1) - X[1] - 0.5 * (x0[0] + x1[0])), out)
+
+
+def railed(kind, spring: float = 0.0, **numbers) -> Model:
+    """A body on a rail along x that pulls at what holds it at the origin; spring: a second one beside it, N/m."""
+    model = Model("railed", gravity=(PULL, 0, 0))
+    body = model.add_body("body", BRICK, position=(REST, 0, 0))
+    model.add_joint("rail", "prismatic", model.ground, body, at=(0, 0, 0), axis=(1, 0, 0))
+    model.add_interaction("hold", kind, model.ground, body, **numbers)
+    if spring:
+        model.add_spring("spring", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), spring, REST)
+    return model
+
+
+WEIGHT = PULL * MASS
+# models, the place and the states where they rest
+RESTING = {
+    "filter": (lambda: railed(LAG, k=K, tau=TAU, rest=1.6, x=0.3), 1.6 + WEIGHT / K, [WEIGHT / K]),
+    "branch": (lambda: railed(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.1), REST + WEIGHT / SPRING, [0.0]),
+    "oscillator": (
+        lambda: railed(OSCILLATOR, k=21.0, rest=1.0, x=[0.2, -0.4]),
+        1.0 + WEIGHT / 21.0 + WEIGHT / 7.0,
+        [WEIGHT / 7.0, 0.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("which", RESTING)
+def test_equilibrium_of_internal_states_has_zero_rates(which):
+    make, place, states = RESTING[which]
+    rest = equilibrium(make())
+    assert rest.state().r[1] == pytest.approx([place, 0, 0], abs=1e-12)
+    assert settled(rest)[-1] == pytest.approx(states, abs=1e-12)
+    checked = audit(rest)
+    assert checked.ok, checked.text()
+    then = simulate(make(), 0.2, H, start=rest, output_every=1, progress=False)
+    assert np.abs(then.states(slice(None)).r[:, 1] - rest.state().r[1]).max() < 1e-13
+    assert np.abs(settled(then) - states).max() < 1e-13
+
+
+def test_a_state_that_nothing_determines_at_rest_is_named():
+    make = lambda: railed(SERVO, P=P, I=I, target=REST, x=0.0)  # noqa: E731
+    for ask in (equilibrium, buckling):
+        with pytest.raises(ModelError, match="interaction 'hold': at rest its state 'x' is not determined"):
+            ask(make())
+
+
+def cubic(mass, spring, k, tau):
+    """Eigenvalues of a mass on a spring with a Maxwell branch beside it: (m s^2 + c)(1 + s tau) + k s tau = 0."""
+    return np.roots([mass * tau, mass, (spring + k) * tau, spring])
+
+
+def upper(values):
+    """One of each pair, by size."""
+    values = np.asarray(values)
+    values = values[values.imag > -1e-9]
+    return values[np.argsort(np.abs(values))]
+
+
+SMALL = {
+    "filter": (lambda: railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0), np.linalg.eigvals(BY_LAG)),
+    "control": (
+        lambda: railed(SERVO, P=P, I=I, target=REST, x=WEIGHT / I),
+        np.linalg.eigvals(BY_SERVO),
+    ),
+    "branch": (lambda: railed(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.0), cubic(MASS, SPRING, 30.0, 0.3)),
+    "oscillator": (
+        lambda: railed(OSCILLATOR, k=21.0, rest=1.0, x=[0.0, 0.0]),
+        np.linalg.eigvals([[0, 1, 0, 0], [-21 / MASS, 0, 21 / MASS, 0], [0, 0, 0, 1], [21.0, 0, -28.0, 0]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", SMALL)
+def test_small_motions_have_the_eigenvalues_of_the_states(which):
+    make, expected = SMALL[which]
+    state = None if which == "control" else equilibrium(make()).state()
+    found = modes(make(), 4, state).values
+    assert upper(found) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
+    model = make()
+    along = model.bodies["body"].at((0, 0, 0)), (1.0, 0.0, 0.0)
+    space = state_space(model, [Push(*along)], [Probe(*along)], state)
+    assert upper(np.linalg.eigvals(space.A)) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
+    w = 2.7
+    response = frequency_response(model, [Push(*along)], [Probe(*along)], [w], state)[0, 0, 0]
+    of_space = space.C @ np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)
+    assert response == pytest.approx(of_space[0, 0], rel=1e-10)
+    if which == "branch":
+        assert response == pytest.approx(
+            1.0 / (SPRING - MASS * w * w + 30.0 * 0.3j * w / (1 + 0.3j * w)), rel=1e-10
+        )
+
+
+def test_a_small_motion_is_that_which_simulate_has():
+    """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) a step."""
+    make = SMALL["branch"][0]
+    rest = equilibrium(make())
+    s = upper(modes(make(), 3, rest.state()).values)
+    model = make()
+    model.gravity = np.array([PULL * 1.001, 0.0, 0.0])  # from beside the equilibrium
+    found = simulate(model, 0.6, H, start=rest, output_every=1, progress=False)
+    x = found.states(slice(None)).r[:, 1, 0]
+    x = x - equilibrium(model).state().r[1, 0]
+    factors = (1 + 0.5 * H * s) / (1 - 0.5 * H * s)
+    basis = np.array([[f**n for f in (*factors, *factors[factors.imag > 0].conj())] for n in range(len(x))])
+    amplitudes = np.linalg.lstsq(basis, x, rcond=None)[0]
+    assert np.abs(x).max() > 1e-5
+    assert np.abs(basis @ amplitudes - x).max() < 1e-5 * np.abs(x).max()
+
+
+def test_a_bead_swings_across_its_line_and_costs_nothing_along_it():
+    model = Model("bead", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(0.4, 0, 0))
+    model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.1)
+    found = modes(model, 6)
+    assert sorted(found.kinds) == ["oscillates"] * 2 + ["rigid"] * 4
+    assert found.omega[-2:] == pytest.approx([np.sqrt(200.0 / MASS)] * 2, rel=1e-10)
+
+
+def cantilever(section, **more) -> Model:
+    model = Model("cantilever", gravity=NO_WEIGHT)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3, **more)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+LASTING = Section.from_stiffness(**NUMBERS)
+RELAXING = LASTING.with_relaxation(0.2, fraction=0.5)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.01])
+def test_modes_of_a_rod_that_relaxes_are_those_of_a_standard_linear_solid(damping):
+    """Each elastic mode w with the branch in proportion, ratio c: (s^2 + d w^2 s + w^2)(1 + s tau) + c w^2 s tau = 0."""
+    section = Section.from_stiffness(**NUMBERS, damping_time=damping) if damping else LASTING
+    relaxing = section.with_relaxation(0.2, fraction=0.5)
+    elastic = modes(cantilever(LASTING), 3).omega
+    own = cantilever(relaxing).build().system.spans
+    ratio = own.branch[0, 0, 0] / own.stiffness[0, 0, 0]
+    viscous = own.damping[0, 0, 0] / own.stiffness[0, 0, 0]
+    own_values = modes(cantilever(relaxing), 40).values
+    assert ratio > 0.1
+    for w in elastic:
+        polynomial = np.polyadd(
+            np.polymul([1.0, viscous * w * w, w * w], [0.2, 1.0]), [ratio * w * w * 0.2, 0.0]
+        )
+        for value in upper(np.roots(polynomial)):
+            assert np.abs(own_values - value).min() < 1e-8 * abs(value)
+    undamped = modes(cantilever(relaxing), 3, undamped=True)
+    assert undamped.omega == pytest.approx(elastic, rel=1e-9)
+
+
+def test_a_rod_that_relaxes_rests_and_buckles_as_the_lasting_one():
+    found = []
+    for section in (LASTING, RELAXING):
+        model = cantilever(section)
+        rod = model.rods["rod"]
+        model.add_force("tip", rod.end, (-0.5, 0.0, 0.02))
+        rest = equilibrium(model)
+        found.append((rest.state(), buckling(model, 1, nonlinear=False).factors))
+        if section is RELAXING:
+            branch = rest.layout.own.part(rest.state().own, "branch")
+            assert branch.size
+            assert not branch.any()
+            assert linearise(model, buckling(model, 1, nonlinear=False).states[0]).states is not None
+    assert found[1][0].r == pytest.approx(found[0][0].r, abs=1e-12)
+    assert found[1][1] == pytest.approx(found[0][1], rel=1e-10)
+
+
+@pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
+def test_compositions_of_a_bead_have_their_order_and_keep_energy(integrator):
+    ends = []
+    for h in (0.025, 0.0125, 0.00625):
+        found = simulate(spinning(), 0.1, h, integrator, output_every=1, progress=False)
+        assert np.abs(found.energy["total"] - found.energy["total"][0]).max() < 1e-12
+        assert np.abs(found.dissipation).max() < 1e-12
+        ends.append(np.concatenate([found.state(-1).r.ravel(), settled(found)[-1]]))
+    errors = [np.abs(a - b).max() for a, b in itertools.pairwise(ends)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
+
+
+def test_a_step_of_a_bead_reverses_and_keeps_energy_that_of_a_filter_neither():
+    said = {kind.name: kind.kind.state_equations[-2:] for kind in (BEAD, LAG, SERVO, MAXWELL, OSCILLATOR)}
+    expected = dict.fromkeys(said, (False, False)) | {"bead": (True, True)}
+    assert said == expected
+
+
+def test_a_force_that_is_no_gradient_is_named_and_makes_the_stiffness_unsymmetric():
+    @rodsim.interaction("crossed", frames=2, numbers=("k",), states=("s",), free=False)
+    class Crossed:
+        """A force k s along the second axis of the ground, s the place along the first."""
+
+        def evolve(y0, y1, s0, s1, h, X, out):
+            out[0] = s0[0] + s1[0] - y0[1, 0, 0] + y0[0, 0, 0] - y1[1, 0, 0] + y1[0, 0, 0]
+
+        def step_dual(y0, y1, s0, s1, h, X, out):
+            push(out, 1, times(X[0] * 0.5 * (s0[0] + s1[0]), (0.0, 1.0, 0.0)))
+
+    model = Model("crossed", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK)
+    model.add_bushing("soft", model.ground, body, 60.0, at=(0, 0, 0))
+    model.add_interaction("crossed", Crossed, model.ground, body, k=11.0, s=0.0)
+    found = linearise(model)
+    assert found.unsymmetric == ("crossed",)
+    K = found.K.toarray()
+    assert (K - K.T)[1, 0] == pytest.approx(11.0, rel=1e-12)
+
+
+def test_states_that_follow_at_once_are_eliminated_exactly():
+    """Eigenvalues of the pencil (1) with a singular E, and of what is left of it."""
+    rng = np.random.default_rng(4)
+    a, s = 1, 4
+    E = rng.normal(size=(s, 2)) @ rng.normal(size=(2, s))
+    A, Ay, Az, Fx, Fy, Fz = (
+        rng.normal(size=shape) for shape in ((s, s), (s, 6), (s, 6), (6, s), (6, 6), (6, 6))
+    )
+    _, _, V = np.linalg.svd(E)
+    Fw = rng.normal(size=(6, 2)) @ V[:2]  # of the rates that are there
+    found = condense_states(Slopes(np.zeros(6 * a), np.zeros(s), E, A, Ay, Az, Fx, Fw, Fy, Fz), "some")
+    x = rng.normal(size=(6, 1)) + 1j * rng.normal(size=(6, 1))
+    for value in (0.7 + 0.3j, -2.0 + 1.0j):
+        states = -np.linalg.solve(value * E + A, (Ay + value * Az) @ x)
+        force = (Fx + value * Fw) @ states + (Fy + value * Fz) @ x
+        m = len(found.L)
+        assert m == 2
+        left = -np.linalg.solve(value * np.eye(m) + found.L, (found.Ly + value * found.Lz) @ x)
+        assert found.H @ left + (found.K + value * found.C) @ x == pytest.approx(force, rel=1e-9)
+
+
+def test_undetermined_and_inertial_states_are_rejected_by_name():
+    zero, one = np.zeros((1, 1)), np.ones((1, 1))
+    side, forces = np.zeros((1, 6)), np.zeros((6, 6))
+    with pytest.raises(ModelError, match="kind 'some': no row of `evolve` tells"):
+        condense_states(
+            Slopes(np.zeros(6), np.zeros(1), zero, zero, side, side, side.T, side.T, forces, forces), "some"
+        )
+    with pytest.raises(ModelError, match="kind 'some': its force goes by the rate of a state"):
+        condense_states(
+            Slopes(np.zeros(6), np.zeros(1), zero, one, side, side, side.T, side.T + 1.0, forces, forces),
+            "some",
+        )
+
+
+def test_forces_of_joints_and_many_states_go_by_both_ways(monkeypatch):
+    """State space and frequency response with a clamp's force; full matrices and Arnoldi's iteration."""
+    model = cantilever(RELAXING)
+    tip = model.rods["rod"].at(0.99), (0.0, 1.0, 0.0)
+    asked = [Push(*tip)], [Probe(*tip), Probe(*tip, "velocity"), Reaction("clamp", (0, 1, 0))]
+    space, w = state_space(model, *asked), 1.3
+    response = frequency_response(model, *asked, [w])[0, :, 0]
+    inner = np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)
+    assert (space.C @ inner + space.D)[:, 0] == pytest.approx(response, rel=1e-9)
+    assert abs(response[0].imag) > 1e-3 * abs(response[0])
+    own = linearise(cantilever(RELAXING, mass="lumped"))
+    all_of_them = eigen.general_spectrum(own, 4).values
+    monkeypatch.setattr(eigen, "DENSE", 0)
+    assert eigen.general_spectrum(own, 4).values == pytest.approx(all_of_them, rel=1e-7)
+
+
+@pytest.mark.parametrize("scheme", ["MPH(order=4)", "em6"])
+def test_other_compositions_take_a_bead_and_refuse_a_filter(scheme):
+    def run(model):
+        if "em" in scheme:
+            return simulate(model, 0.1, 0.05, scheme, progress=False)
+        return integrate(model.mechanical_system("director"), scheme, 0.05, 0.1)
+
+    model = Model("bead", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(0.4, 0, 0), velocity=(0.7, 0.5, 0))
+    model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.4)
+    found, w = run(model), np.sqrt(200.0 / MASS)
+    r = found.states(slice(None)).r[-1, 1] if "em" in scheme else found.q[-1, :3]
+    assert r[:2] == pytest.approx([0.47, 0.5 / w * np.sin(0.1 * w)], abs=1e-5)
+    with pytest.raises(ModelError, match="takes negative substeps"):
+        run(railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0))
+
+
+def test_modes_about_a_rotation_reject_internal_states():
+    model = railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0)
+    with pytest.raises(ModelError, match="about what stands still"):
+        linearise(model, spin=(1.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match="steady_rotation: states of interactions"):
+        rodsim.steady_rotation(model, (0.0, 0.0, 1.0))

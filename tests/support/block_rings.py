@@ -1,0 +1,35 @@
+"""Models and helpers of several test files: rings of blocks."""
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from discretization.linear.static_condensation import condensed_factor, factors_for, panels_of
+
+WIDTHS = (5, 1, 0, 8, 3, 6)  # unknowns of the blocks
+OUTER = (2, 1, 0, 3, 0, 6)  # those that act on the neighbours in a ring of blocks
+
+
+def ring(rng):
+    """A sparse matrix whose interior unknowns have zeros on the diagonal; block of each row."""
+    block = np.repeat(np.arange(len(WIDTHS)), WIDTHS)
+    n = len(block)
+    place = np.concatenate([np.arange(w) for w in WIDTHS])
+    outer = place < np.array(OUTER)[block]
+    near = np.abs((block[:, None] - block + 2) % len(WIDTHS) - 2) <= 1
+    allowed = (block[:, None] == block) | (near & outer)
+    matrix = np.where(allowed & (rng.random((n, n)) < 0.8), rng.normal(size=(n, n)), 0.0)
+    for b, width in enumerate(WIDTHS):  # no row is its own pivot
+        own = np.flatnonzero(block == b)
+        matrix[own, own] = 0.0 if width > 1 else 1.0
+        matrix[own, np.roll(own, 1)] += 3.0 * (width > 1)
+    return matrix, block
+
+
+def factored(matrix, block, order):
+    sparse = csc_matrix(matrix)
+    panels = panels_of(sparse, block, order)
+    factors = factors_for(panels)
+    scale, rows = 1.0 / np.abs(matrix).max(axis=1), sparse.indices.astype(np.int64)
+    condensed_factor(panels, factors, np.cos(3.0 * sparse.data), rows, scale)  # leaves nothing behind
+    failed = condensed_factor(panels, factors, sparse.data, rows, scale)
+    return failed, panels, factors, scale

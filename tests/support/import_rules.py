@@ -1,0 +1,131 @@
+"""Where tests may reach behind the public interface: the seams, and what is left of older reaches.
+
+    python -m tests.support.import_rules           # list the imports that are not allowed; exit code 1 if there are some
+    python -m tests.support.import_rules --shrink  # drop from internals.txt what no test imports any more
+
+A test that imports an internal module breaks when that module changes, even if nothing that a user sees changes. Tests therefore
+import public modules (`PUBLIC`) and the few modules in `SEAMS`, whose names and signatures are kept as carefully as the public
+ones. What older tests import besides stands in `internals.txt`; that list may shrink, and nothing may be added to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+LIST = Path(__file__).with_name("internals.txt")
+PACKAGES = ("rigid", "discretization", "rodsim")
+
+PUBLIC = (
+    "rodsim",
+    "rodsim.interactions",
+    "rodsim.linear",
+    "rodsim.measures",
+    "rodsim.mechanics",
+    "rodsim.results",
+    "rodsim.scenes",
+    "rodsim.signals",
+    "rodsim.studies",
+    "rodsim.warnings",
+)
+# module -> what tests take from it
+SEAMS = {
+    "rigid.errors": "errors that users meet",
+    "rigid.system": "State, the arrays of a state",
+    "rigid.quaternions": "quaternions as references of tests",
+    "rigid.joints": "registry of joints",
+    "rigid.linear_algebra": "vectors and matrices of kernels, on every type of numbers",
+    "rigid.structural_zero": "the structural zero",
+    "discretization.system": "System, the arrays of a model",
+    "discretization.interaction_groups": "all interactions of a system, by kind",
+    "discretization.interaction_kinds": "registry of interactions",
+    "discretization.state_measures": "energies, momenta and residuals of states",
+    "discretization.space.rod_elements": "registry of rod elements",
+    "discretization.time.stepper": "Stepper, steps of a system without a model",
+    "discretization.time.integrators": "registry of integrators",
+    "rodsim.building.build": "Built, what Model.build returns",
+    "rodsim.cli.main": "the command line, in this process",
+    "rodsim.compiling.ahead_of_time": "compilation before the tests, and its outcomes",
+    "rodsim._compat": "table of the old names of the interface",
+    "rodsim.results.writer": "ResultWriter, for damage and restarts",
+    "rodsim.scenes.schema": "the schema of scenes",
+}
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Modules of the packages that a file imports, also inside of functions."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names = [name for name in names if name == node.module or _is_module(name)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        modules = [name for name in names if name.split(".")[0] in PACKAGES]
+        yield from modules[1:] or modules  # `from rigid import signals` reaches for rigid.signals alone
+
+
+def _is_module(name: str) -> bool:
+    path = TESTS.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def crossings() -> Iterator[tuple[str, str]]:
+    """(file, module) of test files that import another test file; what several need is in tests/support."""
+    for file in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            inside = module.startswith("tests") and not module.startswith("tests.support")
+            if inside or module.split(".")[-1].startswith("test_"):
+                yield file.relative_to(TESTS).as_posix(), module
+
+
+def reaches() -> dict[str, set[str]]:
+    """Internal modules that each test file imports, besides the seams."""
+    allowed = {*PUBLIC, *SEAMS}
+    found = {
+        file.relative_to(TESTS).as_posix(): set(imported(file)) - allowed
+        for file in sorted(TESTS.rglob("*.py"))
+    }
+    return {name: modules for name, modules in found.items() if modules}
+
+
+def read() -> dict[str, set[str]]:
+    """The list of older reaches, by file."""
+    rows = (line.split(": ") for line in LIST.read_text().splitlines() if line)
+    return {name: set(modules.split()) for name, modules in rows}
+
+
+def write(rows: dict[str, set[str]]) -> None:
+    """Write the list."""
+    LIST.write_text("".join(f"{name}: {' '.join(sorted(rows[name]))}\n" for name in sorted(rows)))
+
+
+def main(arguments: list[str]) -> int:
+    """The command."""
+    now, known = reaches(), read() if LIST.exists() else {}
+    if "--shrink" in arguments:
+        kept = {name: modules & now.get(name, set()) for name, modules in known.items()}
+        write({name: modules for name, modules in kept.items() if modules})
+        return 0
+    added = {name: modules - known.get(name, set()) for name, modules in now.items()}
+    for name, modules in added.items():
+        for module in sorted(modules):
+            print(
+                f"tests/{name}: imports {module}, which is no seam. Use public names, or a module of SEAMS."
+            )
+    crossed = list(crossings())
+    for name, module in crossed:
+        print(f"tests/{name}: imports {module}, another test file. Move what both need to tests/support.")
+    gone = {name: modules - now.get(name, set()) for name, modules in known.items()}
+    for name, modules in gone.items():
+        for module in sorted(modules):
+            print(f"{LIST.name}: tests/{name} does not import {module} any more. Run with --shrink.")
+    return int(bool(crossed) or any(added.values()) or any(gone.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

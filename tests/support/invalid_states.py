@@ -1,0 +1,254 @@
+"""States of wrong shapes at every door to compiled code, to be run as a process of its own: it might not survive.
+
+Prints a line for each that was not refused by a ModelError which names the field, and how many were tried.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discretization import rod_matrices
+from discretization import state_measures as measures
+from discretization.linearisation import tangents
+from discretization.redundancy import constraint_jacobian
+from discretization.state_checks import OF_SYSTEMS, POSES
+from discretization.statics.equilibrium_system import EquilibriumSystem
+from discretization.statics.loading import Loading
+from discretization.time.em_family import em_integrator
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.stepper import Stepper
+from discretization.time.stepper_base import copy_state
+from rigid import signals
+from rigid.errors import ModelError
+from rigid.interactions import evaluation
+from rigid.interactions.constraints import groups_of
+from rigid.mechanics import mechanical_rows
+from rigid.system import State
+from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate, steady_rotation
+from rodsim.building.build import Built
+
+H = 1e-3
+Door = Callable[[State], Any]
+
+
+def rich() -> Model:
+    """A model whose states have everything: a rod that relaxes, a torsion spring, a drive, a load."""
+    model = Model("rich", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=50, EI=60, mass_per_length=2.0, inertia_per_length=2e-3
+    ).with_relaxation(0.2, fraction=0.5)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2, mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0, 1, 0))
+    model.add_joint("pin", "revolute", model.ground, body, at=(0, 1, 0), axis=(0, 1, 0))
+    model.add_drive("motor", "pin", signals.Sine(0.5, 0.5))
+    model.add_spring("coil", rod.end, body, 20.0, along="rotation", axis=(0, 1, 0))
+    model.add_force("push", rod.end, (0, 0, 1))
+    return model
+
+
+def bars() -> Model:
+    """One that every chart takes."""
+    model = Model("bars", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0.15, 0, 0))
+    model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_spring("coil", model.ground, body, 20.0, along="rotation", axis=(0, 1, 0))
+    model.add_force("push", body.at((0.15, 0, 0)), (0, 0, 1))
+    return model
+
+
+def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
+    """Name, a state that it takes, the door, the fields it reads, whether it takes other numbers and orders than its own."""
+    built, plain = rich().build(), bars().build()
+    system, start = built.system, built.state
+    for name in ("em", "em-ggl", "em-d(0.5)"):
+        own = em_integrator(name)
+        assert own is not None
+        stepper = Stepper(
+            system,
+            H,
+            own.order,
+            built.load_values,
+            hidden=own.hidden,
+            rho=own.rho,
+            drive_values=built.drive_values,
+        )
+        yield from _of_stepper(name, stepper, stepper.start(start))
+    of_chart = MechanicalStepper("bars", plain.system, plain.state, H, "EML", None, plain.load_values)
+    yield from _of_stepper("EML", of_chart, of_chart.start(plain.state))
+    yield (
+        "EML, made",
+        plain.state,
+        lambda s: MechanicalStepper("bars", plain.system, s, H, "EML", None, plain.load_values),
+        OF_SYSTEMS,
+        False,
+    )
+    values = plain.load_values(np.zeros(1))[0]
+    loading = Loading(0 * values, values, np.zeros(3), plain.system.gravity)
+    yield "Rest", plain.state, lambda s: EquilibriumSystem(plain.system, s, loading), OF_SYSTEMS, False
+    rest = EquilibriumSystem(plain.system, plain.state, loading)
+    yield "Rest.stand", plain.state, lambda s: rest.set_equilibrium(s, 1.0), OF_SYSTEMS, False
+    known: tuple[tuple[str, Door, tuple[str, ...]], ...] = (
+        ("element_states", lambda s: measures.element_states(system, s), (*POSES, "own")),
+        ("energies", lambda s: measures.energies(system, s), (*POSES, "v", "Omega", "own")),
+        ("momenta", lambda s: measures.momenta(system, s), (*POSES, "v", "Omega")),
+        ("g", lambda s: measures.constraint_residual(system, s), (*POSES, "own")),
+        ("dg/dt", lambda s: measures.velocity_residual(system, s), (*POSES, "v", "Omega", "own")),
+        ("G", lambda s: constraint_jacobian(system, s), POSES),
+        ("K", lambda s: rod_matrices.stiffness_matrix(system, s), POSES),
+    )
+    for what, door, fields in known:
+        yield what, start, door, fields, True
+    yield "linearise", plain.state, lambda s: linearise(plain, s), OF_SYSTEMS, True
+    for wanted in (
+        ("simulate", lambda s: simulate(bars(), H, H, start=s)),
+        ("equilibrium", lambda s: equilibrium(bars(), start=s)),
+        ("steady_rotation", lambda s: steady_rotation(bars(), (0, 0, 0), start=s)),
+    ):
+        yield wanted[0], plain.state, wanted[1], OF_SYSTEMS, True
+    yield "modes", plain.state, lambda s: modes(bars(), 1, s, anyway=True), OF_SYSTEMS, True
+
+
+def _of_stepper(
+    name: str, stepper: Any, state: State
+) -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
+    every = tuple(State._fields)
+    yield f"{name}.start", state, stepper.start, OF_SYSTEMS, False
+    yield f"{name}.march", state, lambda s: stepper.march(s, H, np.zeros(1)), every, False
+    yield f"{name}.advance", state, lambda s: stepper.advance(s, 0, 1), every, False
+    if isinstance(stepper, Stepper):
+        yield f"{name}.record", state, lambda s: stepper.record(s, 0, 1, 2), every, False
+
+
+def wrong(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
+    """What a field may be instead; converted: other kinds of numbers are taken as well."""
+    yield "no rows", array[:0]
+    yield "a row less", array[:-1]
+    yield "a row more", np.concatenate([array, np.zeros((1, *array.shape[1:]))])
+    yield "many", np.tile(array, (3, *[1] * array.ndim))
+    yield "flat", array.ravel() if array.ndim > 1 else array[:, None]
+    if array.ndim > 1:
+        yield "narrow", np.ascontiguousarray(array[:, :-1])
+        yield "one row for all", np.ones(array.shape[1:])
+    if converted:
+        return
+    yield "float32", array.astype(np.float32)
+    yield "whole numbers", array.astype(np.int64)
+    yield "complex", array.astype(complex)
+    yield "a list", array.tolist()
+    yield "nothing", None
+    if array.ndim > 1 and len(array) > 1:
+        yield "columns first", np.asfortranarray(array)
+    if len(array) > 1:
+        yield "every second", np.repeat(array, 2, axis=0)[::2]
+
+
+def refused(name: str, field: str, call: Callable[[], Any]) -> str:
+    """Empty, or what happened instead."""
+    try:
+        call()
+    except ModelError as error:
+        return "" if field in str(error) else f"{name}: {error}"
+    except Exception as error:
+        return f"{name}: {type(error).__name__}: {error}"
+    return f"{name}: taken"
+
+
+def of_states() -> Iterator[str]:
+    """Every wrong array of every field at every door."""
+    filled = set()
+    for name, state, door, fields, converted in doors():
+        door(copy_state(state))  # as it is it may come in
+        for field in fields:
+            own = getattr(state, field)
+            filled |= {field} if own.size else set()
+            for how, array in wrong(own, converted):
+                if not own.size and ((np.size(array) == 0 and converted) or _alike(array, own)):
+                    continue  # of nothing nothing is missing
+                given = copy_state(state)._replace(**{field: array})
+                yield refused(
+                    f"{name}, {field}: {how}",
+                    "State." if converted else f"State.{field}",
+                    partial(door, given),
+                )
+    assert filled == set(State._fields)
+
+
+def _alike(array: Any, own: np.ndarray) -> bool:
+    return isinstance(array, np.ndarray) and (array.shape, array.dtype) == (own.shape, own.dtype)
+
+
+def of_values() -> Iterator[str]:
+    """Values of loads and drives that are not as many as there are loads and drives."""
+    built, plain = rich().build(), bars().build()
+    assert built.drive_values is not None
+    changes: dict[str, Callable[[np.ndarray], Any]] = {
+        "one less": lambda x: x[:, :-1],
+        "one more": lambda x: np.concatenate([x, x[:, :1]], axis=1),
+        "another width": lambda x: x[..., :2],
+        "of one time": lambda x: x[0],
+        "of too many times": lambda x: np.concatenate([x, x]),
+        "text": lambda x: "none",
+        "nothing": lambda x: None,
+    }
+    for how, change in changes.items():
+        for which in ("load_values", "drive_values"):
+            own = {"load_values": built.load_values, "drive_values": built.drive_values}
+            own[which] = lambda t, f=own[which], change=change: change(f(t))
+            for name in ("em", "em-d(0.5)"):
+                stepper = Stepper(built.system, H, rho=0.5 if "-d" in name else None, **own)  # type: ignore[arg-type]
+                state = stepper.start(copy_state(built.state))
+                yield refused(f"{name}, {which}: {how}", which, partial(stepper.march, state, H, np.zeros(2)))
+        yield refused(f"EML, load_values: {how}", "load_values", partial(_marched, plain, change))
+    right = plain.load_values(np.zeros(1))[0]
+    for k, what in enumerate(("constant_values", "varying_values", "constant_gravity", "varying_gravity")):
+        given = [0 * right, right, np.zeros(3), np.zeros(3)]
+        given[k] = given[k][:-1]
+        yield refused(
+            f"Loading.{what}", what, partial(EquilibriumSystem, plain.system, plain.state, Loading(*given))
+        )
+
+
+def _marched(built: Built, change: Callable[[np.ndarray], Any]) -> None:
+    values = lambda t: change(built.load_values(t))  # noqa: E731
+    stepper = MechanicalStepper("bars", built.system, built.state, H, "EML", None, values)
+    stepper.march(stepper.start(built.state), H, np.zeros(1))
+
+
+def of_mechanical_systems() -> Iterator[str]:
+    """Coordinates, velocities, multipliers and signals of systems in charts; interactions without a system."""
+    system, built = bars().mechanical_system("quaternion"), bars().build()
+    n, m = system.n, system.m
+    short, q = np.zeros(n - 1), np.zeros(n)
+    for what in ("mass", "potential", "gradient", "constraints", "jacobian"):
+        yield refused(what, what, partial(getattr(system, what), short))
+    for what in ("rate", "momentum"):
+        for pair in ((short, q), (q, short)):
+            yield refused(what, "shape", partial(getattr(system, what), *pair))
+    yield refused("pull", "pull", partial(system.pull, q, np.zeros(m - 1)))
+    for what in ("potentials", "constraints"):
+        yield refused(
+            f"rows of {what}", "rows", partial(getattr(mechanical_rows, what), system, np.zeros((3, n - 1)))
+        )
+    two, three = np.zeros((2, n)), np.zeros((3, n))
+    yield refused("rows of pairs", "rows", partial(mechanical_rows.momenta, system, three, two))
+    system.signal = lambda t: np.zeros(1 + round(t))
+    yield refused("signals", "signal", partial(system.signals, np.array([0.0, 2.0])))
+    groups, state = groups_of(built.system.constraints), built.state
+    yield refused("values", "frame", partial(evaluation.values, groups, state.r[:1], state.quat[:1]))
+    yield refused("values", "quat", partial(evaluation.values, groups, state.r, state.quat[:1]))
+    for function in (tangents.stiffness, tangents.forces):
+        yield refused(function.__name__, "multipliers", partial(function, groups, state, state.lam[:-1]))
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    said = [*of_states(), *of_values(), *of_mechanical_systems()]
+    print("\n".join(filter(None, said)), file=sys.stderr)
+    print(len(said))

@@ -1,0 +1,83 @@
+"""Count lines of code: python -m tests.support.line_counts [FOLDER]
+
+A line counts if it holds code: neither blank nor comment nor part of a docstring. A table: files, lines of code, lines in all,
+docstrings, by package.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("rigid", "discretization", "rodsim", "tests", "benchmarks", "examples")
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_SPACE = {
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.COMMENT,
+    tokenize.ENDMARKER,
+}
+
+
+class Lines(NamedTuple):
+    """Numbers of files and lines."""
+
+    files: int = 0
+    code: int = 0
+    total: int = 0
+    docstrings: int = 0
+
+    def plus(self, other: Lines) -> Lines:
+        """Return the sum of both."""
+        return Lines(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the docstrings of a module, its classes and its functions."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, _DOCUMENTED) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
+
+
+def counted(text: str) -> Lines:
+    """Count the lines of one file's text."""
+    found = list(_docstrings(ast.parse(text)))
+    documented = {line for each in found for line in range(each.lineno, (each.end_lineno or 0) + 1)}
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SPACE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return Lines(1, len(code - documented), text.count("\n"), len(found))
+
+
+def table(folder: Path = ROOT) -> dict[str, Lines]:
+    """Return the counts of each package, over the files that git knows."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.split("\n")[:-1]
+    found = {}
+    for package in PACKAGES:
+        own = Lines()
+        for name in listed:
+            if name.startswith(f"{package}/"):
+                own = own.plus(counted((folder / name).read_text(encoding="utf-8")))
+        found[package] = own
+    return found
+
+
+if __name__ == "__main__":
+    print(f"{'':16}{'files':>8}{'code':>8}{'lines':>8}{'docstrings':>12}")
+    for name, own in table(*map(Path, sys.argv[1:2])).items():
+        print(f"{name:16}{own.files:8}{own.code:8}{own.total:8}{own.docstrings:12}")

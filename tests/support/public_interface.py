@@ -1,0 +1,104 @@
+"""The public interface as a list of lines: modules, their names, members of classes, arguments of functions.
+
+`python -m tests.support.public_interface` writes it to tests/api/surface.txt.
+"""
+
+import functools
+import importlib
+import inspect
+from pathlib import Path
+
+FILE = Path(__file__).parents[1] / "api" / "surface.txt"
+MODULES = (
+    "rodsim",
+    "rodsim.interactions",
+    "rodsim.interactions.measures",
+    "rodsim.linear",
+    "rodsim.mechanics",
+    "rodsim.results",
+    "rodsim.scenes",
+    "rodsim.signals",
+    "rodsim.studies",
+    "rodsim.warnings",
+)
+
+
+def public_names(modules=MODULES):
+    """(module.name, what it is) of everything that public modules export, without modules."""
+    for module in modules:
+        there = importlib.import_module(module)
+        for name in there.__all__:
+            thing = getattr(there, name)
+            if not inspect.ismodule(thing):
+                yield f"{module}.{name}", thing
+
+
+def members(cls, listed=()):
+    """(name, function, property or other value) of a class, with those that it inherits from classes of the package that are
+    not listed themselves; without old names.
+    """
+    found = {}
+    for base in reversed(cls.__mro__):
+        inherited = base in listed and base is not cls
+        if base.__module__.split(".")[0] in ("rodsim", "rigid", "discretization") and not inherited:
+            found |= {
+                name: value
+                for name, value in vars(base).items()
+                if not name.startswith("_") and not is_old(value)
+            }
+    for field in getattr(cls, "_fields", ()) or getattr(cls, "__dataclass_fields__", ()):
+        if not field.startswith("_"):
+            found.setdefault(field, None)
+    return found
+
+
+def is_old(value):
+    """Whether this member of a class is there for scripts of before 1.0 (`rodsim._compat`)."""
+    return str(getattr(value, "__doc__", "")).startswith("Old name of ")
+
+
+def arguments(function):
+    """The names of its arguments, with / and * where they stand."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of classes that Python itself makes
+        return ""
+    words, named = [], False
+    for name, each in signature.parameters.items():
+        if name in ("self", "cls"):
+            continue
+        if each.kind is each.KEYWORD_ONLY and not named:
+            words.append("*")
+        named = named or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        prefix = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        words.append(prefix + name)
+    return f"({', '.join(words)})"
+
+
+def lines():
+    """The list, sorted."""
+    found = []
+    for module in MODULES:
+        there = importlib.import_module(module)
+        found += [f"{module}.{name}" for name in there.__all__ if inspect.ismodule(getattr(there, name))]
+    seen = {}
+    listed = [thing for _, thing in public_names() if inspect.isclass(thing)]
+    for name, thing in public_names():
+        if not inspect.isclass(thing):
+            found.append(name + (arguments(thing) if callable(thing) else ""))
+            continue
+        found.append(name + arguments(thing))
+        if seen.setdefault(thing, name) != name:  # its members are listed once
+            continue
+        for member, value in members(thing, listed).items():
+            plain = inspect.unwrap(getattr(value, "__func__", value)) if value is not None else None
+            routine = inspect.isfunction(plain) and not isinstance(
+                value, property | functools.cached_property
+            )
+            found.append(f"{name}.{member}" + (arguments(plain) if routine else ""))
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    FILE.write_text("\n".join(lines()) + "\n")
+    print(f"wrote {FILE}")
