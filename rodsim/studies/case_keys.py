@@ -33,7 +33,7 @@ _ASIDE = ("cli", "doctor", "papers", "reporting", "templates", "validation")
 # folders in which only these files affect the numbers
 _PARTLY = {
     "studies": "study_targets cases measures scene_paths",
-    "comparing": "points",
+    "comparing": "material_points",
 }
 # class attributes that Python adds, and texts: not part of a key
 _NOT_OF_A_CLASS = {

@@ -190,7 +190,7 @@ def test_cases_of_one_structure_differ_in_numbers_only():
 def test_case_key_covers_all_imported_sources():
     """Else a case would count as done after a change of what measured it. Left out: words of errors, the keys themselves."""
     known = {".".join([package, *place.with_suffix("").parts]) for package, place, _ in case_keys.sources()}
-    known |= {f"rodsim.studies.{name}" for name in ("errors", "keys")}
+    known |= {f"rodsim.studies.{name}" for name in ("errors", "case_keys")}
     for package, place, file in case_keys.sources():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and place.name not in ("__init__.py", "__main__.py"):
@@ -213,7 +213,7 @@ for file in map(Path, sys.argv[1:]):
 
 
 def test_a_case_is_done_again_when_what_measures_it_changes_and_not_for_words(tmp_path):
-    """`comparing.points` finds the places whose motion is measured; commands and reports find no number."""
+    """`comparing.material_points` finds the places whose motion is measured; commands and reports find no number."""
     decides = {
         "rodsim/cli/main.py": False,
         "rodsim/reporting/page.py": False,

@@ -202,8 +202,8 @@ def runs(number):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_command_and_its_processes(number, code, tmp_path, cache):
     note = tmp_path / "note"
-    start = "from tests.support import compiling\nfrom rodsim.compiling import ahead\n"
-    start += "ahead.FAMILIES = {'waits': compiling.waits}\n"
+    start = "from tests.support import compiling\nfrom rodsim.compiling import ahead_of_time\n"
+    start += "ahead_of_time.FAMILIES = {'waits': compiling.waits}\n"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "RODSIM_TESTS_NOTE": str(note)}
     process = subprocess.Popen(
         [sys.executable, "-c", start + COMMAND],

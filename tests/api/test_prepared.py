@@ -54,7 +54,7 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
     model, before = _fresh(name, path, None, monkeypatch)
     if name not in PREPARED:
         PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
-        AS_PREPARED[name] = content_key((PREPARED[name]._kept.built.system,))
+        AS_PREPARED[name] = content_key((PREPARED[name]._reusable_build.built.system,))
         AS_BEFORE[name] = _all_of(simulate(model, 2 * DT, DT))
     value = _another(before, which[1])
     refused, fresh = "", None
@@ -72,7 +72,7 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
     assert _all_of(PREPARED[name].run({path: value})) == expected
     # and the next run knows nothing of it
     assert _all_of(PREPARED[name].run()) == as_before
-    assert content_key((PREPARED[name]._kept.built.system,)) == AS_PREPARED[name]
+    assert content_key((PREPARED[name]._reusable_build.built.system,)) == AS_PREPARED[name]
 
 
 @pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.3, 1.0, 0.2)], ids=["in a plane", "in space"])

@@ -108,7 +108,7 @@ NOT_FROM_SCENES = ("is neither a Section nor a callable", "Material(E=...")
 
 def templates():
     """Texts of all f-strings of the folders from which scenes are built, with 1 for what is put in."""
-    for folder in ("parts", "building", "statics", "small_motions"):
+    for folder in ("components", "building", "statics", "small_motions"):
         for file in sorted((ROOT / "rodsim" / folder).glob("*.py")):
             if file.name.endswith("_html.py"):
                 continue

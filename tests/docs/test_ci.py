@@ -89,7 +89,7 @@ def test_the_workflow_calls_the_scripts_with_each_python_that_is_allowed():
 
 
 @pytest.mark.parametrize(
-    "what", ["test_se3_element", "test_integrators", "Unraisable", "test_element_lanes", "test_export"]
+    "what", ["test_se3_element", "test_integrators", "Unraisable", "test_simd_elements", "test_export"]
 )
 def test_failing_parallel_jobs_fail_the_script(what, tmp_path):
     code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')

@@ -104,7 +104,7 @@ def test_the_command_imports_the_script_that_registers(elsewhere, tmp_path, caps
     assert main(["audit", str(path), "--import", str(tmp_path / "none.py")]) == 2
     assert "none.py: is no Python file" in capsys.readouterr().err
     assert (
-        main(["audit", str(path), "--import", str(Path(__file__).parents[1] / "support" / "own_kinds.py")])
+        main(["audit", str(path), "--import", str(Path(__file__).parents[1] / "support" / "user_kinds.py")])
         == 0
     )
 

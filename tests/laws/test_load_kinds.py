@@ -50,7 +50,7 @@ class Thruster(InteractionComponent):
     def kind(self):
         return THRUSTER.name
 
-    def made(self, poses):
+    def make_interactions(self, poses):
         return [Interaction(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
 
     def signals(self, times):

@@ -71,8 +71,8 @@ def formats():
 
 
 def rows_of_readme():
-    """Of its table of what there is."""
-    table = README.read_text(encoding="utf-8").split("| | |\n|---|---|\n")[1].split("\n\n")[0]
+    """Yield the rows of its table of features."""
+    table = README.read_text(encoding="utf-8").split("| you can | with |\n|---|---|\n")[1].split("\n\n")[0]
     for row in table.splitlines():
         yield "README: " + row.split("|")[1].strip()
 
