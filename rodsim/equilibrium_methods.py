@@ -109,7 +109,7 @@ def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
         return replace(method, **{field: value})
     if field in ("stop", "branch") and (value is not None if field == "stop" else value):
         raise ModelError(
-            f"equilibrium: {field} belongs to a path; give method=ArcLength({field}=...), or leave it out"
+            f"equilibrium: {field} belongs to a path; give method=ArcLength({field}=...), or remove it"
         )
     if field == "factors" and list(value) != [1.0]:
         raise ModelError(

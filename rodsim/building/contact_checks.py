@@ -201,7 +201,7 @@ def check_depths(model: ModelData, placed: Placement) -> Iterator[str]:
     used = {own for entry in model.contacts.values() for own in entry.references}
     for own in surfaces_on_parts(model):
         if own not in used:
-            yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
+            yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or remove it"
 
 
 def check_meshes(model: ModelData, placed: Placement) -> Iterator[str]:

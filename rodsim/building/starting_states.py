@@ -129,7 +129,7 @@ def _index_at(owner: str, start: Result, start_time: float) -> int:
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(
             f"{owner}: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
-            "one of them, or leave it out for the last"
+            "one of them, or remove it to use the last"
         )
     return start.index_at(wanted)
 

@@ -223,7 +223,7 @@ def audit(options: argparse.Namespace) -> int:
     if options.local:
         return _local_audit(options)
     if options.output is not None:
-        raise ModelError("-o is for the pictures of --local; give both, or leave it out")
+        raise ModelError("-o is for the pictures of --local; give both, or remove -o")
     report = make_audit(open_result(options.file))
     print(report.to_json() if options.json else report.text())
     return OK if report.ok else CHECK_FAILED

@@ -173,7 +173,7 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
     if has_result(output) and not options.resume and not options.overwrite:
         raise ModelError(
-            f"'{existing(output)}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
+            f"'{existing(output)}' exists; --resume continues it, --overwrite overwrites it, -o names another file"
         )
     if options.resume and not has_result(output):
         raise ModelError(f"'{output}': no result to resume; leave --resume out")

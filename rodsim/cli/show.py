@@ -91,7 +91,7 @@ def render(options: argparse.Namespace) -> int:
         print(f"wrote {output} ({frames} frames)")
     else:
         if options.speed is not None:
-            raise ModelError("--speed is for a movie; end -o in .mp4 or .gif, or leave it out")
+            raise ModelError("--speed is for a movie; end -o in .mp4 or .gif, or remove --speed")
         draw(result, output, options.time, view=options.camera, color=options.color)
         print(f"wrote {output}")
     return OK

@@ -56,6 +56,6 @@ def report_stop(stop: KeyboardInterrupt, resume_command: Sequence[str] = (), sav
     terminated = isinstance(stop, Terminated)
     words = "terminated" if terminated else "interrupted"
     words += f", {saved}" if saved else ""
-    words += f"; `{shlex.join(resume_command)}` goes on" if resume_command else ""
+    words += f"; `{shlex.join(resume_command)}` continues it" if resume_command else ""
     print(f"\nrodsim: {words}" if resume_command else f"rodsim: {words}", file=sys.stderr)
     return TERMINATED if terminated else INTERRUPTED

@@ -111,7 +111,7 @@ def sweep(options: argparse.Namespace) -> int:
     except KeyboardInterrupt as stop:
         return report_stop(stop, _resume_command(options), f"what was done is in {folder}")
     except StudyStopped as error:
-        print(f"rodsim: {error}; what was done is in '{folder}', `{again}` goes on", file=sys.stderr)
+        print(f"rodsim: {error}; what was done is in '{folder}', `{again}` continues it", file=sys.stderr)
         return NOT_CONVERGED
     written = [folder / "table.csv", folder / "table.parquet"]
     for plot in study.plots:

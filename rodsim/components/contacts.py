@@ -278,7 +278,7 @@ class Contact(Component):
             for own in pair:
                 if own not in every:
                     raise ModelError(
-                        f"{owner}: ignore names {describe_surface(own)}, which is not in a or b; leave it out"
+                        f"{owner}: ignore names {describe_surface(own)}, which is not in a or b; remove it"
                     )
         pairs = _pairs(a, b, values["itself"], ignore)
         _check_used(owner, a, b, pairs, ignore)
@@ -413,7 +413,7 @@ def _check_used(
             why = [_never(_ordered(x, y), False) for y in others if y is not x or len(others) == 1]
             words = next((word for word in why if word), "all that it meets is in ignore")
             raise ModelError(
-                f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or leave it out"
+                f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or remove it"
             )
 
 

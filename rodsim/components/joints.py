@@ -332,12 +332,12 @@ def _geared(asked: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
     size = number(owner, f"ratio of '{component.name}'", ratio)
     if size == 0.0:
         raise ModelError(
-            f"{owner}: the ratio of '{component.name}' is 0, which couples nothing; leave it out"
+            f"{owner}: the ratio of '{component.name}' is 0, which couples nothing; remove this coordinate"
         )
     if abs(size) < RATIOS[0]:
         raise ModelError(
-            f"{owner}: the ratio of '{component.name}' is {size:g}, whose square is no number; only ratios to each other count: "
-            "multiply all of them, or leave it out"
+            f"{owner}: the ratio of '{component.name}' is {size:g}, whose square is 0 or not finite; only quotients count: "
+            "multiply all of them, or remove this coordinate"
         )
     return GearTerm(component, coordinate, size)
 

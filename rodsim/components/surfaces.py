@@ -69,7 +69,7 @@ def _vertices(asked: CheckContext, what: str, value: Any) -> Floats:
     found = array(asked.owner, what, value, (None, 3))
     if not len(found):
         raise ModelError(
-            f"{asked.owner}: {what} is empty; give points (n, 3), or leave it out for the body's own shape"
+            f"{asked.owner}: {what} is empty; give points (n, 3), or remove it to use the body's own shape"
         )
     return found
 

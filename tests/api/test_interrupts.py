@@ -104,7 +104,7 @@ def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monk
             path.write_text("of last time")
         assert main([*command, *given.split(), *["--quiet"] * quiet]) == code
         said = capsys.readouterr().err
-        assert said.endswith(f"`rodsim {' '.join(command)} {given}` goes on\n")
+        assert said.endswith(f"`rodsim {' '.join(command)} {given}` continues it\n")
         assert (f"what was computed is in {path}; " in said) == (given == "--resume")
 
 
@@ -140,12 +140,12 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
     assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
     said = capsys.readouterr().err
     assert said.endswith(
-        f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` goes on\n"
+        f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` continues it\n"
     )
     monkeypatch.setattr("rodsim.studies.convergence.converge", raising(signal_handling.Terminated))
     given = ["converge", str(SCENE), "--error", "1e-3", "-o", str(folder)]
     assert main(given) == TERMINATED
-    assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(given)}` goes on\n")
+    assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(given)}` continues it\n")
     assert main(given[:-2]) == TERMINATED
     assert "nothing is kept without -o" in capsys.readouterr().err
 

@@ -46,7 +46,7 @@ def file(sound, tmp_path):
 
 @pytest.mark.parametrize("older", [False, True], ids=["with digests", "of an older version"])
 def test_no_command_crashes_on_a_damaged_file_and_the_audit_finds_it(older, sound, tmp_path):
-    """What `python -m tests.support.damaged_files 24` does with hundreds, and with reports and pictures."""
+    """Run a few of the cases of `python -m tests.support.damaged_files 24`, which also makes reports and pictures."""
     shutil.copy(sound, tmp_path / "sound.vtkhdf")
     count, seed = (8, 16) if older else (16, 0)
     assert [end for end in fuzz(count, seed, tmp_path, older, CHEAP) if end[2]] == []
@@ -152,7 +152,7 @@ def all_numbers(path):
 
 
 def test_one_bit_anywhere_is_found(sound, tmp_path):
-    """Of each array with rows for outputs, and of every tenth other one."""
+    """Damage each array with rows for outputs, and every tenth other one."""
     missed, path = [], tmp_path / "bit.vtkhdf"
     with h5py.File(sound) as opened:
         grown = [name for name in all_numbers(sound) if file_checksums.SHA in opened[name].attrs]

@@ -258,7 +258,7 @@ def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_kille
 
 
 def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_step(tmp_path, monkeypatch):
-    """Of the sizes of the journal and the file of a short run, times its outputs."""
+    """Compute it from the sizes of the journal and the file of a short run, times its outputs."""
     model, path, sizes = damaged_files.model(), tmp_path / "run.vtkhdf", []
     for n in (50, 250):
         simulate(model, n * damaged_files.H, damaged_files.H, output=path, output_every=1, overwrite=True)

@@ -197,7 +197,7 @@ WRONG = [  # joints, ratios, coordinates, what is said
         ["slide", "wheel"],
         (1.0, 1e-300),
         None,
-        "gear 'g': the ratio of 'wheel' is 1e-300, whose square is no number.*multiply",
+        "gear 'g': the ratio of 'wheel' is 1e-300, whose square is 0 or not finite.*multiply",
     ),
     (["slide", "wheel"], (1e-60, 1e-60), None, "gear 'g': the ratio of 'slide' is 1e-60"),
     (
