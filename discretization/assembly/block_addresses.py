@@ -68,8 +68,8 @@ def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
     sorter = np.argsort(key)
 
     def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-        found = np.searchsorted(key[sorter], vj * np.int64(n_vertices + 1) + vi)
-        block = sorter[np.minimum(found, len(key) - 1)]
+        index = np.searchsorted(key[sorter], vj * np.int64(n_vertices + 1) + vi)
+        block = sorter[np.minimum(index, len(key) - 1)]
         return indptr[start[vj]] + (j - start[vj]) * length[vj] + offset[block] + (i - start[vi])
 
     return Storage(base, np.concatenate([length, [1]]), len(indices), indptr, indices)
@@ -91,10 +91,10 @@ def append_far_blocks(
     known = key[by_key]
 
     def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
-        found, behind = storage.base(i, j, vi, vj), _outside(start, weight, half, vi, vj)
+        addresses, behind = storage.base(i, j, vi, vj), _outside(start, weight, half, vi, vj)
         which = by_key[np.searchsorted(known, vi[behind] * count + vj[behind])]
-        found[behind] = far.place[which] + (i - start[vi])[behind] + (j - start[vj])[behind] * stride
-        return found
+        addresses[behind] = far.place[which] + (i - start[vi])[behind] + (j - start[vj])[behind] * stride
+        return addresses
 
     return storage._replace(base=base, n_values=storage.n_values + entries), far
 
@@ -102,8 +102,8 @@ def append_far_blocks(
 def _outside(start: Ints, weight: Ints, half: int, vi: Ints, vj: Ints) -> np.ndarray:
     """Return whether the blocks of vertex pairs have entries outside a band of this half bandwidth."""
     last = np.maximum(start[vi] + weight[vi], start[vj] + weight[vj]) - 1
-    found: np.ndarray = last - np.minimum(start[vi], start[vj]) > half
-    return found
+    is_outside: np.ndarray = last - np.minimum(start[vi], start[vj]) > half
+    return is_outside
 
 
 class BlockAddresses(NamedTuple):

@@ -16,19 +16,19 @@ def connectivity(system: System, *, loose: bool = False, coupling: bool = False)
     `loose`: True to leave out interactions that act in contact only.
     `coupling`: True to leave out constraints whose tangent couples no frames.
     """
-    others, constraints = without_loads(system.others), system.constraints.frames
+    generic, constraints = without_loads(system.others), system.constraints.frames
     if loose:
-        others = chosen(others, ~one_sided(others))
+        generic = chosen(generic, ~one_sided(generic))
     if coupling:
         constraints = constraints[couples_frames(system)]
     rods = system.rods
-    return [rods.elements.frames, rods.spans.frames, others.frames, constraints]
+    return [rods.elements.frames, rods.spans.frames, generic.frames, constraints]
 
 
 def coupled_frames(system: System, *, loose: bool = False) -> Ints:
     """Return the (e, 2) pairs of frames that share a block of the matrix; `loose`: as in `connectivity`."""
-    each = connectivity(system, loose=loose, coupling=True)
-    return np.concatenate([pairs_between(frames) for frames in each])
+    tables = connectivity(system, loose=loose, coupling=True)
+    return np.concatenate([pairs_between(frames) for frames in tables])
 
 
 def couples_frames(system: System) -> np.ndarray:

@@ -139,13 +139,13 @@ def _loop(number: int, kind: Kind) -> Any:
     return named_internal_kernel(f"add_constraints_{number}", add)
 
 
-def _after(name: str, number: int, add: Any, others: Any) -> Any:
-    """Generate a kernel that calls `add` if there are constraints of kind `number`, and then `others`."""
+def _after(name: str, number: int, add: Any, add_next: Any) -> Any:
+    """Generate a kernel that calls `add` if there are constraints of kind `number`, and then `add_next`."""
 
     def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
         if work.facts.first[number] < work.facts.first[number + 1]:
             add(system, numbering, state, work, tangent)
-        others(system, numbering, state, work, tangent)
+        add_next(system, numbering, state, work, tangent)
 
     return named_internal_kernel(f"add_{name}_from_{number}", add_both)
 

@@ -30,8 +30,8 @@ def carries_velocity(system: System) -> np.ndarray:
     These are the frames on which constraints act, and the frames of rods with a consistent (shared) mass.
     """
     marked = np.zeros(len(system.frames.mass), dtype=bool)
-    held = multipliers_of(system).frames
-    marked[held[held >= 0]] = True
+    frames = multipliers_of(system).frames
+    marked[frames[frames >= 0]] = True
     pairs, coupling = system.rods.shared_masses
     marked[pairs[coupling != 0.0].ravel()] = True
     return marked & (system.frames.fixed == 0)
@@ -39,11 +39,11 @@ def carries_velocity(system: System) -> np.ndarray:
 
 def graph_vertices(system: System, hidden: bool) -> Vertices:
     """Return the vertices and their numbers of unknowns; `hidden`: True to include those of the velocity-level constraints."""
-    fixed, held = system.frames.fixed.astype(bool), multipliers_of(system)
-    rows = held.rows
+    fixed, multipliers = system.frames.fixed.astype(bool), multipliers_of(system)
+    rows = multipliers.rows
     of_frame = np.where(fixed, -1, np.cumsum(~fixed) - 1)
     moving = int((~fixed).sum())
-    joints, of_constraint = np.unique(held.joint, return_inverse=True)
+    joints, of_constraint = np.unique(multipliers.joint, return_inverse=True)
     of_constraint = of_constraint + moving
     weight = np.full(moving + len(joints), 6, dtype=np.int64)
     weight[moving:] = 0
@@ -65,14 +65,16 @@ def coupled_vertices(system: System, vertices: Vertices, loose: bool = False) ->
     Every vertex that has a diagonal block is paired with itself. `loose`: True to leave out interactions that act in contact
     only.
     """
-    held, of_frames = multipliers_of(system), vertices.of_frame[coupled_frames(system, loose=loose)]
-    each, k = np.nonzero(held.frames >= 0)
-    to_joints = np.stack([vertices.of_frame[held.frames[each, k]], vertices.of_constraint[each]], axis=1)
+    multipliers, of_frames = multipliers_of(system), vertices.of_frame[coupled_frames(system, loose=loose)]
+    item, k = np.nonzero(multipliers.frames >= 0)
+    to_joints = np.stack(
+        [vertices.of_frame[multipliers.frames[item, k]], vertices.of_constraint[item]], axis=1
+    )
     pairs = np.concatenate([of_frames, to_joints])
     pairs = pairs[(pairs >= 0).all(axis=1)]
-    own = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[held.repeats]])
+    diagonal = np.concatenate([np.arange(vertices.moving), vertices.of_constraint[multipliers.repeats]])
     return _each_once(
-        np.concatenate([pairs, pairs[:, ::-1], np.repeat(own[:, None], 2, axis=1)]), len(vertices.weight)
+        np.concatenate([pairs, pairs[:, ::-1], np.repeat(diagonal[:, None], 2, axis=1)]), len(vertices.weight)
     )
 
 
@@ -90,14 +92,14 @@ def _each_once(pairs: Ints, count: int) -> Ints:
 
 def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
     """Return (k, 3) the inner vertices of spans on which nothing else acts, each with the end vertices of its span."""
-    neighbours, found = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
+    neighbours, inner = np.bincount(pairs[:, 0], minlength=1), [np.zeros((0, 3), np.int64)]
     for p in np.unique(system.spans.order):
         of_span = vertices.of_frame[system.spans.frames[system.spans.order == p, : p + 1]]
         size = (of_span >= 0).sum(axis=1)
         for k in range(1, p):
             alone = (of_span[:, k] >= 0) & (neighbours[of_span[:, k]] == size)
-            found.append(of_span[alone][:, [k, 0, p]])
-    return np.concatenate(found)
+            inner.append(of_span[alone][:, [k, 0, p]])
+    return np.concatenate(inner)
 
 
 def small_bandwidth_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
@@ -106,15 +108,15 @@ def small_bandwidth_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     Inner vertices are left out of the graph and inserted afterwards. With them the algorithm would start at one of them, since
     they have the fewest neighbours, and proceed along the rod in both directions.
     """
-    kept = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
+    remaining = np.setdiff1d(np.arange(n_vertices), inner[:, 0])
     place = np.full(n_vertices, -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
+    place[remaining] = np.arange(len(remaining))
     a, b = place[pairs].T
     both = (a >= 0) & (b >= 0)
-    shape = (len(kept), len(kept))
+    shape = (len(remaining), len(remaining))
     graph = scipy.sparse.coo_matrix((np.ones(both.sum()), (a[both], b[both])), shape=shape).tocsr()
     order = np.asarray(scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
     position = np.full(n_vertices + 1, -1.0)  # the last entry serves fixed frames (index -1)
-    position[kept[order]] = np.arange(len(kept))
+    position[remaining[order]] = np.arange(len(remaining))
     position[inner[:, 0]] = position[inner[:, 1:]].max(axis=1, initial=0.0) - 0.5
     return np.argsort(position[:-1], kind="stable")

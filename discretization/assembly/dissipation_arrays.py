@@ -16,9 +16,9 @@ from rigid.system import Floats, Ints
 
 
 class SharedMasses(NamedTuple):
-    """Masses that neighbours share, row by row of the mass matrix: p_f = own v_f + sum of mass v_other."""
+    """Masses that neighbours share, row by row of the mass matrix: p_f = diagonal v_f + sum of mass v_other."""
 
-    own: Floats  # (n,) diagonal of the mass matrix, kg
+    diagonal: Floats  # (n,) diagonal of the mass matrix, kg
     first: Ints  # (n + 1,) first entry of a frame in the arrays below
     other: Ints  # (k,) neighbouring frame
     mass: Floats  # (k,) off-diagonal mass, kg
@@ -85,8 +85,8 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
     """
     n, mass = len(system.frames.mass), system.frames.mass
     gamma, nu = damping_coefficients(rho)
-    each = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
-    each[np.zeros(0, np.int64) if spared is None else spared] = 0.0
+    gamma_of_frames = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
+    gamma_of_frames[np.zeros(0, np.int64) if spared is None else spared] = 0.0
     group = _groups(system)
     k = int(group.max(initial=-1)) + 1
     total: Floats = np.bincount(group[group >= 0], mass[group >= 0], k).astype(float)
@@ -94,7 +94,7 @@ def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None 
     shares = _shares(system, numbering)
     return Dissipation(
         np.array([gamma, nu]),
-        each,
+        gamma_of_frames,
         group,
         total,
         before,
@@ -117,9 +117,9 @@ def _groups(system: Any) -> Ints:
     pairs = pairs_of(acting)
     joined = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(n, n))
     _, group = scipy.sparse.csgraph.connected_components(joined, directed=False)
-    held = system.frames.fixed != 0
-    held[externally_supported_frames(acting)] = True
-    free = ~np.isin(group, group[held])
+    supported = system.frames.fixed != 0
+    supported[externally_supported_frames(acting)] = True
+    free = ~np.isin(group, group[supported])
     out = np.full(n, -1, np.int64)
     out[free] = np.unique(group[free], return_inverse=True)[1]
     return out
@@ -146,9 +146,9 @@ def _shares(system: Any, numbering: Any) -> SharedMasses:
     order = np.argsort(table[:, 0], kind="stable")
     frame, other, base, stride = (np.ascontiguousarray(column) for column in table[order].T)
     mass = mass[order]
-    own = system.frames.mass - np.bincount(frame, mass, n)
+    diagonal = system.frames.mass - np.bincount(frame, mass, n)
     first = np.concatenate([[0], np.cumsum(np.bincount(frame, minlength=n))]).astype(np.int64)
-    return SharedMasses(own, first, other, mass, base, stride)
+    return SharedMasses(diagonal, first, other, mass, base, stride)
 
 
 def count_dissipation_rows(system: Any) -> int:
@@ -157,4 +157,4 @@ def count_dissipation_rows(system: Any) -> int:
     See `discretization.assembly.step_dissipation`.
     """
     count = len(system.frames.mass) + system.rods.n_points
-    return count + sum(len(own.row) for own in (*strain_groups(system, True), *strain_groups(system)))
+    return count + sum(len(group.row) for group in (*strain_groups(system, True), *strain_groups(system)))

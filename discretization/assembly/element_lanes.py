@@ -55,9 +55,9 @@ from rigid.system import Floats, Ints
 # length, blocks of dw/d(strains at the end), 2 coupling/h, v_b - v_a.
 Y0, K0, S0, U0, HALF0, STRESS0, E0, POSITION0, A0, B0, LENGTH, C = 0, 3, 6, 7, 8, 9, 15, 21, 24, 33, 42, 43
 COUPLING, RATE0, START = 79, 80, 83
-# rows of `ElementLanes.places`
+# rows of `ElementLanes.addresses`
 FRAME_A, FRAME_B, ITEM, FORCES_A, FORCES_B = range(5)
-AA, AB, BA, BB, STRIDE_A, STRIDE_B, NO_STRIDE, N_PLACES = range(5, 13)
+AA, AB, BA, BB, STRIDE_A, STRIDE_B, NO_STRIDE, N_ADDRESSES = range(5, 13)
 
 APART, A_FIRST, B_FIRST = range(3)
 _MOST_PARTS, _LEAST = 16, 64  # maximum number of parts, minimum number of elements of a part
@@ -66,7 +66,7 @@ _MOST_PARTS, _LEAST = 16, 64  # maximum number of parts, minimum number of eleme
 class ElementLanes(NamedTuple):
     """Groups of eight elements."""
 
-    places: Ints  # (N_PLACES, 8 groups) indices of frames and elements, addresses of forces and blocks, column strides
+    addresses: Ints  # (N_ADDRESSES, 8 groups) indices of frames and elements, addresses of forces and blocks, column strides
     diagonal: np.ndarray  # (groups,) bool: stiffness and damping of all its elements are diagonal
     lane: Ints  # (m,) 8 group + lane of each element
     parts: Ints  # (parts + 1,) first groups of parts without a common frame; the last entry begins the elements between them
@@ -83,24 +83,26 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
     """Build the lane arrays of the elements `discretization.space.elements`, with scratch arrays for a step."""
     n = len(elements.length)
     item, real, parts = _in_lanes(elements.frames, numbering)
-    places = np.zeros((N_PLACES, len(item)), np.int64)
+    addresses = np.zeros((N_ADDRESSES, len(item)), np.int64)
     rows, lane = np.full(len(item) // WIDTH, APART), np.zeros(n, np.int64)
     if n:
         lane[item[real]] = np.flatnonzero(real)
         a, b = elements.frames[item].T
-        places[FRAME_A], places[FRAME_B], places[ITEM] = a, b, item
-        places[FORCES_A], places[FORCES_B] = numbering.frame[a], numbering.frame[b]
-        places[AA : BB + 1] = numbering.element_base[item].T
-        places[STRIDE_A], places[STRIDE_B] = numbering.frame_stride[a], numbering.frame_stride[b]
-        places[FORCES_A : FORCES_B + 1, ~real] = numbering.size
-        places[AA : BB + 1, ~real] = numbering.n_values
-        for low, high, wanted in ((AA, BA, A_FIRST), (BA, AA, B_FIRST)):
-            beside = (places[high] == places[low] + 6) & (places[high + 1] == places[low + 1] + 6)
-            beside[~real] = True  # repetitions go to the trash entry
-            rows[beside.reshape(-1, WIDTH).all(axis=1)] = wanted
-        places[STRIDE_A : STRIDE_B + 1, ~real] = 0
-    room = ElementLanes(
-        places=places,
+        addresses[FRAME_A], addresses[FRAME_B], addresses[ITEM] = a, b, item
+        addresses[FORCES_A], addresses[FORCES_B] = numbering.frame[a], numbering.frame[b]
+        addresses[AA : BB + 1] = numbering.element_base[item].T
+        addresses[STRIDE_A], addresses[STRIDE_B] = numbering.frame_stride[a], numbering.frame_stride[b]
+        addresses[FORCES_A : FORCES_B + 1, ~real] = numbering.size
+        addresses[AA : BB + 1, ~real] = numbering.n_values
+        for low, high, order in ((AA, BA, A_FIRST), (BA, AA, B_FIRST)):
+            adjacent = (addresses[high] == addresses[low] + 6) & (
+                addresses[high + 1] == addresses[low + 1] + 6
+            )
+            adjacent[~real] = True  # repetitions go to the trash entry
+            rows[adjacent.reshape(-1, WIDTH).all(axis=1)] = order
+        addresses[STRIDE_A : STRIDE_B + 1, ~real] = 0
+    arrays = ElementLanes(
+        addresses=addresses,
         diagonal=np.zeros(len(rows), bool),
         lane=lane,
         parts=parts,
@@ -112,12 +114,12 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
         strain1=np.zeros((len(rows), 6, WIDTH)),
         columns=np.zeros((12, 12, WIDTH)),
     )
-    return with_material_of(room, elements)
+    return with_material_of(arrays, elements)
 
 
 def with_material_of(lanes: ElementLanes, elements: Any) -> ElementLanes:
     """Return lane arrays with the material data of `elements`, which must have the same frames."""
-    item = lanes.places[ITEM]
+    item = lanes.addresses[ITEM]
     if not len(item):
         return lanes
     stiffness, damping = elements.stiffness[item], elements.damping[item]
@@ -145,9 +147,12 @@ def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
     common[numbering.size] = False  # entry of fixed frames
     of[common[np.minimum(unknown, numbering.size)].any(axis=1)] = count
     lists = [np.flatnonzero(of == part) for part in range(count + 1)]
-    groups = np.array([-(-len(own) // WIDTH) for own in lists])
-    item = [own[np.minimum(np.arange(k * WIDTH), len(own) - 1)] for own, k in zip(lists, groups, strict=True)]
-    real = [np.arange(k * WIDTH) < len(own) for own, k in zip(lists, groups, strict=True)]
+    groups = np.array([-(-len(elements) // WIDTH) for elements in lists])
+    item = [
+        elements[np.minimum(np.arange(k * WIDTH), len(elements) - 1)]
+        for elements, k in zip(lists, groups, strict=True)
+    ]
+    real = [np.arange(k * WIDTH) < len(elements) for elements, k in zip(lists, groups, strict=True)]
     return np.concatenate(item), np.concatenate(real), np.concatenate([[0], np.cumsum(groups[:-1])])
 
 
@@ -155,7 +160,7 @@ def no_elements() -> ElementLanes:
     """Return lane arrays without elements."""
     none, rows = np.zeros(0, np.int64), np.zeros((0, 6, WIDTH))
     return ElementLanes(
-        places=np.zeros((N_PLACES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none, couples=False,
+        addresses=np.zeros((N_ADDRESSES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none, couples=False,
         length=np.zeros(0), scale=rows, start=rows, strain1=rows, columns=rows
     )  # fmt: skip
 
@@ -227,34 +232,39 @@ def _corner(S, i):
 @internal_kernel
 def begin_elements(system, state, work, h):
     """Compute what the Newton iterations of a step share; add the round-off of the forces to `work.noise`."""
-    own, elements = work.elements, system.elements
-    places, start = own.places, own.start
-    lanes, viscous = places.shape[1], work.viscous or work.dissipation.law.size > 0
-    for group in range(own.diagonal.shape[0]):
+    lanes, elements = work.elements, system.elements
+    addresses, start = lanes.addresses, lanes.start
+    n_lanes, viscous = addresses.shape[1], work.viscous or work.dissipation.law.size > 0
+    for group in range(lanes.diagonal.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
-        a, b, item = FRAME_A * lanes + first, FRAME_B * lanes + first, ITEM * lanes + first
-        A, B = rows9(work.R0, places, a), rows9(work.R0, places, b)
-        e = minus(rows3(state.r, places, b), rows3(state.r, places, a))
-        L = load(own.length, first)
+        a, b, item = FRAME_A * n_lanes + first, FRAME_B * n_lanes + first, ITEM * n_lanes + first
+        A, B = rows9(work.R0, addresses, a), rows9(work.R0, addresses, b)
+        e = minus(rows3(state.r, addresses, b), rows3(state.r, addresses, a))
+        L = load(lanes.length, first)
         y, k, along, u, half = invariants(
-            A, B, rows4(state.quat, places, a), rows4(state.quat, places, b), e, L
+            A, B, rows4(state.quat, addresses, a), rows4(state.quat, addresses, b), e, L
         )
         f, _, p, _ = strain_functions(u)
         Gamma, K = strains_of(y, k, along, u, f, p, L)
-        stiffness = rows36(elements.stiffness, places, item)
+        stiffness = rows36(elements.stiffness, addresses, item)
         blocks = (
             _corner(stiffness, 0),
             _corner(stiffness, 3),
             _corner(stiffness, 18),
             _corner(stiffness, 21),
         )
-        strain0 = rows6(elements.strain0, places, item)
+        strain0 = rows6(elements.strain0, addresses, item)
         strain0_N, strain0_M = (strain0[0], strain0[1], strain0[2]), (strain0[3], strain0[4], strain0[5])
         w_N, w_M, blocks = linear_part((Gamma, K), (strain0_N, strain0_M), blocks)
         if viscous:
-            damping = rows36(elements.damping, places, item)
-            more = _corner(damping, 0), _corner(damping, 3), _corner(damping, 18), _corner(damping, 21)
-            w_N, w_M, blocks = with_damping((w_N, w_M, blocks), (Gamma, K), more, h)
+            damping = rows36(elements.damping, addresses, item)
+            damping_blocks = (
+                _corner(damping, 0),
+                _corner(damping, 3),
+                _corner(damping, 18),
+                _corner(damping, 21),
+            )
+            w_N, w_M, blocks = with_damping((w_N, w_M, blocks), (Gamma, K), damping_blocks, h)
         NN, NM, MN, MM = blocks
         _store3(y, start, s + Y0 * WIDTH)
         _store3(k, start, s + K0 * WIDTH)
@@ -269,7 +279,7 @@ def begin_elements(system, state, work, h):
         _store9(A, start, s + A0 * WIDTH)
         _store9(B, start, s + B0 * WIDTH)
         store(L, start, s + LENGTH * WIDTH)
-        if own.diagonal[group]:
+        if lanes.diagonal[group]:
             _store_diagonal(NN, start, s + C * WIDTH)
             _store_diagonal(MM, start, s + (C + 27) * WIDTH)
         else:
@@ -277,14 +287,30 @@ def begin_elements(system, state, work, h):
             _store9(NM, start, s + (C + 9) * WIDTH)
             _store9(MN, start, s + (C + 18) * WIDTH)
             _store9(MM, start, s + (C + 27) * WIDTH)
-        if own.couples:
-            store(2.0 / h * rows1(elements.coupling, places, item)[0], start, s + COUPLING * WIDTH)
-            dv0 = minus(rows3(state.v, places, b), rows3(state.v, places, a))
+        if lanes.couples:
+            store(2.0 / h * rows1(elements.coupling, addresses, item)[0], start, s + COUPLING * WIDTH)
+            dv0 = minus(rows3(state.v, addresses, b), rows3(state.v, addresses, a))
             _store3(dv0, start, s + RATE0 * WIDTH)
-        force, moment = stress_rounding(_load4(own.scale, 4 * group * WIDTH), L, h)
+        force, moment = stress_rounding(_load4(lanes.scale, 4 * group * WIDTH), L, h)
         noise = (force, force, force, moment, moment, moment)
-        add_rows6(noise, work.noise, places, places, FORCES_A * lanes + first, NO_STRIDE * lanes + first, 0)
-        add_rows6(noise, work.noise, places, places, FORCES_B * lanes + first, NO_STRIDE * lanes + first, 0)
+        add_rows6(
+            noise,
+            work.noise,
+            addresses,
+            addresses,
+            FORCES_A * n_lanes + first,
+            NO_STRIDE * n_lanes + first,
+            0,
+        )
+        add_rows6(
+            noise,
+            work.noise,
+            addresses,
+            addresses,
+            FORCES_B * n_lanes + first,
+            NO_STRIDE * n_lanes + first,
+            0,
+        )
 
 
 @always_inline_kernel
@@ -322,8 +348,8 @@ def add_elements(work, h, tangent):
 
     Return 0, or 1 if the relative rotation of the two frames of an element passed pi.
     """
-    own = work.elements
-    return add_groups(work, 0, own.diagonal.shape[0], own.columns, h, tangent)
+    lanes = work.elements
+    return add_groups(work, 0, lanes.diagonal.shape[0], lanes.columns, h, tangent)
 
 
 @internal_kernel
@@ -333,23 +359,23 @@ def add_groups(work, begin, end, columns, h, tangent):
     `work`: object with `elements`, poses at the end of the step, and the arrays to add to. `columns`: scratch.
     Return 0, or 1 if the relative rotation of the two frames of an element passed pi.
     """
-    own = work.elements
-    places, start = own.places, own.start
+    lanes = work.elements
+    addresses, start = lanes.addresses, lanes.start
     residual, values = work.residual, work.values
-    lanes = places.shape[1]
+    n_lanes = addresses.shape[1]
     for group in range(begin, end):
         first, s = group * WIDTH, group * START * WIDTH
-        a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
+        a, b = FRAME_A * n_lanes + first, FRAME_B * n_lanes + first
         e0 = _load3(start, s + POSITION0 * WIDTH)
         # not r1_b - r1_a: far from the origin that difference would lose the digits that Newton needs
-        moved = minus(rows3(work.dr, places, b), rows3(work.dr, places, a))
+        moved = minus(rows3(work.dr, addresses, b), rows3(work.dr, addresses, a))
         e1 = plus(e0, moved)
         poses0 = _load9(start, s + A0 * WIDTH), _load9(start, s + B0 * WIDTH), e0
         poses1 = (
-            rows9(work.R1, places, a),
-            rows9(work.R1, places, b),
-            rows4(work.q1, places, a),
-            rows4(work.q1, places, b),
+            rows9(work.R1, addresses, a),
+            rows9(work.R1, addresses, b),
+            rows4(work.q1, addresses, a),
+            rows4(work.q1, addresses, b),
             e1,
         )
         half0, L = load(start, s + HALF0 * WIDTH), load(start, s + LENGTH * WIDTH)
@@ -362,30 +388,30 @@ def add_groups(work, begin, end, columns, h, tangent):
             _load3(start, s + STRESS0 * WIDTH),
             _load3(start, s + (STRESS0 + 3) * WIDTH),
         )
-        diagonal = own.diagonal[group]
+        diagonal = lanes.diagonal[group]
         stiffness = _diagonal_stiffness(start, s) if diagonal else _stiffness(start, s)
-        half1, strains1, forces, found = forces_over_step(poses0, poses1, at_start, L, stiffness, diagonal)
+        half1, strains1, forces, averages = forces_over_step(poses0, poses1, at_start, L, stiffness, diagonal)
         if largest(-half0 * half1) >= 0.0:
             return 1
-        _store3(strains1[0], own.strain1, group * 6 * WIDTH)
-        _store3(strains1[1], own.strain1, (group * 6 + 3) * WIDTH)
+        _store3(strains1[0], lanes.strain1, group * 6 * WIDTH)
+        _store3(strains1[1], lanes.strain1, (group * 6 + 3) * WIDTH)
         n, torque_a, torque_b = forces
-        if own.couples:
+        if lanes.couples:
             # momentum -coupling (v_b - v_a) of b and its opposite of a, as in (1)
             rate = minus(times(1.0 / h, moved), _load3(start, s + RATE0 * WIDTH))
             n = minus(n, times(load(start, s + COUPLING * WIDTH), rate))
         on_a = (-h * n[0], -h * n[1], -h * n[2], h * torque_a[0], h * torque_a[1], h * torque_a[2])
         on_b = (h * n[0], h * n[1], h * n[2], h * torque_b[0], h * torque_b[1], h * torque_b[2])
-        none = NO_STRIDE * lanes + first
-        add_rows6(on_a, residual, places, places, FORCES_A * lanes + first, none, 0)
-        add_rows6(on_b, residual, places, places, FORCES_B * lanes + first, none, 0)
+        none = NO_STRIDE * n_lanes + first
+        add_rows6(on_a, residual, addresses, addresses, FORCES_A * n_lanes + first, none, 0)
+        add_rows6(on_b, residual, addresses, addresses, FORCES_B * n_lanes + first, none, 0)
         if not tangent:
             continue
         # columns e1 = r_b - r_a, eta_a, eta_b; rows n (force on b, opposite on a), torques
-        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, L, stiffness, diagonal)
-        if own.couples:
+        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, averages, L, stiffness, diagonal)
+        if lanes.couples:
             ne = plus_identity(ne, load(start, s + COUPLING * WIDTH) * (-1.0 / h))
-        row_a = 6 if own.rows[group] == B_FIRST else 0
+        row_a = 6 if lanes.rows[group] == B_FIRST else 0
         row_b = 6 - row_a
         _put(columns, 0, row_a, h, ne)
         _put(columns, 0, row_a + 3, -h, te)
@@ -403,29 +429,29 @@ def add_groups(work, begin, end, columns, h, tangent):
         _put(columns, 9, row_a + 3, h, tb)
         _put(columns, 9, row_b, h, nb)
         _put(columns, 9, row_b + 3, h, ub)
-        _add_columns(own, group, columns, values)
+        _add_columns(lanes, group, columns, values)
     return 0
 
 
 @inline_kernel
-def _add_columns(own, group, columns, values):
+def _add_columns(lanes, group, columns, values):
     """Add the tangent columns of eight elements to their matrix blocks."""
-    places, rows = own.places, own.rows[group]
-    lanes, first = places.shape[1], group * WIDTH
+    addresses, rows = lanes.addresses, lanes.rows[group]
+    n_lanes, first = addresses.shape[1], group * WIDTH
     for column in range(12):
         at, side = 12 * column * WIDTH, column // 6
         x, y = _load3(columns, at), _load3(columns, at + 3 * WIDTH)
         z, w = _load3(columns, at + 6 * WIDTH), _load3(columns, at + 9 * WIDTH)
-        stride, upper, lower = (STRIDE_A + side) * lanes + first, AA + side, BA + side
+        stride, upper, lower = (STRIDE_A + side) * n_lanes + first, AA + side, BA + side
         low = (x[0], x[1], x[2], y[0], y[1], y[2])
         high = (z[0], z[1], z[2], w[0], w[1], w[2])
         if rows == APART:
-            add_rows6(low, values, places, places, upper * lanes + first, stride, column % 6)
-            add_rows6(high, values, places, places, lower * lanes + first, stride, column % 6)
+            add_rows6(low, values, addresses, addresses, upper * n_lanes + first, stride, column % 6)
+            add_rows6(high, values, addresses, addresses, lower * n_lanes + first, stride, column % 6)
         else:
             both = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], w[0], w[1], w[2])
-            base = (upper if rows == A_FIRST else lower) * lanes + first
-            add_rows12(both, values, places, places, base, stride, column % 6)
+            base = (upper if rows == A_FIRST else lower) * n_lanes + first
+            add_rows12(both, values, addresses, addresses, base, stride, column % 6)
 
 
 @internal_kernel
@@ -434,24 +460,24 @@ def write_end_strains(work):
 
     Needed if frames have moved since the forces were evaluated, as by the final correction of Newton's method.
     """
-    own = work.elements
-    places, start = own.places, own.start
-    lanes = places.shape[1]
-    for group in range(own.diagonal.shape[0]):
+    lanes = work.elements
+    addresses, start = lanes.addresses, lanes.start
+    n_lanes = addresses.shape[1]
+    for group in range(lanes.diagonal.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
-        a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
-        moved = minus(rows3(work.dr, places, b), rows3(work.dr, places, a))
+        a, b = FRAME_A * n_lanes + first, FRAME_B * n_lanes + first
+        moved = minus(rows3(work.dr, addresses, b), rows3(work.dr, addresses, a))
         e, L = plus(_load3(start, s + POSITION0 * WIDTH), moved), load(start, s + LENGTH * WIDTH)
-        A, B = rows9(work.R1, places, a), rows9(work.R1, places, b)
-        y, k, along, u, _ = invariants(A, B, rows4(work.q1, places, a), rows4(work.q1, places, b), e, L)
+        A, B = rows9(work.R1, addresses, a), rows9(work.R1, addresses, b)
+        y, k, along, u, _ = invariants(A, B, rows4(work.q1, addresses, a), rows4(work.q1, addresses, b), e, L)
         f, _, p, _ = strain_functions(u)
         Gamma, K = strains_of(y, k, along, u, f, p, L)
-        _store3(Gamma, own.strain1, group * 6 * WIDTH)
-        _store3(K, own.strain1, (group * 6 + 3) * WIDTH)
+        _store3(Gamma, lanes.strain1, group * 6 * WIDTH)
+        _store3(K, lanes.strain1, (group * 6 + 3) * WIDTH)
 
 
 @internal_kernel
-def strain_change(own, m, i):
+def strain_change(lanes, m, i):
     """Return the change of strain i of element m over the step."""
-    group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH
-    return own.strain1[group, i, lane] - own.start[group, E0 + i, lane]
+    group, lane = lanes.lane[m] // WIDTH, lanes.lane[m] % WIDTH
+    return lanes.strain1[group, i, lane] - lanes.start[group, E0 + i, lane]

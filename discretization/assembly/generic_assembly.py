@@ -75,7 +75,9 @@ class GenericAssembly(NamedTuple):
     base: np.ndarray  # (e, f, f) addresses of the frame blocks; f: columns of `InteractionTable.frames`
     row_base: np.ndarray  # (e, f, 2) addresses of the blocks frame-multiplier, multiplier-frame
     size: np.ndarray  # (e, 2) force and moment that determine the round-off, N and N m; 0: constraints
-    own: np.ndarray  # (e,) offset in `State.own` of internal variables, counted or updated at step end
+    internal_offset: (
+        np.ndarray
+    )  # (e,) offset in `State.own` of internal variables, counted or updated at step end
     start: np.ndarray  # (f, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
@@ -100,14 +102,14 @@ def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
 def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAssembly:
     """Build the arrays of the constraints `which` (c,) and of all interactions in `System.others`."""
     table = system.others
-    more = groups_of(table, np.arange(len(table.kind)))
+    generic = groups_of(table, np.arange(len(table.kind)))
     first = len(system.constraints.kind)
-    holds = constraint_indices(table)
+    constraints_of_table = constraint_indices(table)
     item = np.full(len(table.kind), -1, np.int64)
-    item[holds] = first + np.arange(len(holds))
+    item[constraints_of_table] = first + np.arange(len(constraints_of_table))
     groups = table_groups(system.constraints, which)
     c = _numbers(groups)
-    e = _numbers(more)
+    e = _numbers(generic)
     most = table.frames.shape[1]
     base = np.zeros((len(c) + len(e), most, most), np.int64)
     base[: len(c), :2, :2] = numbering.constraint_base[c, :4].reshape(-1, 2, 2)
@@ -123,17 +125,17 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     counted[len(c) :] = np.where(
         history_variable_counts(table) > 0, first_history_variable(system), np.cumsum(count) - count
     )[e]
-    groups += [own._replace(row=item[own.row]) for own in more]
-    takes = [_taken(own) for own in groups]
+    groups += [group._replace(row=item[group.row]) for group in generic]
+    takes = [_taken(group) for group in groups]
     interacting = pack_groups(groups)
-    for place, own in enumerate(groups):
-        if own.kind.rows and own.kind.bend is no_bend and not own.kind.constant:
-            interacting.kinds.bend[place] = 0  # the kind has no `bend`: see `rigid.interactions.hidden_rates`
+    for index, group in enumerate(groups):
+        if group.kind.rows and group.kind.bend is no_bend and not group.kind.constant:
+            interacting.kinds.bend[index] = 0  # the kind has no `bend`: see `rigid.interactions.hidden_rates`
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MAX_ROWS, complex), np.zeros(MAX_INTERNAL_VARIABLES, complex)
     kinds, block = np.array(takes, np.uint8), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
-    loop = np.array([own.kind.loop for own in groups for _ in own.row], np.int64)
+    loop = np.array([group.kind.loop for group in groups for _ in group.row], np.int64)
     return GenericAssembly(
         interacting,
         at_end,
@@ -169,35 +171,35 @@ def with_parameters_of(duals: GenericAssembly, system: Any) -> GenericAssembly:
     order = np.lexsort((width, table.kind))  # sorted by kind, as `groups_of` returns them
     width, last = width[order], np.cumsum(width[order])
     numbers = table.numbers[np.repeat(table.first[order] - last + width, width) + np.arange(last[-1])]
-    kinds, each, takes = interacting.kinds, interacting.each, duals.takes.copy()
+    kinds, entries, takes = interacting.kinds, interacting.each, duals.takes.copy()
     for which, first in enumerate(kinds.first.tolist()):
         kind = INTERACTIONS[int(table.kind[order[first]])]
         if kind.beside:
-            beside = numbers[each.first[first : kinds.last[which]] + kind.beside[1]]
-            takes[which] = LOOPS_DISSIPATE * bool(beside.any())
+            damping = numbers[entries.first[first : kinds.last[which]] + kind.beside[1]]
+            takes[which] = LOOPS_DISSIPATE * bool(damping.any())
     return duals._replace(
         interacting=interacting._replace(numbers=numbers),
         at_end=numbers.copy(),
         rates=numbers.copy(),
         takes=takes,
-        size=np.where(each.row[:, None] >= 0, 0.0, table.size[order]),
+        size=np.where(entries.row[:, None] >= 0, 0.0, table.size[order]),
     )
 
 
-def _taken(own: Group) -> int:
+def _taken(group: Group) -> int:
     """Return the entry of a group in `GenericAssembly.takes`."""
-    if beside := own.kind.beside:
-        return LOOPS_DISSIPATE * bool(own.numbers[:, beside[1]].any())
-    if own.kind.loop:
-        return LOOPS_WORK * own.kind.works
-    return DISSIPATES * is_dissipation(own.kind) + WORKS * own.kind.works
+    if damper := group.kind.beside:
+        return LOOPS_DISSIPATE * bool(group.numbers[:, damper[1]].any())
+    if group.kind.loop:
+        return LOOPS_WORK * group.kind.works
+    return DISSIPATES * is_dissipation(group.kind) + WORKS * group.kind.works
 
 
-def _signals(place: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
-    """Return `GenericAssembly.signals`; `place` (l,): index of each load among all interactions."""
-    each = interacting.each[place]
-    at = np.array([own.kind.signal for own in groups for _ in own.row], np.int64)[place]
-    return np.column_stack([place, each.first + at, each.frames[:, 0], loop[place]]).astype(np.int64)
+def _signals(index: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
+    """Return `GenericAssembly.signals`; `index` (l,): index of each load among all interactions."""
+    entries = interacting.each[index]
+    at = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)[index]
+    return np.column_stack([index, entries.first + at, entries.frames[:, 0], loop[index]]).astype(np.int64)
 
 
 @internal_kernel
@@ -216,7 +218,7 @@ def all_have_closed_loops(duals: GenericAssembly) -> bool:
 
 def _numbers(groups: list[Group]) -> np.ndarray:
     """Return the rows of all groups, concatenated."""
-    return np.concatenate([np.zeros(0, np.int64), *(own.row for own in groups)])
+    return np.concatenate([np.zeros(0, np.int64), *(group.row for group in groups)])
 
 
 @inline_kernel
@@ -247,15 +249,15 @@ def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -
     both = [pack_groups(energies), pack_groups(dissipations)]
     for column, interacting in enumerate(both):
         for which in range(len(interacting.kinds)):
-            own = np.arange(interacting.kinds[which].first, interacting.kinds[which].last)
-            rows = interacting.each.row[own]
-            kind[rows, column], place[rows, column] = which, own
+            indices = np.arange(interacting.kinds[which].first, interacting.kinds[which].last)
+            rows = interacting.each.row[indices]
+            kind[rows, column], place[rows, column] = which, indices
     start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
     return EnergyDuals(both[0], both[1], kind, place, start, end, dual, np.zeros(1, complex))
 
 
 @internal_kernel
-def fill_generic_tangent(own, r, work, e, h, tangent, K):
+def fill_generic_tangent(duals, r, work, e, h, tangent, K):
     """Write the forces of interaction e and, if `tangent`, their derivatives in the layout of
     `discretization.space.closed_form_spans`.
     """
@@ -265,13 +267,13 @@ def fill_generic_tangent(own, r, work, e, h, tangent, K):
             K[i, j] = 0.0
     for j in range(rows):
         K[FORCE, j] = 0.0
-    _add_by_duals(own.energies, own, 0, 1.0, r, work, e, tangent, K)
-    if own.kind[e, 1] >= 0:
-        _add_by_duals(own.dissipations, own, 1, 1.0 / h, r, work, e, tangent, K)
+    _add_by_duals(duals.energies, duals, 0, 1.0, r, work, e, tangent, K)
+    if duals.kind[e, 1] >= 0:
+        _add_by_duals(duals.dissipations, duals, 1, 1.0 / h, r, work, e, tangent, K)
 
 
 @internal_kernel
-def write_end_poses(own, entry, arity, r, work):
+def write_end_poses(poses, entry, arity, r, work):
     """Write the poses of the frames of an interaction at both ends of the step.
 
     Positions are relative to that of the first frame at the start.
@@ -279,22 +281,22 @@ def write_end_poses(own, entry, arity, r, work):
     origin = load3(r[entry.frames[0]])
     for k in range(arity):
         f = entry.frames[k]
-        put_pose(r, work.R0, f, origin, own.start, k)
-        put_pose(r, work.R1, f, origin, own.end, k)
+        put_pose(r, work.R0, f, origin, poses.start, k)
+        put_pose(r, work.R1, f, origin, poses.end, k)
         for i in range(3):
-            own.end[k, 0, i] += work.dr[f, i]
+            poses.end[k, 0, i] += work.dr[f, i]
 
 
 @internal_kernel
-def _add_by_duals(interacting, own, column, factor, r, work, e, tangent, K):
+def _add_by_duals(interacting, duals, column, factor, r, work, e, tangent, K):
     """Add forces of the energy (`column` 0) or dissipation (1) of interaction e and, if `tangent`, their derivatives to K.
     `factor`: lam of the dual.
     """
-    y0, y1, dual, lam = own.start, own.end, own.dual, own.lam
-    kind, entry = interacting.kinds[own.kind[e, column]], interacting.each[own.place[e, column]]
+    y0, y1, dual, lam = duals.start, duals.end, duals.dual, duals.lam
+    kind, entry = interacting.kinds[duals.kind[e, column]], interacting.each[duals.place[e, column]]
     dual_of_kind, X = dual_at(kind.dual), interacting.numbers[entry.first : entry.last]
     lam[0] = factor
-    write_end_poses(own, entry, kind.arity, r, work)
+    write_end_poses(duals, entry, kind.arity, r, work)
     dual_of_kind(y0, y1, X, lam, dual)
     for k in range(kind.arity):
         _add_pulled(dual, y0, y1, k, K[FORCE], 6 * k, 1)
@@ -322,29 +324,29 @@ def _work(dual, y0, y1, arity):
 
 
 @internal_kernel
-def begin_generic(own, e, h, kept):
-    """Set condensed internal variables, the first of `kept`, for a step of length h."""
-    interacting, which = own.dissipations, own.kind[e, 1]
+def begin_generic(duals, e, h, variables):
+    """Set condensed internal variables, the first of `variables`, for a step of length h."""
+    interacting, which = duals.dissipations, duals.kind[e, 1]
     if which >= 0 and interacting.kinds[which].begin != 0:
-        kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
-        begin_internal_step(interacting, kind, entry, h, kept, own.dual)
+        kind, entry = interacting.kinds[which], interacting.each[duals.place[e, 1]]
+        begin_internal_step(interacting, kind, entry, h, variables, duals.dual)
 
 
 @internal_kernel
-def generic_dissipation(own, r, work, e, h, kept):
-    """Return the energy dissipated by interaction e in the step, J; update its condensed internal variables in `kept`."""
-    interacting, which = own.dissipations, own.kind[e, 1]
+def generic_dissipation(duals, r, work, e, h, variables):
+    """Return the energy dissipated by interaction e in the step, J; update its condensed internal variables in `variables`."""
+    interacting, which = duals.dissipations, duals.kind[e, 1]
     if which < 0:
         return 0.0
-    kind, entry = interacting.kinds[which], interacting.each[own.place[e, 1]]
+    kind, entry = interacting.kinds[which], interacting.each[duals.place[e, 1]]
     dual_of_kind = dual_at(kind.dual)
-    own.lam[0] = 1.0 / h
-    write_end_poses(own, entry, kind.arity, r, work)
-    dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
-    lost = _work(own.dual, own.start, own.end, kind.arity)
+    duals.lam[0] = 1.0 / h
+    write_end_poses(duals, entry, kind.arity, r, work)
+    dual_of_kind(duals.start, duals.end, interacting.numbers[entry.first : entry.last], duals.lam, duals.dual)
+    lost = _work(duals.dual, duals.start, duals.end, kind.arity)
     if kind.begin != 0:
-        ends = own.start, own.end
-        lost -= end_internal_step(interacting, kind, entry, ends, False, kept, own.dual)
+        ends = duals.start, duals.end
+        lost -= end_internal_step(interacting, kind, entry, ends, False, variables, duals.dual)
     return lost
 
 
@@ -355,17 +357,17 @@ def load_counted_variables(numbering, state, work):
     During the step, counted variables (winding numbers) are taken nearest to these values; those updated at its end stay
     constant.
     """
-    own = work.generic_groups
-    interacting = own.interacting
+    generic = work.generic_groups
+    interacting = generic.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
             entry, most = interacting.each[e], 0.0
             if kind.slides != 0:
-                own.expected[e, DATA_OFFSET] = 0.0
+                generic.expected[e, DATA_OFFSET] = 0.0
             for i in range(kind.n_internal):
-                value, place = state.own[own.own[e] + i], entry.last - kind.n_internal + i
-                interacting.numbers[place], own.at_end[place] = value, value
+                value, number = state.own[generic.internal_offset[e] + i], entry.last - kind.n_internal + i
+                interacting.numbers[number], generic.at_end[number] = value, value
                 most = max(most, abs(value))
             for i in range(kind.rows):
                 gradient = work.facts.size[entry.row] * work.facts.arm[entry.row]  # to a rotation
@@ -380,18 +382,18 @@ def store_counted_variables(state, work):
 
     They are not sums of changes, so that no round-off accumulates.
     """
-    own = work.generic_groups
-    interacting = own.interacting
+    generic = work.generic_groups
+    interacting = generic.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.count != 0 else kind.first):
             entry, count_of_kind = interacting.each[e], value_at(kind.count)
             origin = load3(work.r1[entry.frames[0]])
             for k in range(kind.arity):
-                put_pose(work.r1, work.R1, entry.frames[k], origin, own.end, k)
-            count_of_kind(own.end, own.at_end[entry.first : entry.last], own.g)
+                put_pose(work.r1, work.R1, entry.frames[k], origin, generic.end, k)
+            count_of_kind(generic.end, generic.at_end[entry.first : entry.last], generic.g)
             for i in range(kind.n_internal):
-                state.own[own.own[e] + i] = own.g[i].real
+                state.own[generic.internal_offset[e] + i] = generic.g[i].real
 
 
 @internal_kernel
@@ -401,33 +403,33 @@ def add_generic_noise(numbering, state, work, h):
     The round-off of a contact is added when it first acts in the step (`add_generic`): its usual force is far above the forces
     on a body that does not touch anything yet.
     """
-    own = work.generic_groups
-    interacting = own.interacting
+    generic = work.generic_groups
+    interacting = generic.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows == 0 and kind.signal < 0 else kind.first):
-            own.acts[e] = 0
+            generic.acts[e] = 0
             if kind.one_sided == 0:
-                _add_noise_of(own, kind, e, numbering, state, work, h)
+                _add_noise_of(generic, kind, e, numbering, state, work, h)
 
 
 @internal_kernel
-def _add_noise_of(own, kind, e, numbering, state, work, h):
+def _add_noise_of(generic, kind, e, numbering, state, work, h):
     """Add the round-off of the forces of interaction e."""
     grown = EPS * abs(h)
     for i in range(kind.n_internal if kind.count != 0 else 0):
-        grown *= 1.0 + abs(state.own[own.own[e] + i])
+        grown *= 1.0 + abs(state.own[generic.internal_offset[e] + i])
     for k in range(kind.arity):
-        at = numbering.frame[own.interacting.each[e].frames[k]]
+        at = numbering.frame[generic.interacting.each[e].frames[k]]
         for i in range(3):
-            work.noise[at + i] += grown * own.size[e, 0]
-            work.noise[at + 3 + i] += grown * own.size[e, 1]
+            work.noise[at + i] += grown * generic.size[e, 0]
+            work.noise[at + 3 + i] += grown * generic.size[e, 1]
 
 
 @internal_kernel
-def add_forces_of(own, entry, arity, numbering, h, residual):
+def add_forces_of(arrays, entry, arity, numbering, h, residual):
     """Add h times the dual of one interaction to the residual of its frames."""
-    dual, y0, y1 = own.dual.real, own.start.real, own.end.real
+    dual, y0, y1 = arrays.dual.real, arrays.start.real, arrays.end.real
     for k in range(arity):
         force, torque = pulled(dual, y0, y1, k)
         at = numbering.frame[entry.frames[k]]
@@ -437,14 +439,14 @@ def add_forces_of(own, entry, arity, numbering, h, residual):
 
 
 @internal_kernel
-def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
+def add_column_of(arrays, base, entry, arity, numbering, h, k, j, values):
     """Add the derivative of the forces along coordinate j of frame k, taken from the imaginary parts.
 
     `base`: addresses of the blocks of the interaction. Return whether the derivative is finite.
     """
     stride, total = numbering.frame_stride[entry.frames[k]], 0.0
     for l in range(arity):
-        force, torque = pulled(own.dual, own.start, own.end, l)
+        force, torque = pulled(arrays.dual, arrays.start, arrays.end, l)
         at = base[l, k] + j * stride
         for i in range(3):
             by_force, by_torque = h * force[i].imag / COMPLEX_STEP, h * torque[i].imag / COMPLEX_STEP
@@ -455,52 +457,58 @@ def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
 
 
 @internal_kernel
-def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
+def _add_rows_of(generic, kind, functions, e, numbering, work, tangent):
     """Add g at the end of the step and, if `tangent`, rows and columns of the multipliers of a constraint.
 
-    Then write its current multipliers to `own.lam`.
+    Then write its current multipliers to `generic.lam`.
     """
-    entry, y0, y1, dual, lam = own.interacting.each[e], own.start, own.end, own.dual, own.lam
-    X, X1 = own.interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
+    entry, y0, y1, dual, lam = (
+        generic.interacting.each[e],
+        generic.start,
+        generic.end,
+        generic.dual,
+        generic.lam,
+    )
+    X, X1 = generic.interacting.numbers[entry.first : entry.last], generic.at_end[entry.first : entry.last]
     value_of_kind, dual_of_kind = functions
     row, scale = numbering.row[entry.row], work.scale[entry.row]
-    value_of_kind(y1, X1, own.g)
+    value_of_kind(y1, X1, generic.g)
     for i in range(kind.rows):
-        work.residual[row + i] += scale * own.g[i].real
+        work.residual[row + i] += scale * generic.g[i].real
     for i in range(kind.rows if tangent else 0):
         for j in range(kind.rows):
             lam[j] = scale if j == i else 0.0
         dual_of_kind(y0, y1, X, lam, dual)
         for k in range(kind.arity):
-            at = own.row_base[e, k, 0] + i * numbering.row_stride[entry.row]
+            at = generic.row_base[e, k, 0] + i * numbering.row_stride[entry.row]
             _add_pulled(dual, y0, y1, k, work.values, at, 1)
         dual_of_kind(y1, y1, X1, lam, dual)
         for k in range(kind.arity):
             stride = numbering.frame_stride[entry.frames[k]]
-            _add_pulled(dual, y1, y1, k, work.values, own.row_base[e, k, 1] + i, stride)
+            _add_pulled(dual, y1, y1, k, work.values, generic.row_base[e, k, 1] + i, stride)
     for i in range(kind.rows):
         lam[i] = scale * work.lam[numbering.lam[entry.row] + i]
 
 
 @internal_kernel
-def _add_block_of(own, base, entry, kind, numbering, h, values):
-    """Add the derivative stored in `own.block` to the matrix; return whether it is finite.
+def _add_block_of(generic, base, entry, kind, numbering, h, values):
+    """Add the derivative stored in `generic.block` to the matrix; return whether it is finite.
 
     It is that of forces with respect to positions or, if rotations matter (`kind.turning`), of forces and torques with respect to
     positions and rotations.
     """
-    each, total = 3 if kind.turning == 0 else 6, 0.0
+    size, total = 3 if kind.turning == 0 else 6, 0.0
     for k in range(kind.arity):
-        if own.dual[k, 3, 0] == 0.0 or numbering.frame[entry.frames[k]] >= numbering.size:
+        if generic.dual[k, 3, 0] == 0.0 or numbering.frame[entry.frames[k]] >= numbering.size:
             continue  # the frame does not contribute, or has no unknowns
         stride = numbering.frame_stride[entry.frames[k]]
         for l in range(kind.arity):
-            if own.dual[l, 3, 0] == 0.0:
+            if generic.dual[l, 3, 0] == 0.0:
                 continue
-            for j in range(each):
+            for j in range(size):
                 at = base[l, k] + j * stride
-                for i in range(each):
-                    change = h * own.block[each * k + j, each * l + i]
+                for i in range(size):
+                    change = h * generic.block[size * k + j, size * l + i]
                     values[at + i] += change
                     total += abs(change)
     return total < np.inf
@@ -512,39 +520,39 @@ def add_generic(numbering, state, work, h, tangent):
 
     Return 0, or NOT_FINITE if a derivative is not finite, for example because a user function raised an exception.
     """
-    own, finite = work.generic_groups, True
-    interacting, y0, y1, dual = own.interacting, own.start, own.end, own.dual
+    generic, finite = work.generic_groups, True
+    interacting, y0, y1, dual = generic.interacting, generic.start, generic.end, generic.dual
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
-        lam = own.lam if kind.slides == 0 else own.sliding
+        lam = generic.lam if kind.slides == 0 else generic.sliding
         factor = h if kind.rows == 0 else 1.0
-        lam[0] = 1.0 / h if own.takes[which] & DISSIPATES else 1.0
-        for e in range(kind.first, kind.last if own.loop[kind.first] == 0 else kind.first):
-            entry, base = interacting.each[e], own.base[e]
+        lam[0] = 1.0 / h if generic.takes[which] & DISSIPATES else 1.0
+        for e in range(kind.first, kind.last if generic.loop[kind.first] == 0 else kind.first):
+            entry, base = interacting.each[e], generic.base[e]
             X = interacting.numbers[entry.first : entry.last]
-            write_end_poses(own, entry, kind.arity, state.r, work)
+            write_end_poses(generic, entry, kind.arity, state.r, work)
             if kind.rows > 0:
-                _add_rows_of(own, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
+                _add_rows_of(generic, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
             if kind.slides != 0:
                 lam[EXPECTED] = UNKNOWN
             dual_of_kind(y0, y1, X, lam, dual)
             if is_idle(kind, dual):
                 if tangent and kind.slides != 0:
-                    own.expected[e, DATA_OFFSET] = 0.0
+                    generic.expected[e, DATA_OFFSET] = 0.0
                 continue
-            if kind.one_sided != 0 and own.acts[e] == 0:
-                own.acts[e] = 1
-                _add_noise_of(own, kind, e, numbering, state, work, h)
+            if kind.one_sided != 0 and generic.acts[e] == 0:
+                generic.acts[e] = 1
+                _add_noise_of(generic, kind, e, numbering, state, work, h)
             if tangent and kind.slides != 0:
-                regularise_force(own.expected[e], lam)
-            add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
+                regularise_force(generic.expected[e], lam)
+            add_forces_of(generic, entry, kind.arity, numbering, factor, work.residual)
             if tangent and kind.tangent != 0:
                 for k in range(kind.arity):
                     dual[k, 3, 0] = 1.0 if numbering.frame[entry.frames[k]] < numbering.size else 0.0
                 tangent_of_kind = tangent_at(kind.tangent)
-                tangent_of_kind(y0, y1, X, lam, dual, own.block)
-                finite &= _add_block_of(own, base, entry, kind, numbering, factor, work.values)
+                tangent_of_kind(y0, y1, X, lam, dual, generic.block)
+                finite &= _add_block_of(generic, base, entry, kind, numbering, factor, work.values)
                 continue
             for k in range(kind.arity if tangent else 0):
                 if numbering.frame[entry.frames[k]] >= numbering.size:
@@ -553,7 +561,7 @@ def add_generic(numbering, state, work, h, tangent):
                     move_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
                     finite &= add_column_of(
-                        own, base, entry, kind.arity, numbering, factor, k, j, work.values
+                        generic, base, entry, kind.arity, numbering, factor, k, j, work.values
                     )
                     move_back(y1, k)
     return 0 if finite else NOT_FINITE
@@ -565,20 +573,31 @@ def generic_energy_taken(what, state, work, h):
 
     `what`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here.
     """
-    own, lost = work.generic_groups, 0.0
-    interacting = own.interacting
-    own.lam[0] = 1.0 / h if what & DISSIPATES else 1.0
+    generic, lost = work.generic_groups, 0.0
+    interacting = generic.interacting
+    generic.lam[0] = 1.0 / h if what & DISSIPATES else 1.0
     for which in range(interacting.kinds.size):
-        if own.takes[which] != what:
+        if generic.takes[which] != what:
             continue
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             entry = interacting.each[e]
-            write_end_poses(own, entry, kind.arity, state.r, work)
-            dual_of_kind(own.start, own.end, interacting.numbers[entry.first : entry.last], own.lam, own.dual)
-            lost += _work(own.dual, own.start, own.end, kind.arity)
+            write_end_poses(generic, entry, kind.arity, state.r, work)
+            dual_of_kind(
+                generic.start,
+                generic.end,
+                interacting.numbers[entry.first : entry.last],
+                generic.lam,
+                generic.dual,
+            )
+            lost += _work(generic.dual, generic.start, generic.end, kind.arity)
             if kind.update_internal != 0:
-                kept, ends = state.own[own.own[e] : own.own[e] + kind.n_internal], (own.start, own.end)
-                lost -= update_internal_variables(interacting, kind, entry, ends, own.lam, kept, own.dual)
+                variables, ends = (
+                    state.own[generic.internal_offset[e] : generic.internal_offset[e] + kind.n_internal],
+                    (generic.start, generic.end),
+                )
+                lost -= update_internal_variables(
+                    interacting, kind, entry, ends, generic.lam, variables, generic.dual
+                )
     return lost

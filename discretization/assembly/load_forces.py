@@ -21,23 +21,23 @@ _PLACE, _VALUE, _FRAME, _LOOP = range(4)
 @internal_kernel
 def write_load_values(work, signals):
     """Copy the values (l, 3) of the loads into their parameters, at the start of a step."""
-    own = work.generic_groups
-    for l in range(own.signals.shape[0]):
+    generic = work.generic_groups
+    for l in range(generic.signals.shape[0]):
         for i in range(3):
-            own.interacting.numbers[own.signals[l, _VALUE] + i] = signals[l, i]
+            generic.interacting.numbers[generic.signals[l, _VALUE] + i] = signals[l, i]
 
 
 @internal_kernel
 def add_load_noise(numbering, work, h):
     """Raise the round-off levels by the round-off of the loads, the only contribution on a body at rest."""
-    own = work.generic_groups
-    X = own.interacting.numbers
-    for l in range(own.signals.shape[0]):
-        at, loop = numbering.frame[own.signals[l, _FRAME]], own.signals[l, _LOOP]
-        size = EPS * abs(h) * norm(vector(X, own.signals[l, _VALUE]))
+    generic = work.generic_groups
+    X = generic.interacting.numbers
+    for l in range(generic.signals.shape[0]):
+        at, loop = numbering.frame[generic.signals[l, _FRAME]], generic.signals[l, _LOOP]
+        size = EPS * abs(h) * norm(vector(X, generic.signals[l, _VALUE]))
         force, moment = 0.0, size
         if _is_force(loop):
-            force, moment = size, size * norm(_point(X, own.signals[l, _VALUE]))
+            force, moment = size, size * norm(_point(X, generic.signals[l, _VALUE]))
         elif loop == 0:
             force = size
         for i in range(3):
@@ -71,30 +71,32 @@ def _of_step(loop, f, X, at, work):
 @internal_kernel
 def force_of_load(l, state, work):
     """Return force (N) and torque (N m) of load l over the step, with the value in its parameters."""
-    own = work.generic_groups
-    X, loop = own.interacting.numbers, own.signals[l, _LOOP]
+    generic = work.generic_groups
+    X, loop = generic.interacting.numbers, generic.signals[l, _LOOP]
     if loop > 0:
-        force, torque, _, _, _, _ = _of_step(loop, own.signals[l, _FRAME], X, own.signals[l, _VALUE], work)
+        force, torque, _, _, _, _ = _of_step(
+            loop, generic.signals[l, _FRAME], X, generic.signals[l, _VALUE], work
+        )
         return force, torque
-    entry = own.interacting.each[own.signals[l, _PLACE]]
-    write_end_poses(own, entry, 1, state.r, work)
-    own.lam[0] = -1.0
-    dual_of_kind = dual_at(kind_of(own.interacting, own.signals[l, _PLACE]).dual)
-    dual_of_kind(own.start, own.end, X[entry.first : entry.last], own.lam, own.dual)
-    force, torque = pulled(own.dual, own.start, own.end, 0)
+    entry = generic.interacting.each[generic.signals[l, _PLACE]]
+    write_end_poses(generic, entry, 1, state.r, work)
+    generic.lam[0] = -1.0
+    dual_of_kind = dual_at(kind_of(generic.interacting, generic.signals[l, _PLACE]).dual)
+    dual_of_kind(generic.start, generic.end, X[entry.first : entry.last], generic.lam, generic.dual)
+    force, torque = pulled(generic.dual, generic.start, generic.end, 0)
     return (force[0].real, force[1].real, force[2].real), (torque[0].real, torque[1].real, torque[2].real)
 
 
 @internal_kernel
 def add_loads(numbering, work, h, tangent):
     """Add residual and, if `tangent`, matrix of the loads with closed forms."""
-    own, values, half = work.generic_groups, work.values, 0.5 * h
-    X = own.interacting.numbers
-    for l in range(own.signals.shape[0]):
-        f, loop = own.signals[l, _FRAME], own.signals[l, _LOOP]
+    generic, values, half = work.generic_groups, work.values, 0.5 * h
+    X = generic.interacting.numbers
+    for l in range(generic.signals.shape[0]):
+        f, loop = generic.signals[l, _FRAME], generic.signals[l, _LOOP]
         if loop == 0:
             continue
-        force, torque, x1, x, F1, F = _of_step(loop, f, X, own.signals[l, _VALUE], work)
+        force, torque, x1, x, F1, F = _of_step(loop, f, X, generic.signals[l, _VALUE], work)
         at = numbering.frame[f]
         add3(times(-h, force), work.residual[at : at + 3])
         add3(times(-h, torque), work.residual[at + 3 : at + 6])
@@ -114,12 +116,14 @@ def add_loads(numbering, work, h, tangent):
 @internal_kernel
 def work_of_loads(work):
     """Return the work of the loads with closed forms in the step, J; `generic_energy_taken` includes that of the others."""
-    own, done = work.generic_groups, 0.0
-    for l in range(own.signals.shape[0]):
-        if own.signals[l, _LOOP] == 0:
+    generic, done = work.generic_groups, 0.0
+    for l in range(generic.signals.shape[0]):
+        if generic.signals[l, _LOOP] == 0:
             continue
-        f, loop = own.signals[l, _FRAME], own.signals[l, _LOOP]
-        force, torque, _, _, _, _ = _of_step(loop, f, own.interacting.numbers, own.signals[l, _VALUE], work)
+        f, loop = generic.signals[l, _FRAME], generic.signals[l, _LOOP]
+        force, torque, _, _, _, _ = _of_step(
+            loop, f, generic.interacting.numbers, generic.signals[l, _VALUE], work
+        )
         done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
     return done
 

@@ -43,10 +43,10 @@ def number_for_solver(system: System, band_limit: int = BAND_LIMIT, hidden: bool
 
     Use it for matrices that contain inertia. If many parts meet in contact, the blocks of contacts are stored behind the band.
     """
-    found = _number_for_steps(
+    numbering = _number_for_steps(
         system, band_limit, hidden, has_inertia(system), elements_with_shared_mass(system)
     )
-    return found._replace(handle=new_handle())
+    return numbering._replace(handle=new_handle())
 
 
 def has_inertia(system: System) -> bool:
@@ -64,11 +64,11 @@ def has_inertia(system: System) -> bool:
 
 @memoized(per_structure)
 def _number_for_steps(
-    system: System, band_limit: int, hidden: bool, whole: bool, shared: tuple[np.ndarray, np.ndarray]
+    system: System, band_limit: int, hidden: bool, inertia: bool, shared: tuple[np.ndarray, np.ndarray]
 ) -> Numbering:
     """Return the numbering of `number_for_solver` with any handle.
 
-    It depends on masses in two ways only. `whole`: result of `has_inertia`; `shared`: result of `elements_with_shared_mass`.
+    It depends on masses in two ways only. `inertia`: result of `has_inertia`; `shared`: result of `elements_with_shared_mass`.
     """
     if not hidden and count_contacting_parts(system) >= _PARTS and half_bandwidth(system) > _NARROW_HEAP:
         loose = number_unknowns(system, _LOOSE, loose=True)
@@ -77,7 +77,7 @@ def _number_for_steps(
     numbering = number_unknowns(system, band_limit, hidden)
     if 0 <= numbering.band <= _WIDE:
         return numbering
-    companions = _companions(system, numbering) if whole else None
+    companions = _companions(system, numbering) if inertia else None
     if companions is None:
         return numbering
     columns = numbering if numbering.band < 0 else number_unknowns(system, -1, hidden)
@@ -93,8 +93,8 @@ def count_contacting_parts(system: System) -> int:
 
     A part is everything connected by interactions other than contacts.
     """
-    others = system.others
-    if not one_sided(others).any():
+    generic = system.others
+    if not one_sided(generic).any():
         return 0
     vertices = graph_vertices(system, False)
     met = contact_vertices(system, vertices)
@@ -109,9 +109,9 @@ def _joints(system: System) -> tuple[Ints, Ints]:
 
     Every other interaction that brings equations counts as a joint.
     """
-    held = multipliers_of(system)
-    brings = held.of_joint > 0
-    joints, at = np.unique(held.joint[brings], return_index=True)
+    multipliers = multipliers_of(system)
+    brings = multipliers.of_joint > 0
+    joints, at = np.unique(multipliers.joint[brings], return_index=True)
     return joints, np.flatnonzero(brings)[at]
 
 
@@ -120,27 +120,29 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
 
     Two joints that constrain the same frames share one.
     """
-    frames, held = system.frames, multipliers_of(system)
+    frames, multipliers = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
-    if len(numbering.repeating) or (held.of_joint > 6).any():
+    if len(numbering.repeating) or (multipliers.of_joint > 6).any():
         return None
     joints, first = _joints(system)
     if not len(joints):
         return joints
-    there = (held.frames >= 0) & moving[held.frames] & np.isin(held.joint, joints)[:, None]
-    each, side = np.nonzero(there)
-    edges = np.stack([np.searchsorted(joints, held.joint[each]), held.frames[each, side]])
+    is_used = (
+        (multipliers.frames >= 0) & moving[multipliers.frames] & np.isin(multipliers.joint, joints)[:, None]
+    )
+    item, side = np.nonzero(is_used)
+    edges = np.stack([np.searchsorted(joints, multipliers.joint[item]), multipliers.frames[item, side]])
     edges = np.unique(edges, axis=1)
-    together = _together(edges, held.of_joint[first])
+    together = _together(edges, multipliers.of_joint[first])
     edges = np.unique(np.stack([together[edges[0]], edges[1]]), axis=1)
     count = int(together.max()) + 1
     degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
     graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(count, len(frames.mass))).tocsr()
     try:
-        of, found = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
+        of, assigned = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
     except ValueError:  # no full matching exists
         return None
-    return found[np.argsort(of)][together] if len(of) == count else None
+    return assigned[np.argsort(of)][together] if len(of) == count else None
 
 
 def _together(edges: Ints, rows: Ints) -> Ints:
@@ -150,10 +152,10 @@ def _together(edges: Ints, rows: Ints) -> Ints:
     joint.
     """
     joints, at = np.unique(edges[0], return_index=True)
-    held = dict(zip(joints.tolist(), np.split(edges[1], at[1:]), strict=True))
+    frames_of = dict(zip(joints.tolist(), np.split(edges[1], at[1:]), strict=True))
     numbers, first, total = np.empty(len(rows), np.int64), dict[bytes, int](), list[int]()
     for joint, count in enumerate(rows.tolist()):
-        frames = held[joint].tobytes() if joint in held else b""
+        frames = frames_of[joint].tobytes() if joint in frames_of else b""
         number = first.get(frames, -1)
         if number < 0 or total[number] + count > 6:
             first[frames] = number = len(total)

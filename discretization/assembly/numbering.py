@@ -94,8 +94,8 @@ def number_unknowns(
     `hidden`: True to include the unknowns of velocity-level constraints.
     `loose`: True to store blocks of contacts behind the band of all others if they do not lie in it.
     """
-    found = _number(system, band_limit, hidden, loose, elements_with_shared_mass(system))
-    return found._replace(handle=new_handle())
+    numbering = _number(system, band_limit, hidden, loose, elements_with_shared_mass(system))
+    return numbering._replace(handle=new_handle())
 
 
 def elements_with_shared_mass(system: System) -> tuple[np.ndarray, np.ndarray]:
@@ -127,8 +127,8 @@ def _number(
     blocks = BlockAddresses(storage, storage.n_values, frame, vertices.of_frame)
     everything = np.arange(len(frame))
     row = ordered.start[vertices.of_constraint] + vertices.offset
-    held = multipliers_of(system)
-    repeating = np.flatnonzero(held.repeats)
+    multipliers = multipliers_of(system)
+    repeating = np.flatnonzero(multipliers.repeats)
     row_of, vertex_of = row[repeating], vertices.of_constraint[repeating]
     return Numbering(
         size=ordered.size,
@@ -140,13 +140,13 @@ def _number(
         frame=frame.astype(np.int64),
         frame_stride=storage.stride[vertices.of_frame],
         frame_base=blocks.of_frames(everything, everything),
-        rows=held.rows,
+        rows=multipliers.rows,
         row=row.astype(np.int64),
         row_stride=storage.stride[vertices.of_constraint],
-        lam=held.first,
-        row_frames=held.frames,
+        lam=multipliers.first,
+        row_frames=multipliers.frames,
         constraint_base=_of_constraints(system, vertices, blocks, row),
-        row_base=_with_rows(held, vertices, blocks, row),
+        row_base=_with_rows(multipliers, vertices, blocks, row),
         repeating=repeating,
         repeating_base=blocks.place(row_of, row_of, vertex_of, vertex_of),
         element_base=blocks.of_pairs(system.elements.frames),
@@ -213,26 +213,26 @@ def _of_constraints(system: System, vertices: Vertices, blocks: BlockAddresses, 
     coupled = np.full((len(frames), 4), blocks.dump, dtype=np.int64)
     coupled[full] = blocks.of_pairs(frames[full])
     for side in (0, 1):
-        own = frames[~full, side]
-        coupled[~full, 3 * side] = blocks.of_frames(own, own)
+        frame = frames[~full, side]
+        coupled[~full, 3 * side] = blocks.of_frames(frame, frame)
     first, vertex = blocks.frame[frames], vertices.of_frame[frames]
     with_lam = [blocks.place(first[:, k], row, vertex[:, k], vc) for k in (0, 1)]
     with_lam += [blocks.place(row, first[:, k], vc, vertex[:, k]) for k in (0, 1)]
     return np.concatenate([coupled, np.stack(with_lam, axis=1)], axis=1)
 
 
-def _with_rows(held: MultiplierItems, vertices: Vertices, blocks: BlockAddresses, row: Ints) -> Ints:
+def _with_rows(multipliers: MultiplierItems, vertices: Vertices, blocks: BlockAddresses, row: Ints) -> Ints:
     """Return the addresses (e, most frames, 2) of the blocks frame-lam and lam-frame.
 
     The rows are those of interactions outside the table of constraints.
     """
-    e = len(held.other)
-    frames = held.frames[len(held.frames) - e :]
+    e = len(multipliers.other)
+    frames = multipliers.frames[len(multipliers.frames) - e :]
     out = np.full((*frames.shape, 2), blocks.dump, dtype=np.int64)
-    each, k = np.nonzero(frames >= 0)
-    behind = len(held.frames) - e + each
+    item, k = np.nonzero(frames >= 0)
+    behind = len(multipliers.frames) - e + item
     row, vertex = row[behind], vertices.of_constraint[behind]
-    first, of_frame = blocks.frame[frames[each, k]], vertices.of_frame[frames[each, k]]
-    out[each, k, 0] = blocks.place(first, row, of_frame, vertex)
-    out[each, k, 1] = blocks.place(row, first, vertex, of_frame)
+    first, of_frame = blocks.frame[frames[item, k]], vertices.of_frame[frames[item, k]]
+    out[item, k, 0] = blocks.place(first, row, of_frame, vertex)
+    out[item, k, 1] = blocks.place(row, first, vertex, of_frame)
     return out

@@ -63,22 +63,22 @@ def weights_of(fractions: Floats) -> Floats:
 def _weights_of(fractions: tuple[float, ...]) -> Floats:
     """Compute the weights of a composition with these substep fractions."""
     k = len(fractions)
-    whole = -(-MEANS // k) * k  # substeps of the first whole steps that contain six means
-    g = np.tile(fractions, whole // k + 1)
+    first = -(-MEANS // k) * k  # substeps of the first whole steps that contain six means
+    g = np.tile(fractions, first // k + 1)
     middle, summed = np.cumsum(g) - 0.5 * g, np.cumsum(g**3) - 0.5 * g**3
-    own = np.concatenate([np.arange(MEANS), whole + np.arange(k)])
-    return np.stack([_best(g, middle, summed, i, min(i, MEANS)) for i in own])
+    substeps = np.concatenate([np.arange(MEANS), first + np.arange(k)])
+    return np.stack([_best(g, middle, summed, i, min(i, MEANS)) for i in substeps])
 
 
 def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floats:
     """Return the weights w (6,) of substep i with `count` means before it."""
-    found = np.zeros(MEANS)
+    weights = np.zeros(MEANS)
     if count == 0:
-        return found
-    own = i - np.arange(count + 1)  # this substep, and those before it
-    t = middle[own] - middle[i]
-    exact = np.stack([np.ones_like(t), t, t**2, t**3, g[own] ** 2])
-    least = np.stack([t**4, 3.0 * summed[own], 3.0 * t * g[own] ** 2])
+        return weights
+    indices = i - np.arange(count + 1)  # this substep, and those before it
+    t = middle[indices] - middle[i]
+    exact = np.stack([np.ones_like(t), t, t**2, t**3, g[indices] ** 2])
+    least = np.stack([t**4, 3.0 * summed[indices], 3.0 * t * g[indices] ** 2])
     for terms in range(len(exact), 0, -1):
         A, b = exact[:terms, 1:], exact[:terms, 0]
         size = np.maximum(np.abs(A).max(axis=1), 1e-300)
@@ -92,8 +92,8 @@ def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floa
         w += free @ np.linalg.lstsq(B @ free, c - B @ w, rcond=None)[0]
         if np.abs(w).sum() < _LARGEST:
             break
-    found[:count] = w
-    return found
+    weights[:count] = w
+    return weights
 
 
 @inline_kernel

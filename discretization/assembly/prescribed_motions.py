@@ -33,7 +33,7 @@ WORK = 8  # column of the work in a row of drives in `State.own`
 @internal_kernel
 def drive_offset(work, k):
     """Return the offset of the numbers (9,) of drive k in `State.own`."""
-    return work.own.drive + DRIVE * k
+    return work.internal_offsets.drive + DRIVE * k
 
 
 @internal_kernel
@@ -50,8 +50,8 @@ def begin_drives(system, hidden, state, work, h, signals):
         work.generic_groups.rates,
     )
     for k in range(drives.rows.shape[0]):
-        kept, U, w = drive_offset(work, k), drives.direction[k], drives.value[k]
-        before = state.own[kept : kept + DRIVE]
+        offset, U, w = drive_offset(work, k), drives.direction[k], drives.value[k]
+        before = state.own[offset : offset + DRIVE]
         for i in range(3):
             end[U + i], rates[U + i] = signals[at, i], signals[at + 2, i]
             mean[U + i] = 0.5 * (before[i] + signals[at, i])
@@ -79,9 +79,9 @@ def begin_drives(system, hidden, state, work, h, signals):
             # (2)
             v = plus(load3(state.v[f]), load3(signals[at + 1]))
             Omega = plus(load3(state.Omega[f]), load3(signals[at + 2]))
-            turn = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f]))
+            rotation = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f]))
             store3(minus(load3(work.dr[f]), times(0.5 * h, v)), hidden.W[f, 0:3])
-            store3(minus(turn, times(0.5 * h, Omega)), hidden.W[f, 3:6])
+            store3(minus(rotation, times(0.5 * h, Omega)), hidden.W[f, 3:6])
         at += 5
 
 
@@ -91,10 +91,10 @@ def end_drives(system, state, work, signals):
     drives, at = work.drives, work.generic_groups.signals.shape[0]
     for k in range(drives.rows.shape[0]):
         first = drive_offset(work, k)
-        kept = state.own[first : first + DRIVE]
+        values = state.own[first : first + DRIVE]
         for i in range(3):
-            kept[i], kept[4 + i] = signals[at, i], signals[at + 2, i]
-        kept[3], kept[7] = signals[at + 1, 0], signals[at + 1, 1]
+            values[i], values[4 + i] = signals[at, i], signals[at + 2, i]
+        values[3], values[7] = signals[at + 1, 0], signals[at + 1, 1]
         at += 3
     for k in range(drives.frames.shape[0]):
         f = drives.frames[k]
@@ -107,18 +107,18 @@ def end_drives(system, state, work, signals):
 
 
 @internal_kernel
-def _explicit(own, e, numbers, y, kind):
+def _explicit(generic, e, numbers, y, kind):
     """Return g(y, numbers) of a driven constraint; `numbers` hold rates or changes in place of the driven quantities."""
-    entry = own.interacting.each[e]
+    entry = generic.interacting.each[e]
     value_of_kind = value_at(kind.value)
-    value_of_kind(y, numbers[entry.first : entry.last], own.g)
-    return own.g[0].real
+    value_of_kind(y, numbers[entry.first : entry.last], generic.g)
+    return generic.g[0].real
 
 
 @internal_kernel
-def _put_pair(r, R, own, e, y):
+def _put_pair(r, R, generic, e, y):
     """Write the poses (r, R) of both frames of driven constraint e to y, relative to the position of the first."""
-    frames = own.interacting.each[e].frames
+    frames = generic.interacting.each[e].frames
     for k in range(2):
         put_pose(r, R, frames[k], load3(r[frames[0]]), y, k)
 
@@ -126,37 +126,39 @@ def _put_pair(r, R, own, e, y):
 @internal_kernel
 def add_drive_velocities(system, numbering, hidden, state, work, h, tangent):
     """Add g(y1, dX1/dt) to the velocity-level rows of driven constraints and, if `tangent`, its gradient to the matrix."""
-    own, drives = work.generic_groups, work.drives
+    generic, drives = work.generic_groups, work.drives
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
         half = 0.5 * work.scale[c]
         row = numbering.row[c] + hidden.behind[c]
-        kind = kind_of(own.interacting, e)
-        _put_pair(work.r1, work.R1, own, e, own.end)
-        work.residual[row] += half * h * _explicit(own, e, own.rates, own.end, kind)
+        kind = kind_of(generic.interacting, e)
+        _put_pair(work.r1, work.R1, generic, e, generic.end)
+        work.residual[row] += half * h * _explicit(generic, e, generic.rates, generic.end, kind)
         if not tangent:
             continue
-        entry, dual_of_kind = own.interacting.each[e], dual_at(kind.dual)
-        own.lam[0] = half * h
-        dual_of_kind(own.end, own.end, own.rates[entry.first : entry.last], own.lam, own.dual)
+        entry, dual_of_kind = generic.interacting.each[e], dual_at(kind.dual)
+        generic.lam[0] = half * h
+        dual_of_kind(
+            generic.end, generic.end, generic.rates[entry.first : entry.last], generic.lam, generic.dual
+        )
         for side in range(2):
             stride = numbering.frame_stride[entry.frames[side]]
             base = numbering.constraint_base[c, 6 + side] + hidden.behind[c]
-            _add_pulled(own.dual, own.end, own.end, side, work.values, base, stride)
+            _add_pulled(generic.dual, generic.end, generic.end, side, work.values, base, stride)
 
 
 @internal_kernel
 def add_drive_work(system, numbering, hidden, state, work, h):
     """Add the work of the step to the record of each drive in `State.own`; return the total work, J."""
-    own, drives, done = work.generic_groups, work.drives, 0.0
+    generic, drives, done = work.generic_groups, work.drives, 0.0
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
         lam = work.lam[numbering.lam[c]] * work.scale[c] / h
-        kind = kind_of(own.interacting, e)
-        _put_pair(state.r, work.R0, own, e, own.start)
-        _put_pair(work.r1, work.R1, own, e, own.end)
-        mean = 0.5 * _explicit(own, e, drives.change, own.start, kind)
-        mean += 0.5 * _explicit(own, e, drives.change, own.end, kind)
+        kind = kind_of(generic.interacting, e)
+        _put_pair(state.r, work.R0, generic, e, generic.start)
+        _put_pair(work.r1, work.R1, generic, e, generic.end)
+        mean = 0.5 * _explicit(generic, e, drives.change, generic.start, kind)
+        mean += 0.5 * _explicit(generic, e, drives.change, generic.end, kind)
         one = lam * mean  # (1)
         if hidden is not None:
             one -= _hidden_change(system, numbering, hidden, state, work, h, c)  # (2)
@@ -181,9 +183,9 @@ def add_drive_work(system, numbering, hidden, state, work, h):
 def _hidden_change(system, numbering, hidden, state, work, h, c):
     """Return gam (g_v(1; Xbar) - g_v(0; Xbar)) of driven constraint c."""
     a, b = system.constraints.frames[c, 0], system.constraints.frames[c, 1]
-    places, kind = constraint_points(system, hidden, c, hidden.Ua_mean), system.constraints.kind[c]
+    points, kind = constraint_points(system, hidden, c, hidden.Ua_mean), system.constraints.kind[c]
     start, end = velocity_constraint_ends(state, work, hidden, h, a, b)
-    change = hidden_value_of(kind, places, end)[0] - hidden_value_of(kind, places, start)[0]
+    change = hidden_value_of(kind, points, end)[0] - hidden_value_of(kind, points, start)[0]
     return 0.5 * work.scale[c] * hidden.gam[numbering.lam[c]] * change
 
 
@@ -199,8 +201,10 @@ def _hidden_work(system, numbering, hidden, state, work, h, c, f):
     )
     dr, psi = load3(work.dr[f]), load3(work.psi[f])
     dv = _change_of_velocity(state, hidden, work, h, f)
-    turn = apply_transposed(rotation_of(work.R0, f), psi)
-    dOmega = times(2.0, minus(times(1.0 / h, minus(turn, load3(hidden.W[f, 3:6]))), load3(state.Omega[f])))
+    rotation = apply_transposed(rotation_of(work.R0, f), psi)
+    dOmega = times(
+        2.0, minus(times(1.0 / h, minus(rotation, load3(hidden.W[f, 3:6]))), load3(state.Omega[f]))
+    )
     if f == b:
         return dot(D_v, dv) + dot(D_Ob, dOmega) + dot(D_r, dr) + dot(D_b, psi)
     return dot(D_Oa, dOmega) + dot(D_a, psi) - dot(D_v, dv) - dot(D_r, dr)

@@ -73,7 +73,7 @@ class SpanWork(NamedTuple):
     viscous: np.ndarray  # (m,) uint8, 1 if the span dissipates
     scale: Floats  # (m, 4) result of `largest_entries`, maximum over the points of a span
     leading: Floats  # (MOST + 1, MOST_FRAMES) weights of the shared mass, by order
-    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives by column, forces, strains: see `closed_spans`
+    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives by column, forces, strains: see `closed_form_spans`
     duals: EnergyDuals
     lanes: SpanLanes
     lane: Ints  # (m,) 8 group + lane of a span, -1: assembled alone
@@ -105,9 +105,9 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
     numbers, viscosity = np.zeros((2, at[-1]))
     for p in np.unique(order):
         use = np.flatnonzero(order == p)
-        places = at[use][:, None] + np.arange(FIRST + POINT * p)
-        numbers[places] = numbers_of(spans, use, spans.stiffness, spans.strain0)
-        viscosity[places] = numbers_of(spans, use, spans.damping)
+        rows = at[use][:, None] + np.arange(FIRST + POINT * p)
+        numbers[rows] = numbers_of(spans, use, spans.stiffness, spans.strain0)
+        viscosity[rows] = numbers_of(spans, use, spans.damping)
     in_lanes = fits_lanes(spans) & closed & eight
     addresses = np.where(in_lanes, IN_LANES, 0)
     for kind in np.unique(spans.kind[~in_lanes]):
@@ -115,7 +115,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
             addresses[(spans.kind == kind) & ~in_lanes] = address_of(BY_NUMBER[kind].forces())
     lanes, lane = span_lanes(spans, in_lanes, at, numbering), np.full(m, -1)
     # the last lanes of a group repeat its last span; `np.unique` returns the first of them
-    of_lanes, place = np.unique(lanes.places[:, SPAN].ravel(), return_index=True)
+    of_lanes, place = np.unique(lanes.addresses[:, SPAN].ravel(), return_index=True)
     lane[of_lanes] = place
     scale = np.zeros((m, 4))
     if m:
@@ -148,12 +148,12 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
 @internal_kernel
 def add_span_noise(system, numbering, work, h):
     """Add the round-off of the forces of the spans to the round-off levels."""
-    spans, own, noise = system.spans, work.spans, work.noise
+    spans, arrays, noise = system.spans, work.spans, work.noise
     for m in range(spans.kind.size):
-        p = own.order[m]
+        p = arrays.order[m]
         L = spans.length[m] / p
         # slopes at a point are sums of about p differences over an interval
-        s = own.scale[m]
+        s = arrays.scale[m]
         force, moment = stress_rounding((p * s[0], p * s[1], p * s[2], p * s[3]), L, h)
         for a in range(p + 1):
             at = numbering.frame[spans.frames[m, a]]
@@ -165,19 +165,21 @@ def add_span_noise(system, numbering, work, h):
 @internal_kernel
 def begin_spans(system, state, work, h):
     """Set the viscosities for a step of length h if there are relaxing (Maxwell) branches."""
-    spans, own = system.spans, work.spans
-    if work.own.branch == work.own.drive:
+    spans, arrays = system.spans, work.spans
+    if work.internal_offsets.branch == work.internal_offsets.drive:
         return
     for m in range(spans.kind.size):
-        if own.forces[m] == 0:
-            begin_generic(own.duals, m, h, state.own[work.own.branch + BRANCH * own.first[m] :])
+        if arrays.forces[m] == 0:
+            begin_generic(
+                arrays.duals, m, h, state.own[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
+            )
             continue
-        for g in range(own.first[m + 1] - own.first[m]):
-            point = own.first[m] + g
+        for g in range(arrays.first[m + 1] - arrays.first[m]):
+            point = arrays.first[m] + g
             if spans.relaxation[point] > 0.0:
-                D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+                D = arrays.viscosity[arrays.at[m] + FIRST + POINT * g : arrays.at[m + 1]]
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
-                at = work.own.branch + BRANCH * point
+                at = work.internal_offsets.branch + BRANCH * point
                 begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
 
 
@@ -196,22 +198,25 @@ def passed_pi(state, work, frames, p):
 @internal_kernel
 def add_spans(system, numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all spans; return 0 or FOLDED."""
-    spans, own, K = system.spans, work.spans, work.spans.K
+    spans, arrays, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
-    if own.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
+    if arrays.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
         return ROTATION_LIMIT
-    for which in range(own.alone.size):
-        m = own.alone[which]
-        p, frames = own.order[m], spans.frames[m]
+    for which in range(arrays.alone.size):
+        m = arrays.alone[which]
+        p, frames = arrays.order[m], spans.frames[m]
         if passed_pi(state, work, frames, p):
             return ROTATION_LIMIT
-        if own.forces[m] != 0:
-            X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
-            ratio = 1.0 / h if own.viscous[m] != 0 else 0.0
-            closed = forces_at(own.forces[m])
+        if arrays.forces[m] != 0:
+            X, D = (
+                arrays.numbers[arrays.at[m] : arrays.at[m + 1]],
+                arrays.viscosity[arrays.at[m] : arrays.at[m + 1]],
+            )
+            ratio = 1.0 / h if arrays.viscous[m] != 0 else 0.0
+            closed = forces_at(arrays.forces[m])
             closed(state.r, work.dr, work.R0, work.R1, frames, X, D, ratio, tangent, K)
         else:
-            fill_generic_tangent(own.duals, state.r, work, m, h, tangent, K)
+            fill_generic_tangent(arrays.duals, state.r, work, m, h, tangent, K)
         if spans.coupling[m] != 0.0:
             _add_shared_mass(system, state, work, m, h, tangent)
         for a in range(p + 1):
@@ -234,9 +239,9 @@ def add_spans(system, numbering, state, work, h, tangent):
 @internal_kernel
 def _add_shared_mass(system, state, work, m, h, tangent):
     """Add the rate of the momentum -coupling a_i sum a_j v_j, shared by a consistent mass, as a force."""
-    spans, own, K = system.spans, work.spans, work.spans.K
-    p, frames = own.order[m], spans.frames[m]
-    a = own.leading[p]
+    spans, arrays, K = system.spans, work.spans, work.spans.K
+    p, frames = arrays.order[m], spans.frames[m]
+    a = arrays.leading[p]
     rate = (0.0, 0.0, 0.0)
     for k in range(p + 1):
         f = frames[k]
@@ -253,12 +258,12 @@ def _add_shared_mass(system, state, work, m, h, tangent):
 @internal_kernel
 def add_span_masses(system, numbering, hidden, work, h, tangent):
     """Add the terms of spans with a consistent mass to 2 M W/h in `discretization.assembly.velocity_constraints` (1)."""
-    spans, own = system.spans, work.spans
+    spans, arrays = system.spans, work.spans
     for m in range(spans.kind.size):
         if spans.coupling[m] == 0.0:
             continue
-        p, frames = own.order[m], spans.frames[m]
-        a, shared = own.leading[p], 2.0 * spans.coupling[m] / h
+        p, frames = arrays.order[m], spans.frames[m]
+        a, shared = arrays.leading[p], 2.0 * spans.coupling[m] / h
         mean = (0.0, 0.0, 0.0)
         for k in range(p + 1):
             mean = plus(mean, times(a[k], load3(hidden.W[frames[k], 0:3])))
@@ -277,44 +282,44 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
 
 
 @internal_kernel
-def strains_over_step(spans, own, poses, m, ratio):
-    """Write the strains of span m at both ends of a step to `own.K`.
+def strains_over_step(spans, arrays, poses, m, ratio):
+    """Write the strains of span m at both ends of a step to `arrays.K`.
 
-    The span must have a closed form, and spans must be visited in the order of `own.sequence`.
-    `poses`: r, dr, R0, R1. `ratio`: factor of the viscosities, see `closed_spans`.
+    The span must have a closed form, and spans must be visited in the order of `arrays.sequence`.
+    `poses`: r, dr, R0, R1. `ratio`: factor of the viscosities, see `closed_form_spans`.
     """
-    if own.forces[m] == IN_LANES:
-        strains_in_lanes(poses, own, m, ratio)
+    if arrays.forces[m] == IN_LANES:
+        strains_in_lanes(poses, arrays, m, ratio)
         return
     r, dr, R0, R1 = poses
-    X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
-    closed = forces_at(own.forces[m])
-    closed(r, dr, R0, R1, spans.frames[m], X, D, ratio, False, own.K)
+    X, D = arrays.numbers[arrays.at[m] : arrays.at[m + 1]], arrays.viscosity[arrays.at[m] : arrays.at[m + 1]]
+    closed = forces_at(arrays.forces[m])
+    closed(r, dr, R0, R1, spans.frames[m], X, D, ratio, False, arrays.K)
 
 
 @internal_kernel
 def span_dissipation(system, state, work, h):
     """Return the energy dissipated by viscous spans in the step, J; update relaxing branches to its end."""
-    spans, own, K = system.spans, work.spans, work.spans.K
+    spans, arrays, K = system.spans, work.spans, work.spans.K
     lost = 0.0
-    for which in range(own.sequence.size):
-        m = own.sequence[which]
-        if own.viscous[m] == 0 and own.lane[m] % WIDTH != 0:
+    for which in range(arrays.sequence.size):
+        m = arrays.sequence[which]
+        if arrays.viscous[m] == 0 and arrays.lane[m] % WIDTH != 0:
             continue
-        if own.forces[m] == 0:
-            branch = state.own[work.own.branch + BRANCH * own.first[m] :]
-            lost += generic_dissipation(own.duals, state.r, work, m, h, branch)
+        if arrays.forces[m] == 0:
+            branch = state.own[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
+            lost += generic_dissipation(arrays.duals, state.r, work, m, h, branch)
             continue
-        strains_over_step(spans, own, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
-        if own.viscous[m] == 0:
+        strains_over_step(spans, arrays, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
+        if arrays.viscous[m] == 0:
             continue
-        for g in range(own.first[m + 1] - own.first[m]):
-            point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
+        for g in range(arrays.first[m + 1] - arrays.first[m]):
+            point, change = arrays.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
             if spans.relaxation[point] > 0.0:
                 material = spans.branch[point], spans.relaxation[point]
-                at = work.own.branch + BRANCH * point
+                at = work.internal_offsets.branch + BRANCH * point
                 branch = state.own[at : at + BRANCH]
                 lost += spans.weight[point] * relax_branch(material, change, h, branch)
             for i in range(6):

@@ -42,7 +42,7 @@ from rigid.lanes import (
 from rigid.linear_algebra import minus, plus, times
 from rigid.system import Floats, Ints
 
-# rows of `SpanLanes.places` after those of `closed_spans`: addresses of forces, column strides and blocks, frame by frame
+# rows of `SpanLanes.addresses` after those of `closed_form_spans`: addresses of forces, column strides and blocks, frame by frame
 FORCES = FULL + 1
 STRIDES = FORCES + MOST_FRAMES
 BLOCKS = STRIDES + MOST_FRAMES
@@ -58,90 +58,90 @@ class SpanLanes(NamedTuple):
     forces: Ints  # (groups,) addresses of the closed forms
     order: Ints  # (groups,) order of the element
     couples: np.ndarray  # (groups,) uint8, 1 if some span has a consistent mass
-    places: Ints  # (groups, N_PLACES, 8) addresses
-    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8) output of the closed form, see `closed_spans`
+    addresses: Ints  # (groups, N_ADDRESSES, 8) addresses
+    K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8) output of the closed form, see `closed_form_spans`
 
 
 def fits_lanes(spans: Any) -> np.ndarray:
     """Return which spans are assembled eight at a time ((m,) bool).
 
     A span qualifies if its element has a closed form for eight lanes and its material is linear and not relaxing. Its element
-    type must have at least FEWEST such spans.
+    type must have at least `MIN_SPANS` such spans.
     """
     known = np.array([element.in_lanes for element in BY_NUMBER])
-    found: np.ndarray = known[spans.kind]
-    if not found.any():
-        return found
+    fits: np.ndarray = known[spans.kind]
+    if not fits.any():
+        return fits
     beyond = (spans.law >= 0) | (spans.relaxation > 0.0)
-    found &= np.add.reduceat(beyond, spans.first[:-1]) == 0
-    many = np.bincount(spans.kind[found], minlength=len(known)) >= MIN_SPANS
-    return found & many[spans.kind]
+    fits &= np.add.reduceat(beyond, spans.first[:-1]) == 0
+    many = np.bincount(spans.kind[fits], minlength=len(known)) >= MIN_SPANS
+    return fits & many[spans.kind]
 
 
 def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanLanes:
     """Build the lane arrays of the spans selected by `which` (m,), whose parameters begin at the offsets `at` (m + 1,)."""
     kinds = np.unique(spans.kind[which])
     groups = [_group(spans, np.flatnonzero(which & (spans.kind == kind)), at, numbering) for kind in kinds]
-    places = np.concatenate([np.zeros((0, N_ADDRESSES, WIDTH), np.int64), *groups])
-    if not len(places):
-        return _none(places)
-    each = [len(of_kind) for of_kind in groups]
-    addresses = [address_of(BY_NUMBER[kind].lane_forces()) for kind in kinds]
-    order = np.repeat([BY_NUMBER[kind].order for kind in kinds], each)
+    addresses = np.concatenate([np.zeros((0, N_ADDRESSES, WIDTH), np.int64), *groups])
+    if not len(addresses):
+        return _none(addresses)
+    counts = [len(of_kind) for of_kind in groups]
+    functions = [address_of(BY_NUMBER[kind].lane_forces()) for kind in kinds]
+    order = np.repeat([BY_NUMBER[kind].order for kind in kinds], counts)
     return SpanLanes(
-        forces=np.repeat(addresses, each),
+        forces=np.repeat(functions, counts),
         order=order,
-        couples=np.any(spans.coupling[places[:, SPAN]], axis=1).astype(np.uint8),
-        places=places,
+        couples=np.any(spans.coupling[addresses[:, SPAN]], axis=1).astype(np.uint8),
+        addresses=addresses,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES, WIDTH)),
     )
 
 
-def _none(places: Ints) -> SpanLanes:
+def _none(addresses: Ints) -> SpanLanes:
     """Return lane arrays without any group."""
     number, flag = np.zeros(0, np.int64), np.zeros(0, np.uint8)
-    return SpanLanes(number, number, flag, places, np.zeros((0, 6 * MOST_FRAMES, WIDTH)))
+    return SpanLanes(number, number, flag, addresses, np.zeros((0, 6 * MOST_FRAMES, WIDTH)))
 
 
 def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
-    """Return the addresses (groups, N_PLACES, 8) of the spans `use`, which all have the same element type."""
+    """Return the addresses (groups, N_ADDRESSES, 8) of the spans `use`, which all have the same element type."""
     n, p = len(use), int(spans.order[use[0]])
     span = use[np.minimum(np.arange(-(-n // WIDTH) * WIDTH), n - 1)]
-    places = np.zeros((N_ADDRESSES, len(span)), np.int64)
+    addresses = np.zeros((N_ADDRESSES, len(span)), np.int64)
     frames = spans.frames[span, : p + 1].T
     points = spans.first[span][:, None] + np.arange(p)
     matrices = np.abs(spans.stiffness[points]) + np.abs(spans.damping[points])
     is_full = np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2, 3)).reshape(-1, WIDTH).any(axis=1)
-    places[FRAMES : FRAMES + p + 1], places[SPAN], places[NUMBERS] = frames, span, at[span]
-    places[FULL] = np.repeat(is_full, WIDTH)
-    places[FORCES : FORCES + p + 1] = numbering.frame[frames]
-    places[STRIDES : STRIDES + p + 1] = numbering.span_stride[span, : p + 1].T
-    places[BLOCKS:NO_STRIDE] = numbering.span_base[span].reshape(len(span), -1).T
-    places[FORCES : FORCES + p + 1, n:] = numbering.size
-    places[STRIDES : STRIDES + p + 1, n:] = 0
-    places[BLOCKS:NO_STRIDE, n:] = numbering.n_values
-    return np.ascontiguousarray(places.reshape(N_ADDRESSES, -1, WIDTH).swapaxes(0, 1))
+    addresses[FRAMES : FRAMES + p + 1], addresses[SPAN], addresses[NUMBERS] = frames, span, at[span]
+    addresses[FULL] = np.repeat(is_full, WIDTH)
+    addresses[FORCES : FORCES + p + 1] = numbering.frame[frames]
+    addresses[STRIDES : STRIDES + p + 1] = numbering.span_stride[span, : p + 1].T
+    addresses[BLOCKS:NO_STRIDE] = numbering.span_base[span].reshape(len(span), -1).T
+    addresses[FORCES : FORCES + p + 1, n:] = numbering.size
+    addresses[STRIDES : STRIDES + p + 1, n:] = 0
+    addresses[BLOCKS:NO_STRIDE, n:] = numbering.n_values
+    return np.ascontiguousarray(addresses.reshape(N_ADDRESSES, -1, WIDTH).swapaxes(0, 1))
 
 
 @inline_kernel
-def _folded(state, work, places, first, p):
+def _folded(state, work, addresses, first, p):
     """Return whether the rotation of a frame relative to the middle frame of its span passed pi in this step, in any lane."""
     m = first + (FRAMES + p // 2) * WIDTH
-    before, after = rows4(state.quat, places, m), rows4(work.q1, places, m)
+    before, after = rows4(state.quat, addresses, m), rows4(work.q1, addresses, m)
     for a in range(p + 1):
         at = first + (FRAMES + a) * WIDTH
-        half0 = relative_half(before, rows4(state.quat, places, at))[0]
-        half1 = relative_half(after, rows4(work.q1, places, at))[0]
+        half0 = relative_half(before, rows4(state.quat, addresses, at))[0]
+        half1 = relative_half(after, rows4(work.q1, addresses, at))[0]
         if largest(-half0 * half1) >= 0.0:
             return True
     return False
 
 
 @internal_kernel
-def _ratio(own, group, h):
+def _ratio(arrays, group, h):
     """Return the factor of the viscosities, 1/h; 0 if no span of the group is viscous."""
     for lane in range(WIDTH):
-        if own.viscous[own.lanes.places[group, SPAN, lane]] != 0:
+        if arrays.viscous[arrays.lanes.addresses[group, SPAN, lane]] != 0:
             return 1.0 / h
     return 0.0
 
@@ -152,24 +152,30 @@ def add_span_lanes(system, state, work, h, tangent):
 
     Return 0, or 1 if the rotation of a frame relative to the middle frame of its span passed pi.
     """
-    own = work.spans.lanes
-    places, K = own.places, own.K
-    for group in range(own.order.size):
-        p, first = own.order[group], group * ADDRESSES
-        if _folded(state, work, places, first, p):
+    lanes = work.spans.lanes
+    addresses, K = lanes.addresses, lanes.K
+    for group in range(lanes.order.size):
+        p, first = lanes.order[group], group * ADDRESSES
+        if _folded(state, work, addresses, first, p):
             return 1
-        closed, ratio = lane_forces_at(own.forces[group]), _ratio(work.spans, group, h)
+        closed, ratio = lane_forces_at(lanes.forces[group]), _ratio(work.spans, group, h)
         X, D = work.spans.numbers, work.spans.viscosity
-        closed(state.r, work.dr, work.R0, work.R1, places[group], X, D, ratio, tangent, K)
-        if own.couples[group] != 0:
+        closed(state.r, work.dr, work.R0, work.R1, addresses[group], X, D, ratio, tangent, K)
+        if lanes.couples[group] != 0:
             _add_shared_mass(system, state, work, group, h, tangent)
         for a in range(p + 1):
             at = first + (FORCES + a) * WIDTH
             add_rows6(
-                _six(K, FORCE, 6 * a, h), work.residual, places, places, at, first + NO_STRIDE * WIDTH, 0
+                _six(K, FORCE, 6 * a, h),
+                work.residual,
+                addresses,
+                addresses,
+                at,
+                first + NO_STRIDE * WIDTH,
+                0,
             )
         if tangent:
-            _add_matrix(own, group, h, work.values)
+            _add_matrix(lanes, group, h, work.values)
     return 0
 
 
@@ -181,15 +187,15 @@ def _six(K, row, i, h):
 
 
 @internal_kernel
-def _add_matrix(own, group, h, values):
+def _add_matrix(lanes, group, h, values):
     """Add the tangent columns of eight spans to their matrix blocks."""
-    places, K, p, first = own.places, own.K, own.order[group], group * ADDRESSES
+    addresses, K, p, first = lanes.addresses, lanes.K, lanes.order[group], group * ADDRESSES
     for column in range(6 * (p + 1)):
         b = column // 6
         stride, i = first + (STRIDES + b) * WIDTH, column % 6
         for a in range(p + 1):
             at = first + (BLOCKS + MOST_FRAMES * a + b) * WIDTH
-            add_rows6(_six(K, column, 6 * a, h), values, places, places, at, stride, i)
+            add_rows6(_six(K, column, 6 * a, h), values, addresses, addresses, at, stride, i)
 
 
 @internal_kernel
@@ -198,39 +204,39 @@ def _add_shared_mass(system, state, work, group, h, tangent):
 
     `discretization.assembly.rod_spans._add_shared_mass` computes the same forces for one span.
     """
-    own, first = work.spans.lanes, group * ADDRESSES
-    places, K, p = own.places, own.K, own.order[group]
+    lanes, first = work.spans.lanes, group * ADDRESSES
+    addresses, K, p = lanes.addresses, lanes.K, lanes.order[group]
     a = work.spans.leading[p]
-    shared = 2.0 / h * rows1(system.spans.coupling, places, first + SPAN * WIDTH)[0]
+    shared = 2.0 / h * rows1(system.spans.coupling, addresses, first + SPAN * WIDTH)[0]
     zero = 0.0 * shared
     rate = (zero, zero, zero)
     for k in range(p + 1):
         at = first + (FRAMES + k) * WIDTH
-        mean = times(1.0 / h, rows3(work.dr, places, at))
-        rate = plus(rate, times(a[k], minus(mean, rows3(state.v, places, at))))
+        mean = times(1.0 / h, rows3(work.dr, addresses, at))
+        rate = plus(rate, times(a[k], minus(mean, rows3(state.v, addresses, at))))
     for k in range(p + 1):
-        share = shared * a[k]
-        put_vector(minus(vector_at(K, FORCE, 6 * k), times(share, rate)), K, FORCE, 6 * k)
+        weighted = shared * a[k]
+        put_vector(minus(vector_at(K, FORCE, 6 * k), times(weighted, rate)), K, FORCE, 6 * k)
         if tangent:
             for l in range(p + 1):
-                less = share * (a[l] / h)
+                less = weighted * (a[l] / h)
                 for i in range(3):
                     set_entry(number_at(K, 6 * l + i, 6 * k + i) - less, K, 6 * l + i, 6 * k + i)
 
 
 @internal_kernel
-def strains_in_lanes(poses, own, m, ratio):
-    """Write the strains of span m at both ends of a step to the rows STRAINS_START and STRAINS_END of `own.K`.
+def strains_in_lanes(poses, arrays, m, ratio):
+    """Write the strains of span m at both ends of a step to the rows STRAINS_START and STRAINS_END of `arrays.K`.
 
     The closed form is evaluated at the first span of a group (lane 0), so the spans of a group must be visited in their order.
     `poses`: r, dr, R0, R1. `ratio`: factor of the viscosities.
     """
-    lanes, (r, dr, R0, R1) = own.lanes, poses
-    group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH
+    lanes, (r, dr, R0, R1) = arrays.lanes, poses
+    group, lane = arrays.lane[m] // WIDTH, arrays.lane[m] % WIDTH
     p = lanes.order[group]
     if lane == 0:
         closed = lane_forces_at(lanes.forces[group])
-        closed(r, dr, R0, R1, lanes.places[group], own.numbers, own.viscosity, ratio, False, lanes.K)
+        closed(r, dr, R0, R1, lanes.addresses[group], arrays.numbers, arrays.viscosity, ratio, False, lanes.K)
     for i in range(6 * p):
-        own.K[STRAINS_START, i] = lanes.K[STRAINS_START, i, lane]
-        own.K[STRAINS_END, i] = lanes.K[STRAINS_END, i, lane]
+        arrays.K[STRAINS_START, i] = lanes.K[STRAINS_START, i, lane]
+        arrays.K[STRAINS_END, i] = lanes.K[STRAINS_END, i, lane]

@@ -55,14 +55,14 @@ def torsion_step(entry, X, work, h):
 @internal_kernel
 def add_springs(numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
-    own = work.generic_groups
-    for e in range(own.loop.size):
-        entry = own.interacting.each[e]
-        X = own.interacting.numbers[entry.first : entry.last]
-        if own.loop[e] == SPRINGS:
-            _add_spring(entry, X, own.base[e], numbering, state, work, h, tangent)
-        elif own.loop[e] == TORSIONS:
-            _add_torsion(entry, X, own.base[e], numbering, work, h, tangent)
+    generic = work.generic_groups
+    for e in range(generic.loop.size):
+        entry = generic.interacting.each[e]
+        X = generic.interacting.numbers[entry.first : entry.last]
+        if generic.loop[e] == SPRINGS:
+            _add_spring(entry, X, generic.base[e], numbering, state, work, h, tangent)
+        elif generic.loop[e] == TORSIONS:
+            _add_torsion(entry, X, generic.base[e], numbering, work, h, tangent)
 
 
 @internal_kernel
@@ -115,18 +115,23 @@ def _strained(loop, entry, X, state, work, h):
         length = norm(d0) + norm(end[4])
         change = dot(plus(d0, end[4]), minus(end[4], d0)) / length if length > 0.0 else 0.0
         return change, X[8] * change * change / h
-    found = torsion_step(entry, X, work, h)
-    return found[0], found[1]
+    step = torsion_step(entry, X, work, h)
+    return step[0], step[1]
 
 
 @internal_kernel
 def spring_damper_loss(state, work, h):
     """Return the energy taken by the dampers in the step, J."""
-    own, lost = work.generic_groups, 0.0
-    for e in range(own.loop.size):
-        entry = own.interacting.each[e]
-        if is_spring(own.loop[e]) and own.at_end[entry.first + _STIFFNESS[own.loop[e]] + 2] != 0.0:
-            lost += _strained(own.loop[e], entry, own.at_end[entry.first : entry.last], state, work, h)[1]
+    generic, lost = work.generic_groups, 0.0
+    for e in range(generic.loop.size):
+        entry = generic.interacting.each[e]
+        if (
+            is_spring(generic.loop[e])
+            and generic.at_end[entry.first + _STIFFNESS[generic.loop[e]] + 2] != 0.0
+        ):
+            lost += _strained(
+                generic.loop[e], entry, generic.at_end[entry.first : entry.last], state, work, h
+            )[1]
     return lost
 
 
@@ -136,11 +141,11 @@ def begin_spring_dissipation(at, state, work, h):
 
     See `discretization.assembly.step_dissipation`.
     """
-    own, gamma = work.generic_groups, work.dissipation.law[0]
-    X, plain = own.interacting.numbers, own.at_end
-    for e in range(own.loop.size):
-        if is_spring(own.loop[e]):
-            k = own.interacting.each[e].first + _STIFFNESS[own.loop[e]]
+    generic, gamma = work.generic_groups, work.dissipation.law[0]
+    X, plain = generic.interacting.numbers, generic.at_end
+    for e in range(generic.loop.size):
+        if is_spring(generic.loop[e]):
+            k = generic.interacting.each[e].first + _STIFFNESS[generic.loop[e]]
             X[k + 1] = plain[k + 1] + gamma * state.memory[at]
             X[k + 2] = plain[k + 2] + gamma * h * plain[k]
             at += WIDTH
@@ -149,14 +154,14 @@ def begin_spring_dissipation(at, state, work, h):
 @internal_kernel
 def end_spring_dissipation(at, state, work, h):
     """Update the memory of the springs at the end of a step of `em-d`; return D and Y, J."""
-    own, law, lost, kept = work.generic_groups, work.dissipation.law, 0.0, 0.0
-    for e in range(own.loop.size):
-        if is_spring(own.loop[e]):
-            entry = own.interacting.each[e]
-            X, k = own.at_end[entry.first : entry.last], _STIFFNESS[own.loop[e]]
-            unseen = _strained(own.loop[e], entry, X, state, work, h)[0] - state.memory[at]
+    generic, law, lost, stored = work.generic_groups, work.dissipation.law, 0.0, 0.0
+    for e in range(generic.loop.size):
+        if is_spring(generic.loop[e]):
+            entry = generic.interacting.each[e]
+            X, k = generic.at_end[entry.first : entry.last], _STIFFNESS[generic.loop[e]]
+            unseen = _strained(generic.loop[e], entry, X, state, work, h)[0] - state.memory[at]
             state.memory[at] += law[1] * unseen
             lost += law[0] * (1.0 - 0.5 * law[1]) * X[k] * unseen * unseen
-            kept += 0.5 * law[0] / law[1] * X[k] * state.memory[at] * state.memory[at]
+            stored += 0.5 * law[0] / law[1] * X[k] * state.memory[at] * state.memory[at]
             at += WIDTH
-    return lost, kept
+    return lost, stored

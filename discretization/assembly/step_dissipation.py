@@ -81,14 +81,16 @@ def memory_offset(state, row):
 def begin_stresses(system, plain, state, work, h):
     """Set damping and stress-free strains of elements and springs for the step; call it before `begin_step`."""
     gamma, row = work.dissipation.law[0], state.r.shape[0]
-    elements, own = system.elements, plain.elements
-    for m in range(own.length.shape[0]):
+    elements, original = system.elements, plain.elements
+    for m in range(original.length.shape[0]):
         memory = memory_offset(state, row + m)
         for i in range(6):
-            elements.strain0[m, i] = own.strain0[m, i] + gamma * state.memory[memory + i]
+            elements.strain0[m, i] = original.strain0[m, i] + gamma * state.memory[memory + i]
             for j in range(6):
-                elements.damping[m, i, j] = own.damping[m, i, j] + gamma * h * own.stiffness[m, i, j]
-    row += own.length.shape[0] + plain.spans.weight.shape[0]
+                elements.damping[m, i, j] = (
+                    original.damping[m, i, j] + gamma * h * original.stiffness[m, i, j]
+                )
+    row += original.length.shape[0] + plain.spans.weight.shape[0]
     begin_spring_dissipation(memory_offset(state, row), state, work, h)
 
 
@@ -98,16 +100,16 @@ def _begin_spans(system, state, work, h):
 
     Their stress-free strains are not changed, because material laws depend on them.
     """
-    spans, own, gamma = system.spans, work.spans, work.dissipation.law[0]
+    spans, arrays, gamma = system.spans, work.spans, work.dissipation.law[0]
     row = state.r.shape[0] + system.elements.length.shape[0]
     for m in range(spans.kind.size):
-        for g in range(own.first[m + 1] - own.first[m]):
-            point = own.first[m] + g
-            D = own.viscosity[own.at[m] + FIRST + POINT * g : own.at[m + 1]]
+        for g in range(arrays.first[m + 1] - arrays.first[m]):
+            point = arrays.first[m] + g
+            D = arrays.viscosity[arrays.at[m] + FIRST + POINT * g : arrays.at[m + 1]]
             memory = memory_offset(state, row + point)
             if spans.relaxation[point] > 0.0:
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
-                at = work.own.branch + BRANCH * point
+                at = work.internal_offsets.branch + BRANCH * point
                 begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
             else:
                 for i in range(6):
@@ -122,10 +124,10 @@ def _begin_spans(system, state, work, h):
 
 
 @internal_kernel
-def _momentum(own, v, f):
+def _momentum(dissipation, v, f):
     """Return the momentum p of frame f, kg m/s, from the velocities (n, 3 or more) of all frames."""
-    shares = own.shares
-    p = times(shares.own[f], load3(v[f]))
+    shares = dissipation.shares
+    p = times(shares.diagonal[f], load3(v[f]))
     for k in range(shares.first[f], shares.first[f + 1]):
         p = plus(p, times(shares.mass[k], load3(v[shares.other[k]])))
     return p
@@ -140,26 +142,26 @@ def _reference(group, c, f):
 @internal_kernel
 def begin_dissipation(system, numbering, state, work, h):
     """Compute what the Newton iterations of a step share; call it after `begin_step`."""
-    frames, own, noise = system.frames, work.dissipation, work.noise
+    frames, dissipation, noise = system.frames, work.dissipation, work.noise
     _begin_spans(system, state, work, h)
     begin_strains(state, work)
-    for k in range(own.total.shape[0]):
-        store3((0.0, 0.0, 0.0), own.before[k])
+    for k in range(dissipation.total.shape[0]):
+        store3((0.0, 0.0, 0.0), dissipation.before[k])
     for f in range(frames.mass.shape[0]):
-        if own.group[f] >= 0:
-            share = frames.mass[f] / own.total[own.group[f]]
-            add3(times(share, load3(state.v[f])), own.before[own.group[f]])
+        if dissipation.group[f] >= 0:
+            fraction = frames.mass[f] / dissipation.total[dissipation.group[f]]
+            add3(times(fraction, load3(state.v[f])), dissipation.before[dissipation.group[f]])
     for f in range(frames.mass.shape[0]):
-        store3(load3(state.v[f]), own.end[f, 0:3])
-        if own.gamma[f] == 0.0:
+        store3(load3(state.v[f]), dissipation.end[f, 0:3])
+        if dissipation.gamma[f] == 0.0:
             continue
-        c = _reference(own.group, own.before, f)
-        w = minus(times(1.0 / frames.mass[f], _momentum(own, state.v, f)), c)
+        c = _reference(dissipation.group, dissipation.before, f)
+        w = minus(times(1.0 / frames.mass[f], _momentum(dissipation, state.v, f)), c)
         start = plus(
             apply_transposed(rotation_of(work.R0, f), w), load3(state.memory[memory_offset(state, f) :])
         )
-        store3(start, own.start[f])
-        rounding = EPS * abs(h) * own.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
+        store3(start, dissipation.start[f])
+        rounding = EPS * abs(h) * dissipation.gamma[f] * frames.mass[f] * (norm(w) + norm(c)) * norm(w)
         for i in range(3):
             noise[numbering.frame[f] + 3 + i] += rounding
 
@@ -167,29 +169,29 @@ def begin_dissipation(system, numbering, state, work, h):
 @internal_kernel
 def _move_references(system, state, work, h):
     """Compute the velocity c of each group at the end of the step; weights and external forces change it."""
-    own, gravity = work.dissipation, load3(system.gravity)
-    for k in range(own.total.shape[0]):
-        store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
+    dissipation, gravity = work.dissipation, load3(system.gravity)
+    for k in range(dissipation.total.shape[0]):
+        store3(plus(load3(dissipation.before[k]), times(h, gravity)), dissipation.after[k])
     for l in range(work.generic_groups.signals.shape[0]):
-        group = own.group[frame_of_load(work, l)]
+        group = dissipation.group[frame_of_load(work, l)]
         if group >= 0:
             force, _ = force_of_load(l, state, work)
-            add3(times(h / own.total[group], force), own.after[group])
+            add3(times(h / dissipation.total[group], force), dissipation.after[group])
 
 
 @internal_kernel
 def _end_velocity(system, state, work, h, f):
     """Return v1 of frame f by (2), for given end velocities of the frames that share its mass."""
-    own, mass = work.dissipation, system.frames.mass[f]
+    dissipation, mass = work.dissipation, system.frames.mass[f]
     before = minus(times(1.0 / h, load3(work.dr[f])), times(0.5, load3(state.v[f])))
-    gamma = own.gamma[f]
+    gamma = dissipation.gamma[f]
     if gamma == 0.0:
         return times(2.0, before)
     R0, R1, k = rotation_of(work.R0, f), rotation_of(work.R1, f), times(0.5, load3(work.psi[f]))
-    own_mass, v = own.shares.own[f], load3(own.end[f, 0:3])
-    rest = minus(_momentum(own, own.end, f), times(own_mass, v))
-    rest = minus(times(1.0 / mass, rest), _reference(own.group, own.after, f))
-    known = minus(load3(own.start[f]), apply_transposed(R1, rest))
+    own_mass, v = dissipation.shares.diagonal[f], load3(dissipation.end[f, 0:3])
+    remaining = minus(_momentum(dissipation, dissipation.end, f), times(own_mass, v))
+    remaining = minus(times(1.0 / mass, remaining), _reference(dissipation.group, dissipation.after, f))
+    known = minus(load3(dissipation.start[f]), apply_transposed(R1, remaining))
     y = plus(before, times(0.5 * gamma, plus(apply(R0, known), apply(R1, known))))
     # (I/2 + gamma m'/m Rbar R1^T) v1 = y, where R0 R1^T = (I + hat(k))^-1 (I - hat(k))
     a = 1.0 + 2.0 * gamma * own_mass / mass
@@ -201,31 +203,37 @@ def _end_velocity(system, state, work, h, f):
 @internal_kernel
 def _end_velocities(system, state, work, h):
     """Compute v1, Omega1 of all frames by (2) and (3); shared masses are solved by Gauss-Seidel sweeps."""
-    frames, own = system.frames, work.dissipation
+    frames, dissipation = system.frames, work.dissipation
     for _ in range(_SWEEPS):
         change, speed = 0.0, 0.0
         for f in range(frames.mass.shape[0]):
-            v, before = _end_velocity(system, state, work, h, f), load3(own.end[f, 0:3])
+            v, before = _end_velocity(system, state, work, h, f), load3(dissipation.end[f, 0:3])
             for i in range(3):
                 change, speed = max(change, abs(v[i] - before[i])), max(speed, abs(v[i]))
-            store3(v, own.end[f, 0:3])
-        if own.shares.other.shape[0] == 0 or change <= EPS * speed:
+            store3(v, dissipation.end[f, 0:3])
+        if dissipation.shares.other.shape[0] == 0 or change <= EPS * speed:
             break
     for f in range(frames.mass.shape[0]):
-        gamma = own.law[0] if frames.fixed[f] == 0 else 0.0
-        turn = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
-        turn = minus(turn, times(0.5 - gamma, load3(state.Omega[f])))
+        gamma = dissipation.law[0] if frames.fixed[f] == 0 else 0.0
+        spin = times(1.0 / h, apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])))
+        spin = minus(spin, times(0.5 - gamma, load3(state.Omega[f])))
         if gamma != 0.0:
-            turn = plus(turn, times(gamma, load3(state.memory[memory_offset(state, f) + 3 :])))
-        store3(times(1.0 / (0.5 + gamma), turn), own.end[f, 3:6])
+            spin = plus(spin, times(gamma, load3(state.memory[memory_offset(state, f) + 3 :])))
+        store3(times(1.0 / (0.5 + gamma), spin), dissipation.end[f, 3:6])
 
 
 @internal_kernel
 def _relative_velocities(system, state, work, f):
     """Return (p - m c)/m of frame f at both ends of the step, m/s."""
-    own, mass = work.dissipation, system.frames.mass[f]
-    w0 = minus(times(1.0 / mass, _momentum(own, state.v, f)), _reference(own.group, own.before, f))
-    w1 = minus(times(1.0 / mass, _momentum(own, own.end, f)), _reference(own.group, own.after, f))
+    dissipation, mass = work.dissipation, system.frames.mass[f]
+    w0 = minus(
+        times(1.0 / mass, _momentum(dissipation, state.v, f)),
+        _reference(dissipation.group, dissipation.before, f),
+    )
+    w1 = minus(
+        times(1.0 / mass, _momentum(dissipation, dissipation.end, f)),
+        _reference(dissipation.group, dissipation.after, f),
+    )
     return w0, w1
 
 
@@ -243,23 +251,23 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
 
     The tangent omits how v1 depends on the rotations of neighbours and on the forces that act on c.
     """
-    frames, own, gravity = system.frames, work.dissipation, load3(system.gravity)
+    frames, dissipation, gravity = system.frames, work.dissipation, load3(system.gravity)
     _move_references(system, state, work, h)
     _end_velocities(system, state, work, h)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] == 1:
             continue
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
-        p0, p1 = _momentum(own, state.v, f), _momentum(own, own.end, f)
+        p0, p1 = _momentum(dissipation, state.v, f), _momentum(dissipation, dissipation.end, f)
         if frames.fixed[f] != 0:  # prescribed motion: its own mass does not count, the mass it shares does
-            whole = times(mass, minus(load3(own.end[f, 0:3]), load3(state.v[f])))
-            add3(minus(minus(p1, p0), whole), work.residual[at : at + 3])
+            own_change = times(mass, minus(load3(dissipation.end[f, 0:3]), load3(state.v[f])))
+            add3(minus(minus(p1, p0), own_change), work.residual[at : at + 3])
             continue
         add3(minus(minus(p1, p0), times(h * mass, gravity)), work.residual[at : at + 3])
         R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
-        L1 = apply(R1, apply(J, load3(own.end[f, 3:6])))
+        L1 = apply(R1, apply(J, load3(dissipation.end[f, 3:6])))
         add3(minus(L1, apply(R0, apply(J, load3(state.Omega[f])))), work.residual[at + 3 : at + 6])
-        gamma = own.gamma[f]
+        gamma = dissipation.gamma[f]
         if gamma != 0.0:
             w0, w1 = _relative_velocities(system, state, work, f)
             a, w = _extra(work, h, f, w1), average(w0, w1)
@@ -268,22 +276,26 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
             a, w, w1 = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if not tangent:
             continue
-        base, stride, share = numbering.frame_base[f], numbering.frame_stride[f], own.shares.own[f] / mass
-        k, s = times(0.5, psi), 1.0 + 2.0 * gamma * share
+        base, stride, fraction = (
+            numbering.frame_base[f],
+            numbering.frame_stride[f],
+            dissipation.shares.diagonal[f] / mass,
+        )
+        k, s = times(0.5, psi), 1.0 + 2.0 * gamma * fraction
         inverse = plus_identity(matrix_minus(outer(k, k), matrix_times(s, hat(k))), s * s)
         inverse = product(plus_identity(hat(k), 1.0), inverse)
         inverse = matrix_times(2.0 / (s * (s * s + dot(k, k))), inverse)
         Q = product_transposed(R0, R1)
-        by_turn = matrix_plus(hat(apply(R1, load3(own.start[f]))), product(Q, hat(w1)))
+        by_turn = matrix_plus(hat(apply(R1, load3(dissipation.start[f]))), product(Q, hat(w1)))
         v_r, v_eta = matrix_times(1.0 / h, inverse), matrix_times(-0.5 * gamma, product(inverse, by_turn))
-        _keep(own.slopes[f], v_r, v_eta)
-        add_at(work.values, base, stride, 0, 0, mass * share, v_r)
-        add_at(work.values, base, stride, 0, 1, mass * share, v_eta)
+        _keep(dissipation.slopes[f], v_r, v_eta)
+        add_at(work.values, base, stride, 0, 0, mass * fraction, v_r)
+        add_at(work.values, base, stride, 0, 1, mass * fraction, v_eta)
         K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
-        K = matrix_minus(matrix_times(1.0 / (h * (0.5 + own.law[0])), K), hat(L1))
+        K = matrix_minus(matrix_times(1.0 / (h * (0.5 + dissipation.law[0])), K), hat(L1))
         add_at(work.values, base, stride, 1, 1, 1.0, K)
         if gamma != 0.0:  # m a x wbar, a = dr - h vbar
-            of_v = matrix_plus(matrix_times(0.5 * h, hat(w)), matrix_times(0.5 * share, hat(a)))
+            of_v = matrix_plus(matrix_times(0.5 * h, hat(w)), matrix_times(0.5 * fraction, hat(a)))
             add_at(work.values, base, stride, 1, 0, mass, matrix_minus(product(of_v, v_r), hat(w)))
             add_at(work.values, base, stride, 1, 1, mass, product(of_v, v_eta))
     if tangent:
@@ -309,61 +321,79 @@ def _kept(slopes, at):
 @internal_kernel
 def _add_shared(system, work, h):
     """Add the derivatives of the momentum of each frame with respect to the motion of the frames that share its mass."""
-    frames, own, values = system.frames, work.dissipation, work.values
-    shares = own.shares
+    frames, dissipation, values = system.frames, work.dissipation, work.values
+    shares = dissipation.shares
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
         # v1 also depends on the momenta of the neighbours: -h dv1/dr gamma/m Rbar R1^T
         turned = product_transposed(rotation_of(work.R0, f), rotation_of(work.R1, f))
         Rbar_R1 = matrix_times(0.5, plus_identity(turned, 1.0))
-        part = -h * own.gamma[f] * shares.own[f] / frames.mass[f]
-        B = plus_identity(matrix_times(part, product(_kept(own.slopes[f], 0), Rbar_R1)), 1.0)
+        part = -h * dissipation.gamma[f] * shares.diagonal[f] / frames.mass[f]
+        B = plus_identity(matrix_times(part, product(_kept(dissipation.slopes[f], 0), Rbar_R1)), 1.0)
         for k in range(shares.first[f], shares.first[f + 1]):
             g = shares.other[k]
             if frames.fixed[g] != 0:
                 continue
             A = matrix_times(shares.mass[k], B)
-            add_at(values, shares.base[k], shares.stride[k], 0, 0, 1.0, product(A, _kept(own.slopes[g], 0)))
-            add_at(values, shares.base[k], shares.stride[k], 0, 1, 1.0, product(A, _kept(own.slopes[g], 9)))
+            add_at(
+                values,
+                shares.base[k],
+                shares.stride[k],
+                0,
+                0,
+                1.0,
+                product(A, _kept(dissipation.slopes[g], 0)),
+            )
+            add_at(
+                values,
+                shares.base[k],
+                shares.stride[k],
+                0,
+                1,
+                1.0,
+                product(A, _kept(dissipation.slopes[g], 9)),
+            )
 
 
 @internal_kernel
 def _end_frames(system, state, work, h):
     """Update the memories of the velocities and compute the displacements of free groups; return D and Y of (5), J."""
-    frames, own = system.frames, work.dissipation
-    nu, lost, kept = own.law[1], 0.0, 0.0
-    for k in range(own.total.shape[0]):
-        store3((0.0, 0.0, 0.0), own.shift[k])
+    frames, dissipation = system.frames, work.dissipation
+    nu, lost, stored = dissipation.law[1], 0.0, 0.0
+    for k in range(dissipation.total.shape[0]):
+        store3((0.0, 0.0, 0.0), dissipation.shift[k])
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
             continue
-        gamma, mass, J = own.gamma[f], frames.mass[f], load9(frames.inertia[f])
+        gamma, mass, J = dissipation.gamma[f], frames.mass[f], load9(frames.inertia[f])
         at = memory_offset(state, f)
         memory = state.memory[at : at + WIDTH]
         if gamma != 0.0:
             _, w1 = _relative_velocities(system, state, work, f)
-            unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(own.start[f]))
+            unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(dissipation.start[f]))
             add3(times(nu, unseen), memory[0:3])
             now = load3(memory[0:3])
             lost += gamma * (1.0 - 0.5 * nu) * mass * dot(unseen, unseen)
-            kept += 0.5 * gamma / nu * mass * dot(now, now)
-            if own.group[f] >= 0:
-                group = own.group[f]
-                add3(times(-mass / own.total[group], _extra(work, h, f, w1)), own.shift[group])
-        turning = minus(load3(own.end[f, 3:6]), load3(state.Omega[f]))
+            stored += 0.5 * gamma / nu * mass * dot(now, now)
+            if dissipation.group[f] >= 0:
+                group = dissipation.group[f]
+                add3(
+                    times(-mass / dissipation.total[group], _extra(work, h, f, w1)), dissipation.shift[group]
+                )
+        turning = minus(load3(dissipation.end[f, 3:6]), load3(state.Omega[f]))
         unseen = minus(turning, load3(memory[3:6]))
         add3(times(nu, unseen), memory[3:6])
         now = load3(memory[3:6])
-        lost += own.law[0] * (1.0 - 0.5 * nu) * dot(unseen, apply(J, unseen))
-        kept += 0.5 * own.law[0] / nu * dot(now, apply(J, now))
-    return lost, kept
+        lost += dissipation.law[0] * (1.0 - 0.5 * nu) * dot(unseen, apply(J, unseen))
+        stored += 0.5 * dissipation.law[0] / nu * dot(now, apply(J, now))
+    return lost, stored
 
 
 @inline_kernel
 def _remember(gamma, nu, C, change, memory):
     """Update the memory (1) of one strain point; return its D and Y of (5), per length."""
-    lost, kept = 0.0, 0.0
+    lost, stored = 0.0, 0.0
     for i in range(change.shape[0]):
         for j in range(change.shape[0]):
             lost += (change[i] - memory[i]) * C[i, j] * (change[j] - memory[j])
@@ -371,41 +401,41 @@ def _remember(gamma, nu, C, change, memory):
         memory[i] += nu * (change[i] - memory[i])
     for i in range(change.shape[0]):
         for j in range(change.shape[0]):
-            kept += memory[i] * C[i, j] * memory[j]
-    return gamma * (1.0 - 0.5 * nu) * lost, 0.5 * gamma / nu * kept
+            stored += memory[i] * C[i, j] * memory[j]
+    return gamma * (1.0 - 0.5 * nu) * lost, 0.5 * gamma / nu * stored
 
 
 @internal_kernel
 def _end_strains(system, state, work, h):
     """Update the memories of the strains of elements and spans; return D and Y of (5), J."""
-    elements, spans, own = system.elements, system.spans, work.spans
-    (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), own.K
-    lost, kept, row = 0.0, 0.0, state.r.shape[0]
+    elements, spans, arrays = system.elements, system.spans, work.spans
+    (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), arrays.K
+    lost, stored, row = 0.0, 0.0, state.r.shape[0]
     for m in range(elements.length.shape[0]):
         change = K[STRAINS_END, 0:6]  # scratch
         for i in range(6):
             change[i] = strain_change(work.elements, m, i)
         at = memory_offset(state, row + m)
         one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
-        lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
+        lost, stored = lost + elements.length[m] * one[0], stored + elements.length[m] * one[1]
     row += elements.length.shape[0]
-    for which in range(own.sequence.size):
-        m = own.sequence[which]
-        strains_over_step(spans, own, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
-        for g in range(own.first[m + 1] - own.first[m]):
-            point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
+    for which in range(arrays.sequence.size):
+        m = arrays.sequence[which]
+        strains_over_step(spans, arrays, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
+        for g in range(arrays.first[m + 1] - arrays.first[m]):
+            point, change = arrays.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
             at = memory_offset(state, row + point)
             one = _remember(gamma, nu, spans.stiffness[point], change, state.memory[at : at + WIDTH])
-            lost, kept = lost + spans.weight[point] * one[0], kept + spans.weight[point] * one[1]
-    return lost, kept
+            lost, stored = lost + spans.weight[point] * one[0], stored + spans.weight[point] * one[1]
+    return lost, stored
 
 
 @internal_kernel
 def end_dissipation(system, state, work, h):
     """Update all memories and the energies Y and D stored behind them; move free groups with their centres of mass."""
-    frames, own = system.frames, work.dissipation
+    frames, dissipation = system.frames, work.dissipation
     of_frames, of_strains = _end_frames(system, state, work, h), _end_strains(system, state, work, h)
     row = state.r.shape[0] + system.elements.length.shape[0] + system.spans.weight.shape[0]
     of_springs, of_others = (
@@ -416,6 +446,6 @@ def end_dissipation(system, state, work, h):
     state.memory[last - 2] = of_frames[1] + of_strains[1] + of_springs[1] + of_others[1]
     state.memory[last - 1] += of_frames[0] + of_strains[0] + of_springs[0] + of_others[0]
     for f in range(frames.mass.shape[0]):
-        if own.group[f] >= 0:
-            add3(load3(own.shift[own.group[f]]), work.dr[f])
-            add3(load3(own.shift[own.group[f]]), work.r1[f])
+        if dissipation.group[f] >= 0:
+            add3(load3(dissipation.shift[dissipation.group[f]]), work.dr[f])
+            add3(load3(dissipation.shift[dissipation.group[f]]), work.r1[f])

@@ -88,8 +88,8 @@ def move_scalar_frames(state, work):
 
 @internal_kernel
 def move_fixed_frames(state, work):
-    """Compute r1, q1, R1 of the frames that are fixed or whose motion is prescribed (`work.held`)."""
-    for f in work.held:
+    """Compute r1, q1, R1 of the frames that are fixed or whose motion is prescribed (`work.prescribed`)."""
+    for f in work.prescribed:
         _move_frame(state, work, f)
 
 

@@ -53,7 +53,7 @@ class StrainWork(NamedTuple):
     """Interactions with strains, kind by kind, and scratch arrays for one interaction."""
 
     kinds: Any  # (k,) records of type STRAINED
-    each: Any  # (e,) entries of `pack_groups`; `row` is the number in `System.others`
+    entries: Any  # (e,) entries of `pack_groups`; `row` is the number in `System.others`
     numbers: Floats
     root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) factor F of the step
     strain0: Floats  # (e, MOST_STRAINS) strains at the start of the step
@@ -69,24 +69,28 @@ def strain_groups(system: Any, in_loops: bool = False) -> list[Group]:
 
     `in_loops`: True for those with a closed form in a loop of `em`, False for those assembled from their duals.
     """
-    acting = [own.group for own in groups_of(system, None, Role.ENERGY) if own.table == "others"]
-    return [own for own in acting if own.kind.strain_energy is not None and bool(own.kind.loop) == in_loops]
+    acting = [entry.group for entry in groups_of(system, None, Role.ENERGY) if entry.table == "others"]
+    return [
+        group
+        for group in acting
+        if group.kind.strain_energy is not None and bool(group.kind.loop) == in_loops
+    ]
 
 
 def strain_work(groups: list[Group]) -> StrainWork:
     """Allocate the arrays of these groups."""
     both = pack_groups(groups)
     kinds = np.zeros(len(groups), HAS_STRAIN)
-    for k, own in enumerate(groups):
-        strain_energy, here = own.kind.strain_energy, both.kinds[k]
+    for k, group in enumerate(groups):
+        strain_energy, kind = group.kind.strain_energy, both.kinds[k]
         assert strain_energy is not None
         addresses = (address_of(f) for f in (strain_energy.strains, strain_energy.dual, strain_energy.law))
         kinds[k] = (
             *addresses,
-            own.kind.arity,
+            group.kind.arity,
             strain_energy.count,
-            here.first,
-            here.last,
+            kind.first,
+            kind.last,
             strain_energy.period,
         )
     count = len(both.each)
@@ -107,9 +111,9 @@ def strain_work(groups: list[Group]) -> StrainWork:
 
 
 @internal_kernel
-def strain_memory_offset(state, own, e):
+def strain_memory_offset(state, strained, e):
     """Return the offset of z of interaction e in `State.memory`; these are the last rows, before Y and D."""
-    return state.memory.shape[0] - 2 - WIDTH * (own.each.size - e)
+    return state.memory.shape[0] - 2 - WIDTH * (strained.entries.size - e)
 
 
 @inline_kernel
@@ -131,90 +135,90 @@ def factorise(A, n):
 @internal_kernel
 def begin_strains(state, work):
     """Compute strains at the start of the step, and F from the tangent stiffness there."""
-    own = work.dissipation.strained
-    for which in range(own.kinds.size):
-        kind = own.kinds[which]
+    strained = work.dissipation.strained
+    for which in range(strained.kinds.size):
+        kind = strained.kinds[which]
         n, strains, law = kind.count, value_at(kind.strains), stress_at(kind.law)
         for e in range(kind.first, kind.last):
-            entry, F = own.each[e], own.root[e]
-            X = own.numbers[entry.first : entry.last]
-            write_end_poses(own, entry, kind.arity, state.r, work)
-            strains(own.start, X, own.strain)
+            entry, F = strained.entries[e], strained.root[e]
+            X = strained.numbers[entry.first : entry.last]
+            write_end_poses(strained, entry, kind.arity, state.r, work)
+            strains(strained.start, X, strained.strain)
             for i in range(n):
-                own.strain0[e, i] = own.strain[i].real
+                strained.strain0[e, i] = strained.strain[i].real
             for j in range(n):
-                own.strain[j] += COMPLEX_STEP * 1j
-                law(own.strain, X, own.stress)
-                own.strain[j] = own.strain[j].real
+                strained.strain[j] += COMPLEX_STEP * 1j
+                law(strained.strain, X, strained.stress)
+                strained.strain[j] = strained.strain[j].real
                 for i in range(n):
-                    F[i, j] = own.stress[i].imag / COMPLEX_STEP
+                    F[i, j] = strained.stress[i].imag / COMPLEX_STEP
             factorise(F, n)
 
 
 @inline_kernel
-def _unseen(own, kind, e, j, z):
-    """Return component j of F^T de - z0, with the strains `own.strain` at the end; de is wrapped if the strain has a period."""
-    found = 0j - z[j]
+def _unseen(strained, kind, e, j, z):
+    """Return component j of F^T de - z0, with the strains `strained.strain` at the end; de is wrapped if the strain has a period."""
+    component = 0j - z[j]
     for i in range(j, kind.count):
-        change = own.strain[i] - own.strain0[e, i]
+        change = strained.strain[i] - strained.strain0[e, i]
         if kind.period > 0.0:
             change -= kind.period * np.round(change.real / kind.period)
-        found += own.root[e, i, j] * change
-    return found
+        component += strained.root[e, i, j] * change
+    return component
 
 
 @internal_kernel
-def _put_dual(own, kind, e, X, gamma, z):
+def _put_dual(strained, kind, e, X, gamma, z):
     """Compute the dual of the stress (1) for the poses at both ends of the step."""
     strains, dual = value_at(kind.strains), dual_at(kind.dual)
-    strains(own.end, X, own.strain)
+    strains(strained.end, X, strained.strain)
     for i in range(kind.count):
-        own.stress[i] = 0j
+        strained.stress[i] = 0j
     for j in range(kind.count):
-        unseen = gamma * _unseen(own, kind, e, j, z)
+        unseen = gamma * _unseen(strained, kind, e, j, z)
         for i in range(j, kind.count):
-            own.stress[i] += own.root[e, i, j] * unseen
-    dual(own.start, own.end, X, own.stress, own.dual)
+            strained.stress[i] += strained.root[e, i, j] * unseen
+    dual(strained.start, strained.end, X, strained.stress, strained.dual)
 
 
 @internal_kernel
 def add_stresses(numbering, state, work, h, tangent):
     """Add the forces of (1) to the residual and, if `tangent`, their derivatives to the matrix."""
-    own, gamma = work.dissipation.strained, work.dissipation.law[0]
-    for which in range(own.kinds.size):
-        kind = own.kinds[which]
+    strained, gamma = work.dissipation.strained, work.dissipation.law[0]
+    for which in range(strained.kinds.size):
+        kind = strained.kinds[which]
         for e in range(kind.first, kind.last):
-            entry, at = own.each[e], strain_memory_offset(state, own, e)
+            entry, at = strained.entries[e], strain_memory_offset(state, strained, e)
             z = state.memory[at : at + WIDTH]
-            X = own.numbers[entry.first : entry.last]
-            write_end_poses(own, entry, kind.arity, state.r, work)
-            _put_dual(own, kind, e, X, gamma, z)
-            add_forces_of(own, entry, kind.arity, numbering, h, work.residual)
+            X = strained.numbers[entry.first : entry.last]
+            write_end_poses(strained, entry, kind.arity, state.r, work)
+            _put_dual(strained, kind, e, X, gamma, z)
+            add_forces_of(strained, entry, kind.arity, numbering, h, work.residual)
             for k in range(kind.arity if tangent else 0):
                 for j in range(6):
-                    move_along(own.end, k, j)
-                    _put_dual(own, kind, e, X, gamma, z)
+                    move_along(strained.end, k, j)
+                    _put_dual(strained, kind, e, X, gamma, z)
                     base = numbering.other_base[entry.row]
-                    add_column_of(own, base, entry, kind.arity, numbering, h, k, j, work.values)
-                    move_back(own.end, k)
+                    add_column_of(strained, base, entry, kind.arity, numbering, h, k, j, work.values)
+                    move_back(strained.end, k)
 
 
 @internal_kernel
 def end_stresses(state, work):
     """Update z at the end of the step; return D and Y of (2), J."""
-    own, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
-    lost, kept = 0.0, 0.0
-    for which in range(own.kinds.size):
-        kind = own.kinds[which]
+    strained, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
+    lost, stored = 0.0, 0.0
+    for which in range(strained.kinds.size):
+        kind = strained.kinds[which]
         strains = value_at(kind.strains)
         for e in range(kind.first, kind.last):
-            entry, at = own.each[e], strain_memory_offset(state, own, e)
+            entry, at = strained.entries[e], strain_memory_offset(state, strained, e)
             z = state.memory[at : at + WIDTH]
-            write_end_poses(own, entry, kind.arity, state.r, work)
-            strains(own.end, own.numbers[entry.first : entry.last], own.strain)
+            write_end_poses(strained, entry, kind.arity, state.r, work)
+            strains(strained.end, strained.numbers[entry.first : entry.last], strained.strain)
             for j in range(kind.count):
-                unseen = _unseen(own, kind, e, j, z).real
+                unseen = _unseen(strained, kind, e, j, z).real
                 z[j] += nu * unseen
                 lost += gamma * (1.0 - 0.5 * nu) * unseen * unseen
-                kept += 0.5 * gamma / nu * z[j] * z[j]
-    return lost, kept
+                stored += 0.5 * gamma / nu * z[j] * z[j]
+    return lost, stored

@@ -22,8 +22,8 @@ def largest_entries(stiffness: Floats, damping: Floats) -> Floats:
     rows = np.empty((len(stiffness), 2, 6, 6))
     np.abs(stiffness, out=rows[:, 0])
     np.abs(damping, out=rows[:, 1])
-    found: Floats = rows.reshape(-1, 2, 2, 18).max(axis=3, initial=0.0)
-    return found.reshape(-1, 4)
+    largest: Floats = rows.reshape(-1, 2, 2, 18).max(axis=3, initial=0.0)
+    return largest.reshape(-1, 4)
 
 
 @inline_kernel

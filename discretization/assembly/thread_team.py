@@ -73,8 +73,8 @@ class ThreadTeam(NamedTuple):
     rhs: Floats
     outer: Floats
     owner: Ints  # (k,) thread a front is assigned to
-    each: Ints  # (k,) fronts, thread by thread, in the order of elimination
-    first: Ints  # (threads + 1,) first entry of a thread in `each`
+    sequence: Ints  # (k,) fronts, thread by thread, in the order of elimination
+    first: Ints  # (threads + 1,) first entry of a thread in `sequence`
     reached: Ints  # (k,) last job that has processed this front; plus one after back substitution
     words: Ints  # (DONE + threads APART,) shared words, see above
     step: Floats  # (1,) step h, s
@@ -93,8 +93,8 @@ def _nobody() -> ThreadTeam:
     none, numbers, rows = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     return ThreadTeam(
         elements=no_elements(), fronts=no_fronts(), dr=rows, R1=np.zeros((0, 3, 3)), q1=rows, residual=numbers, values=numbers,
-        panels=numbers, pivots=np.zeros(0, np.int32), rhs=numbers, outer=numbers, owner=none, each=none, first=none, reached=none,
-        words=none, step=numbers, sleep=none, columns=np.zeros((0, 12, 12, WIDTH)), scratch=rows
+        panels=numbers, pivots=np.zeros(0, np.int32), rhs=numbers, outer=numbers, owner=none, sequence=none, first=none,
+        reached=none, words=none, step=numbers, sleep=none, columns=np.zeros((0, 12, 12, WIDTH)), scratch=rows
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def create_team(fronts: Fronts, threads: int, work: Any) -> ThreadTeam:
         **shared,
         fronts=fronts,
         owner=owner,
-        each=np.argsort(owner, kind="stable"),
+        sequence=np.argsort(owner, kind="stable"),
         first=np.searchsorted(np.sort(owner), np.arange(threads + 1)),
         reached=np.zeros(len(owner), np.int64),
         words=np.zeros(DONE + threads * APART, np.int64),
@@ -128,49 +128,49 @@ def _owners(fronts: Fronts, threads: int) -> Ints:
     height, inner = np.diff(fronts.first).astype(float), fronts.inner
     flops = 2.0 / 3.0 * (height**3 - (height - inner) ** 3)  # estimated operations of a panel
     cost = flops / _FLOPS + height**2 / _ENTRIES
-    whole = cost.copy()  # cost of the subtree
+    subtree_cost = cost.copy()  # cost of the subtree
     for f, parent in enumerate(fronts.parent.tolist()):
         if parent >= 0:
-            whole[parent] += whole[f]
+            subtree_cost[parent] += subtree_cost[f]
     owner = np.full(len(cost), -1)
     load = [(0.0, thread) for thread in range(threads)]
-    for f in sorted(_parts(fronts, cost, whole, threads), key=lambda f: (-whole[f], f)):
+    for f in sorted(_parts(fronts, cost, subtree_cost, threads), key=lambda f: (-subtree_cost[f], f)):
         until, owner[f] = load[0]
-        heapq.heapreplace(load, (until + whole[f], int(owner[f])))
+        heapq.heapreplace(load, (until + subtree_cost[f], int(owner[f])))
     heaviest = np.zeros(len(cost))
     for f, parent in enumerate(fronts.parent.tolist()):  # parents go to the thread of the costliest child
-        if parent >= 0 and owner[f] >= 0 and whole[f] > heaviest[parent]:
-            heaviest[parent], owner[parent] = whole[f], owner[f]
+        if parent >= 0 and owner[f] >= 0 and subtree_cost[f] > heaviest[parent]:
+            heaviest[parent], owner[parent] = subtree_cost[f], owner[f]
     for f in range(len(cost) - 1, -1, -1):
         if owner[f] < 0:
             owner[f] = owner[fronts.parent[f]]
     return owner
 
 
-def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[int]:
+def _parts(fronts: Fronts, cost: Floats, subtree_cost: Floats, threads: int) -> list[int]:
     """Return the roots of the subtrees assigned to threads: the split with the shortest estimated total time."""
-    waiting = [(-whole[f], f) for f in np.flatnonzero(fronts.parent < 0).tolist()]
+    waiting = [(-subtree_cost[f], f) for f in np.flatnonzero(fronts.parent < 0).tolist()]
     heapq.heapify(waiting)
-    above, best, found = 0.0, np.inf, []
+    above, best, roots = 0.0, np.inf, []
     most = max(_MOST_PARTS * threads, len(waiting))
     while waiting and len(waiting) <= most:
-        until = above + _longest([-own for own, _ in waiting], threads)
+        until = above + _longest([-load for load, _ in waiting], threads)
         if until < best:
-            best, found = until, [f for _, f in waiting]
+            best, roots = until, [f for _, f in waiting]
         _, f = heapq.heappop(waiting)
         above += cost[f]
         for child in fronts.child[fronts.first_child[f] : fronts.first_child[f + 1]].tolist():
-            heapq.heappush(waiting, (-whole[child], child))
+            heapq.heappush(waiting, (-subtree_cost[child], child))
         if above > best:
             break
-    return found
+    return roots
 
 
 def _longest(times: list[float], threads: int) -> float:
     """Return the largest load, ns, if the longest remaining task always goes to the thread with the smallest load."""
     load = [0.0] * threads
-    for own in sorted(times, reverse=True):
-        heapq.heapreplace(load, load[0] + own)
+    for duration in sorted(times, reverse=True):
+        heapq.heapreplace(load, load[0] + duration)
     return max(load)
 
 
@@ -188,7 +188,7 @@ def _factor_share(team, thread, number):
     """Factorise the fronts of this thread."""
     F, panels, scratch = team.fronts, team.panels, team.scratch[thread]
     for place in range(team.first[thread], team.first[thread + 1]):
-        f = team.each[place]
+        f = team.sequence[place]
         begin_front(team.values, F, f, panels)
         for k in range(F.first_child[f], F.first_child[f + 1]):
             if _missing(team, F.child[k], thread, number):
@@ -206,7 +206,7 @@ def _solve_share(team, thread, number):
     F, panels, x = team.fronts, team.panels, team.scratch[thread]
     begin, end = team.first[thread], team.first[thread + 1]
     for place in range(begin, end):
-        f = team.each[place]
+        f = team.sequence[place]
         begin_reduction(F, f, team.rhs, x)
         for k in range(F.first_child[f], F.first_child[f + 1]):
             if _missing(team, F.child[k], thread, number):
@@ -215,7 +215,7 @@ def _solve_share(team, thread, number):
         reduce_rows(F, f, panels, team.pivots, team.rhs, team.outer, x)
         store_flag(team.reached, f, number)
     for place in range(end - 1, begin - 1, -1):
-        f = team.each[place]
+        f = team.sequence[place]
         if F.parent[f] >= 0 and _missing(team, F.parent[f], thread, number + 1):
             return
         solve_columns(F, f, panels, team.rhs, x)
@@ -297,34 +297,34 @@ def running_threads(team: ThreadTeam | None) -> Iterator[None]:
     words = team.words
     hired, number = int(words[AT_WORK]) + 1, int(words[GIVEN])
     words[DONE::APART] = NOT_RUNNING
-    others = [
+    workers = [
         threading.Thread(target=_serve, args=(team, thread, hired, number), daemon=True)
         for thread in range(1, len(team.scratch))
     ]
     try:
         words[AT_WORK] = hired
-        if not _all_there(words, others):
+        if not _all_there(words, workers):
             words[AT_WORK] = hired + 1
         yield
     finally:
         words[AT_WORK] = hired + 1
-        for other in others:
-            if other.ident is not None:
-                other.join()
+        for worker in workers:
+            if worker.ident is not None:
+                worker.join()
 
 
-def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
+def _all_there(words: Ints, workers: Sequence[threading.Thread]) -> bool:
     """Start the threads and wait until all serve; return False if one cannot be started.
 
     Once they serve, nothing can end them early.
     """
     try:
-        for other in others:
-            other.start()
+        for worker in workers:
+            worker.start()
     except RuntimeError:  # the operating system has no more threads
         return False
     while np.any(words[DONE + APART :: APART] == NOT_RUNNING):
-        if not all(other.is_alive() for other in others):
+        if not all(worker.is_alive() for worker in workers):
             return False
         time.sleep(0.0)
     return True
@@ -357,11 +357,11 @@ def add_all_elements(work, h, tangent):
     """Add residual and, if `tangent`, matrix of all elements, in threads if there are any; return as `add_elements` does."""
     if not _in_threads(work.team):
         return add_elements(work, h, tangent)
-    own = work.elements
+    lanes = work.elements
     if _done(work.team, TANGENT if tangent else RESIDUAL, h) != 0:
         return 1
-    between = own.parts[own.parts.size - 1]
-    return add_groups(work, between, own.diagonal.shape[0], own.columns, h, tangent)
+    between = lanes.parts[lanes.parts.size - 1]
+    return add_groups(work, between, lanes.diagonal.shape[0], lanes.columns, h, tangent)
 
 
 @internal_kernel

@@ -74,8 +74,8 @@ def _choose(k, rows, size, gam):
 @internal_kernel
 def add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent):
     """Add (1), (3) and (4) of constraints without hidden forms to the residual and, if `tangent`, to the matrix."""
-    own, S, gam = work.generic_groups, hidden.scratch, hidden.gradient
-    interacting, residual, values = own.interacting, work.residual, work.values
+    generic, S, gam = work.generic_groups, hidden.scratch, hidden.gradient
+    interacting, residual, values = generic.interacting, work.residual, work.values
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else kind.first):
@@ -83,7 +83,7 @@ def add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent):
             c = entry.row
             if c < hidden.closed.shape[0] and hidden.closed[c] != 0:
                 continue
-            X, X1 = interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
+            X, X1 = interacting.numbers[entry.first : entry.last], generic.at_end[entry.first : entry.last]
             half, behind, first = 0.5 * work.scale[c], hidden.behind[c], numbering.lam[c]
             _put_ends(entry, kind.arity, hidden, state, work, h)
             for i in range(kind.rows):
@@ -103,7 +103,7 @@ def add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent):
                     f = entry.frames[k]
                     if hidden.has_correction[f] != 0:
                         D_v, D_Omega, D_r, D_psi = _parts(S, k)
-                        at = own.row_base[e, k, 0] + (behind + i) * numbering.row_stride[c]
+                        at = generic.row_base[e, k, 0] + (behind + i) * numbering.row_stride[c]
                         add_to_frame(values, at, rotation_of(work.R1, f), h, D_v, D_Omega, D_r, D_psi)
             _stand_at_end(kind.arity, S)
             for i in range(kind.rows):
@@ -115,6 +115,6 @@ def add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent):
                     v1, Omega1 = velocities_after(state, work, hidden, h, f)
                     residual[numbering.row[c] + behind + i] += dot(G_v, v1) + dot(G_Omega, Omega1)  # (4)
                     if tangent and hidden.has_correction[f] != 0:
-                        at, stride = own.row_base[e, k, 1] + behind + i, numbering.frame_stride[f]
+                        at, stride = generic.row_base[e, k, 1] + behind + i, numbering.frame_stride[f]
                         R0, psi = rotation_of(work.R0, f), load3(work.psi[f])
                         add_row(values, at, stride, R0, psi, h, G_v, G_Omega, G_r, G_psi)

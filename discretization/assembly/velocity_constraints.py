@@ -92,9 +92,9 @@ def _or_zero(column: Floats, system: System) -> Floats:
 def velocities_after(state, work, hidden, h, f):
     """Return v1, Omega1 of frame f by (2)."""
     dr, W_r = load3(work.dr[f]), load3(hidden.W[f, 0:3])
-    turn, W_turn = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])), load3(hidden.W[f, 3:6])
+    rotation, W_turn = apply_transposed(rotation_of(work.R0, f), load3(work.psi[f])), load3(hidden.W[f, 3:6])
     v1 = minus(times(2.0 / h, minus(dr, W_r)), load3(state.v[f]))
-    return v1, minus(times(2.0 / h, minus(turn, W_turn)), load3(state.Omega[f]))
+    return v1, minus(times(2.0 / h, minus(rotation, W_turn)), load3(state.Omega[f]))
 
 
 @internal_kernel
@@ -204,7 +204,7 @@ def add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
             continue
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
         rows = numbering.rows[c]
-        places = constraint_points(system, hidden, c, hidden.Ua_mean)
+        points = constraint_points(system, hidden, c, hidden.Ua_mean)
         last = constraint_points(system, hidden, c, hidden.Ua_end)
         start, end = velocity_constraint_ends(state, work, hidden, h, a, b)
         half = 0.5 * work.scale[c]
@@ -213,7 +213,7 @@ def add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
         for i in range(rows):
             residual[numbering.row[c] + behind + i] += half * h * value[i]  # (4)
         gam = three(hidden.gam, numbering.lam[c], rows, half)
-        D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, gam, places, start, end)
+        D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, gam, points, start, end)
         moves_a, moves_b = hidden.has_correction[a] != 0, hidden.has_correction[b] != 0
         if moves_a:
             opposite, pull = times(-1.0, D_v), times(-1.0, D_r)
@@ -226,7 +226,7 @@ def add_velocity_constraints(system, numbering, hidden, state, work, h, tangent)
         sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
         for i in range(rows):
             unit = unit_vector(i, half)
-            D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, unit, places, start, end)
+            D_v, D_Oa, D_Ob, D_r, D_a, D_b = hidden_derivative_of(kind, unit, points, start, end)
             unit = unit_vector(i, half * h)
             G_v, G_Oa, G_Ob, G_r, G_a, G_b = hidden_derivative_of(kind, unit, last, end, end)
             if moves_a:
@@ -290,13 +290,13 @@ def _add_masses(system, numbering, hidden, work, h, tangent):
 
 
 @internal_kernel
-def correct_velocity_constraints(system, numbering, hidden, work, share):
-    """Add the correction in `work.rhs` to W and gam, times the step length `share` that the frames have used."""
+def correct_velocity_constraints(system, numbering, hidden, work, damping):
+    """Add the correction in `work.rhs` to W and gam, times the step length `damping` that the frames have used."""
     for f in range(system.frames.mass.shape[0]):
         if hidden.has_correction[f] != 0:
             for i in range(6):
-                hidden.W[f, i] += share * work.rhs[numbering.frame[f] + 6 + i]
+                hidden.W[f, i] += damping * work.rhs[numbering.frame[f] + 6 + i]
     for c in range(numbering.row.shape[0]):
         for i in range(numbering.rows[c]):
             row = numbering.row[c] + hidden.behind[c] + i
-            hidden.gam[numbering.lam[c] + i] += share * work.rhs[row]
+            hidden.gam[numbering.lam[c] + i] += damping * work.rhs[row]

@@ -76,7 +76,7 @@ class Workspace(NamedTuple):
     R1: Floats  # (n, 3, 3) rotation matrices at the end
     solution: Floats  # (2, n, 3) dr and psi without the final correction
     alone: Ints  # (k,) moving frames treated one by one; of trees all but those of `BodyLanes`
-    held: Ints  # (k,) frames that are fixed, or whose motion is prescribed
+    prescribed: Ints  # (k,) frames that are fixed, or whose motion is prescribed
     elements: ElementLanes
     viscous: bool  # True if some element dissipates
     accounts: bool  # True if something does work, dissipates or counts its angle
@@ -85,7 +85,7 @@ class Workspace(NamedTuple):
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintData
     impulses: Impulses
-    own: InternalOffsets
+    internal_offsets: InternalOffsets
     generic_groups: GenericAssembly
     drives: DriveWork
     spans: SpanWork
@@ -115,8 +115,8 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     `closed`: True to use closed forms of constraints if available. `tolerance`: relative tolerance of the equations of the step,
     0: round-off.
     """
-    room = _room(system, numbering._replace(handle=0), closed)  # it does not depend on the handle
-    return with_parameters(room, system, numbering, closed, tolerance)
+    arrays = _room(system, numbering._replace(handle=0), closed)  # it does not depend on the handle
+    return with_parameters(arrays, system, numbering, closed, tolerance)
 
 
 @memoized(per_structure, copies=True)
@@ -125,25 +125,25 @@ def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
 
 
 def with_parameters(
-    room: Workspace, system: System, numbering: Numbering, closed: bool, tolerance: float
+    arrays: Workspace, system: System, numbering: Numbering, closed: bool, tolerance: float
 ) -> Workspace:
-    """Return `room`, the workspace of a system of the same structure, with the numerical data of `system`."""
+    """Return `arrays`, the workspace of a system of the same structure, with the numerical data of `system`."""
     viscous, which = system.rods.viscous, _by_duals(system, closed)
     duals = (
         generic_groups(system, numbering, which)
         if which.any()
-        else with_parameters_of(room.generic_groups, system)
+        else with_parameters_of(arrays.generic_groups, system)
     )
-    return room._replace(
-        elements=with_material_of(room.elements, system.elements),
+    return arrays._replace(
+        elements=with_material_of(arrays.elements, system.elements),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system)),
         loses=viscous or bool((duals.takes & (DISSIPATES | LOOPS_DISSIPATE)).any()),
         solved=max(NOISE_FACTOR, tolerance / EPS),
-        facts=_facts(system, room.facts),
+        facts=_facts(system, arrays.facts),
         generic_groups=duals,
         drives=drive_work(system, duals),
-        spans=span_work(system, numbering, closed) if len(system.spans.kind) else room.spans,
+        spans=span_work(system, numbering, closed) if len(system.spans.kind) else arrays.spans,
         turns=rotation_work(system),
     )
 
@@ -175,7 +175,7 @@ def allocate_workspace(system: System, numbering: Numbering, closed: bool) -> Wo
         R1=np.zeros((n, 3, 3)),
         solution=np.zeros((2, n, 3)),
         alone=np.flatnonzero(system.frames.fixed == 0),
-        held=np.flatnonzero(system.frames.fixed != 0),
+        prescribed=np.flatnonzero(system.frames.fixed != 0),
         elements=element_lanes(system.elements, numbering),
         viscous=False,
         accounts=False,
@@ -184,7 +184,7 @@ def allocate_workspace(system: System, numbering: Numbering, closed: bool) -> Wo
         scale=np.ones(len(numbering.row)),
         facts=_of_kinds(system, ~which),
         impulses=impulses_of(numbering),
-        own=internal_offsets(system),
+        internal_offsets=internal_offsets(system),
         generic_groups=duals,
         drives=drive_work(system, duals),
         spans=span_work(system, numbering, closed),
@@ -230,13 +230,13 @@ def _panels(numbering: Numbering) -> int:
 
 def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintData:
     """Return the constraint data that depend on kinds alone; the other arrays are zero."""
-    kind, held = system.constraints.kind, multipliers_of(system)
+    kind, multipliers = system.constraints.kind, multipliers_of(system)
     by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
-    turns = np.concatenate([facts(kind, "turns"), held.size[:, 0] == 0.0])
+    turns = np.concatenate([facts(kind, "turns"), multipliers.size[:, 0] == 0.0])
     none = np.zeros(len(turns))
     return ConstraintData(
         closed=np.concatenate(by_kind),
-        first=np.cumsum([0, *(len(own) for own in by_kind)]),
+        first=np.cumsum([0, *(len(constraints) for constraints in by_kind)]),
         turns=turns.astype(np.uint8),
         lightest=none,
         reach=none,
@@ -245,21 +245,21 @@ def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintData:
     )
 
 
-def _facts(system: System, room: ConstraintData) -> ConstraintData:
+def _facts(system: System, data: ConstraintData) -> ConstraintData:
     """Return the constraint data with the numbers of a system."""
-    constraints, held = system.constraints, multipliers_of(system)
+    constraints, multipliers = system.constraints, multipliers_of(system)
     kind = constraints.kind
     reach = lengths(constraints.Xa) + lengths(constraints.Xb)
     arm = reach + np.where(facts(kind, "constant"), 0.0, 1.0)
     size = np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0)
-    if len(held.size):
+    if len(multipliers.size):
         # sizes of the other gradients with respect to positions and rotations; the arm is their ratio
-        to_place, to_turn = held.size.T
+        to_place, to_turn = multipliers.size.T
         larger = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
         reach, arm = np.concatenate([reach, larger]), np.concatenate([arm, larger])
         size = np.concatenate([size, np.where(to_place == 0.0, to_turn, to_place)])
-    seen = lightest(system, room.turns > 0)
-    return room._replace(
+    seen = lightest(system, data.turns > 0)
+    return data._replace(
         lightest=scale_to_multipliers(system, seen), reach=np.maximum(reach, NEAREST), arm=arm, size=size
     )
 
@@ -278,10 +278,10 @@ def lightest(system: System, turns: np.ndarray) -> Floats:
 
 def scale_to_multipliers(system: System, sizes: Floats) -> Floats:
     """Return masses or stiffnesses (c + e,) as multipliers see them: divided by the squares of the constraint gradients."""
-    held = multipliers_of(system)
-    if not len(held.size):
+    multipliers = multipliers_of(system)
+    if not len(multipliers.size):
         return sizes
-    c, (to_place, to_turn) = len(held.frames) - len(held.size), held.size.T
+    c, (to_place, to_turn) = len(multipliers.frames) - len(multipliers.size), multipliers.size.T
     gradient = np.where(to_place == 0.0, to_turn, to_place)
     return np.concatenate([sizes[:c], sizes[c:] / gradient**2])
 

@@ -151,8 +151,8 @@ def local_laws(
     stretch, bend = strains.Gamma - np.asarray(rest[0], float), strains.Omega - np.asarray(rest[1], float)
     stress = np.concatenate([apply(rod.C_N, stretch), apply(rod.C_M, bend)], axis=-1)
     U = 0.5 * inner(np.concatenate([stretch, bend], axis=-1), stress)
-    own = Loading(stress, U, np.zeros_like(U))
-    terms = local_terms(rod.rho_A, rod.J_rho, *grid, own, gravity)
+    loading = Loading(stress, U, np.zeros_like(U))
+    terms = local_terms(rod.rho_A, rod.J_rho, *grid, loading, gravity)
     return LocalLaws(terms.t, terms.S, *(term.residual for term in terms[2:]))
 
 
@@ -165,10 +165,10 @@ def local_terms(
     quat: ArrayLike,
     v: ArrayLike,
     Omega: ArrayLike,
-    own: Loading,
+    loading: Loading,
     gravity: ArrayLike = (0.0, 0.0, 0.0),
 ) -> LocalTerms:
-    """Compute the terms of the laws with the stresses and energies `own` of a rod element; other arguments as in `local_laws`.
+    """Compute the terms of the laws with stresses and energies of a rod element (`loading`); other arguments as in `local_laws`.
 
     `rho_A`, `J_rho`: mass and inertia per length as in `Material`. Differences over a bent element do not measure its stretch:
     for a slender rod their error is EA (Omega L)^2/24; an element's own stress has no such error.
@@ -177,8 +177,8 @@ def local_terms(
     _check(grid)
     a = np.asarray(gravity, float)
     strains = middle_strains(grid.S, grid.r, grid.quat)
-    n, m = apply(strains.E, own.stress[..., :3]), apply(strains.E, own.stress[..., 3:])
-    U = own.energy
+    n, m = apply(strains.E, loading.stress[..., :3]), apply(strains.E, loading.stress[..., 3:])
+    U = loading.energy
     omega = apply(strains.E, strains.Omega)
     rho = np.broadcast_to(np.asarray(rho_A, float), grid.S.size - 1)[:, None]
 
@@ -195,11 +195,11 @@ def local_terms(
         """Return the term of one law in the boxes; densities and sources at both ends of every element."""
         rate = np.diff(_boxes(grid, densities), axis=0) / _as(np.diff(grid.t), densities[0], 0)
         jump = np.diff(flux, axis=1) / _as(_widths(grid.S), flux, 1)
-        given = np.zeros_like(rate)
+        supply = np.zeros_like(rate)
         if source is not None:
             of_times = _boxes(grid, source)
-            given = 0.5 * (of_times[1:] + of_times[:-1])
-        return Term(rate, 0.5 * (jump[1:] + jump[:-1]), given)
+            supply = 0.5 * (of_times[1:] + of_times[:-1])
+        return Term(rate, 0.5 * (jump[1:] + jump[:-1]), supply)
 
     return LocalTerms(
         0.5 * (grid.t[1:] + grid.t[:-1]),
@@ -207,7 +207,7 @@ def local_terms(
         law(
             [end.T + U + high for end, high in zip(ends, height, strict=True)],
             -(inner(n, v_bar) + inner(m, w_bar)),
-            [-own.lost, -own.lost],
+            [-loading.lost, -loading.lost],
         ),
         law([end.p for end in ends], -n, [np.broadcast_to(fall, end.p.shape) for end in ends]),
         law(
@@ -275,9 +275,9 @@ def _check(grid: _Grid) -> None:
             f"local laws: t {grid.t.shape}, S {grid.S.shape}; give at least two times and three nodes"
         )
     for name, size in (("r", 3), ("quat", 4), ("v", 3), ("Omega", 3)):
-        found, wanted = getattr(grid, name).shape, (grid.t.size, grid.S.size, size)
-        if found != wanted:
-            raise ModelError(f"local laws: {name} has shape {found}; give {wanted}")
+        shape, expected = getattr(grid, name).shape, (grid.t.size, grid.S.size, size)
+        if shape != expected:
+            raise ModelError(f"local laws: {name} has shape {shape}; give {expected}")
     for name in ("t", "S"):
         if not np.all(np.diff(getattr(grid, name)) > 0):
             raise ModelError(f"local laws: {name} does not grow; give it in order, without repetition")

@@ -71,9 +71,9 @@ def material(
     return Material(float(rho_A), J, N, M, float(alpha), float(free[2][1]))
 
 
-def _full(name: str, given: ArrayLike) -> Floats:
+def _full(name: str, value: ArrayLike) -> Floats:
     """Return the (3, 3) matrix of an argument and check that it is symmetric and positive definite."""
-    A = np.asarray(given, float)
+    A = np.asarray(value, float)
     A = np.diag(A) if A.shape == (3,) else A
     if A.shape != (3, 3):
         raise ModelError(f"rod material: {name} has shape {A.shape}; give (3, 3), or (3,) for a diagonal")

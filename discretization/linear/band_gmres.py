@@ -49,12 +49,12 @@ def far_blocks(row: Ints, column: Ints, first: int, stride: int) -> tuple[FarBlo
 
     stride: at least SIDE.
     """
-    beside = stride // SIDE
-    group, k = np.divmod(np.arange(len(row)), beside)
+    per_group = stride // SIDE
+    group, k = np.divmod(np.arange(len(row)), per_group)
     place = first + group * SIDE * stride + k * SIDE
     # contiguous arrays: for another layout the whole time loop would be compiled again
     row, column = np.ascontiguousarray(row), np.ascontiguousarray(column)
-    return FarBlocks(row, column, place.astype(np.int64), stride), SIDE * stride * -(-len(row) // beside)
+    return FarBlocks(row, column, place.astype(np.int64), stride), SIDE * stride * -(-len(row) // per_group)
 
 
 @kernel
@@ -130,12 +130,12 @@ def factor_full_matrix(handle: int, band: Floats, half: int, far: FarBlocks, val
     band: entries of B before it was factored.
     """
     width = 3 * half + 1
-    each = np.flatnonzero(band[: n * width])
-    column, place = np.divmod(each, width)
+    nonzero = np.flatnonzero(band[: n * width])
+    column, place = np.divmod(nonzero, width)
     i, j = np.divmod(np.arange(SIDE * SIDE), SIDE)
     rows = np.concatenate([column + place - 2 * half, (far.row[:, None] + i).ravel()])
     columns = np.concatenate([column, (far.column[:, None] + j).ravel()])
-    entries = np.concatenate([band[each], values[far.place[:, None] + i + j * far.stride].ravel()])
+    entries = np.concatenate([band[nonzero], values[far.place[:, None] + i + j * far.stride].ravel()])
     try:
         sparse_store(
             handle,

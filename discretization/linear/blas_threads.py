@@ -37,7 +37,7 @@ def one_thread(size: int = MAX_SIZE_OF_ONE_THREAD + 1) -> Iterator[None]:
     if size <= MAX_SIZE_OF_ONE_THREAD:
         yield
         return
-    own = _limited(of_process=False)
+    limits = _limited(of_process=False)
     with _lock:
         if _users == 0:
             _before[:] = _limited(of_process=True)
@@ -49,7 +49,7 @@ def one_thread(size: int = MAX_SIZE_OF_ONE_THREAD + 1) -> Iterator[None]:
             _users -= 1
             if _users == 0:
                 _restore(_before)
-        _restore(own)
+        _restore(limits)
 
 
 def _limited(of_process: bool) -> list[tuple[Any, int]]:

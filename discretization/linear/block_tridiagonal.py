@@ -112,9 +112,9 @@ def _turning(values, at, step, before):
 
     `before`: result for a block without a diagonal.
     """
-    places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
-    turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
-    return turns / places if places > 0.0 and turns > 0.0 else before
+    translations = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
+    rotations = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
+    return rotations / translations if translations > 0.0 and rotations > 0.0 else before
 
 
 @always_inline_kernel

@@ -37,13 +37,13 @@ def runs_of(start: Ints, weight: Ints, pairs: Ints, size: int) -> Ints:
     behind = size - first - SIZE
     is_block = (weight[inside] == SIZE) & (so_far < first + 2 * SIZE) & ((behind == 0) | (behind >= SIZE))
     begins = is_block & (np.append(-1, so_far[:-1]) < first + SIZE)
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for k in np.flatnonzero(is_block).tolist():
-        if found and first[k] == found[-1][0] + SIZE * found[-1][1]:
-            found[-1] = found[-1][0], found[-1][1] + 1
+        if runs and first[k] == runs[-1][0] + SIZE * runs[-1][1]:
+            runs[-1] = runs[-1][0], runs[-1][1] + 1
         elif begins[k]:
-            found.append((int(first[k]), 1))
-    return np.array([run for run in found if run[1] >= MIN_BLOCKS], np.int64).reshape(-1, 2)
+            runs.append((int(first[k]), 1))
+    return np.array([run for run in runs if run[1] >= MIN_BLOCKS], np.int64).reshape(-1, 2)
 
 
 @internal_kernel

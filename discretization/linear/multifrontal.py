@@ -86,23 +86,23 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     front_of = np.empty(count, np.int64)
     sizes = np.zeros((len(inner), 2), np.int64)
-    for k, (own, others) in enumerate(zip(inner, outer, strict=True)):
-        front_of[own] = k
+    for k, (inner_groups, outer_groups) in enumerate(zip(inner, outer, strict=True)):
+        front_of[inner_groups] = k
         for listed, by in ((rows, by_rows), (columns, by_columns)):
-            listed += [by[bounds[g] : bounds[g + 1]] for g in own + others]
-        sizes[k] = [sum(bounds[g + 1] - bounds[g] for g in of) for of in (own, others)]
+            listed += [by[bounds[g] : bounds[g + 1]] for g in inner_groups + outer_groups]
+        sizes[k] = [sum(bounds[g + 1] - bounds[g] for g in of) for of in (inner_groups, outer_groups)]
     row, col = np.concatenate(rows), np.concatenate(columns)
     height = sizes.sum(axis=1)
     first, start = _sums(height), _sums(-(-(height**2 + WIDTH) // WIDTH) * WIDTH)
     of_front = np.repeat(np.arange(len(height)), height)
-    places = [_places(of_front * n + listed, first[of_front]) for listed in (row, col)]
+    finders = [_places(of_front * n + listed, first[of_front]) for listed in (row, col)]
 
     front = np.minimum(front_of[group[indices]], front_of[group[column]])
-    i, j = (find(front * n + x) for find, x in zip(places, (indices, column), strict=True))
-    parent = np.array([front_of[others[0]] if others else -1 for others in outer], np.int64)
+    i, j = (find(front * n + x) for find, x in zip(finders, (indices, column), strict=True))
+    parent = np.array([front_of[outer_groups[0]] if outer_groups else -1 for outer_groups in outer], np.int64)
     is_outer = np.arange(len(row)) - first[of_front] >= sizes[of_front, 0]
-    there = [np.zeros(len(row), np.int64) for _ in places]
-    for target, find, unknown in zip(there, places, (row, col), strict=True):
+    rows_in_parent = [np.zeros(len(row), np.int64) for _ in finders]
+    for target, find, unknown in zip(rows_in_parent, finders, (row, col), strict=True):
         target[is_outer] = find(parent[of_front[is_outer]] * n + unknown[is_outer])
     pivots = np.concatenate(
         [np.arange(h - 1, h - 1 - m, -1) for h, m in zip(height, sizes[:, 0], strict=True)]
@@ -117,8 +117,8 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
         row=row.astype(np.int32),
         column=col.astype(np.int32),
         parent=parent,
-        row_there=there[0].astype(np.int32),
-        column_there=there[1].astype(np.int32),
+        row_there=rows_in_parent[0].astype(np.int32),
+        column_there=rows_in_parent[1].astype(np.int32),
         child=child,
         first_child=np.searchsorted(parent[child], np.arange(len(height) + 1)),
         entry=entry.astype(np.int32),
@@ -137,7 +137,7 @@ def _places(keys: Ints, first: Ints) -> Callable[[Ints], Ints]:
     """Return a function that finds the positions of keys, counted from the first of their front."""
     by_key = np.argsort(keys)
     place = (np.arange(len(keys)) - first)[by_key]
-    return lambda wanted: place[np.searchsorted(keys[by_key], wanted)]
+    return lambda sought: place[np.searchsorted(keys[by_key], sought)]
 
 
 def _minimum_degree(pairs: Ints, count: int) -> Ints:
@@ -175,23 +175,23 @@ def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[in
     inner: list[list[int]] = []
     shared: dict[int, list[int]] = {}  # groups that precede a group in its front
     for g in order.tolist():
-        own = [*shared.get(g, []), g]
+        members = [*shared.get(g, []), g]
         if g in parent and len(later[g]) == len(later[parent[g]]) + 1 and parent[g] not in shared:
-            shared[parent[g]] = own
+            shared[parent[g]] = members
         else:
-            inner.append(own)
-    outer = [sorted(later[own[-1]], key=position.__getitem__) for own in inner]
+            inner.append(members)
+    outer = [sorted(later[members[-1]], key=position.__getitem__) for members in inner]
     order_of_fronts = _children_first(inner, outer)
     return [inner[k] for k in order_of_fronts], [outer[k] for k in order_of_fronts]
 
 
 def _children_first(inner: list[list[int]], outer: list[list[int]]) -> list[int]:
     """Return the fronts in an order in which the descendants of each come right before it, so that data is still in the cache."""
-    of = {group: k for k, own in enumerate(inner) for group in own}
+    of = {group: k for k, members in enumerate(inner) for group in members}
     children: list[list[int]] = [[] for _ in inner]
     waiting: list[int] = []
-    for k, others in enumerate(outer):
-        (children[of[others[0]]] if others else waiting).append(k)
+    for k, outer_groups in enumerate(outer):
+        (children[of[outer_groups[0]]] if outer_groups else waiting).append(k)
     order: list[int] = []
     while waiting:  # from the roots to the leaves; reversed at the end
         order.append(waiting.pop())
@@ -234,11 +234,11 @@ def _pivot(values, diagonal, inside, rows, height):
         return -1
     if pivot != 0:
         for c in range(rows + 1):
-            here = np.uintp(diagonal + c * height)
-            there = here + np.uintp(pivot)
-            x = values[here]
-            values[here] = values[there]
-            values[there] = x
+            source = np.uintp(diagonal + c * height)
+            target = source + np.uintp(pivot)
+            x = values[source]
+            values[source] = values[target]
+            values[target] = x
     scale = 1.0 / values[diagonal]
     for i in range(1, rows + 1):
         values[np.uintp(diagonal + i)] *= scale
@@ -305,8 +305,8 @@ def begin_front(values, F, f, panels):
     for i in range(start, F.start[f + 1]):
         panels[np.uintp(i)] = 0.0
     for e in range(F.first_entry[f], F.first_entry[f + 1]):
-        there = np.uintp(e)
-        panels[np.uintp(start + F.place[there])] = values[np.uintp(F.entry[there])]
+        index = np.uintp(e)
+        panels[np.uintp(start + F.place[index])] = values[np.uintp(F.entry[index])]
 
 
 @always_inline_kernel
@@ -394,11 +394,11 @@ def solve_columns(F, f, panels, rhs, x):
     for i in range(inner):
         x[np.uintp(i)] = rhs[np.uintp(F.row[np.uintp(first + i)])]
     for i in range(0, inner, WIDTH):
-        own = load(x, i)
+        solution = load(x, i)
         for c in range(height - 1, inner - 1, -1):
             known = rhs[np.uintp(F.column[np.uintp(first + c)])]
-            own = own - load(panels, start + c * height + i) * known
-        store(own, x, i)
+            solution = solution - load(panels, start + c * height + i) * known
+        store(solution, x, i)
     for c in range(inner - 1, -1, -1):
         column = start + c * height
         u = x[c] / panels[column + c]

@@ -38,13 +38,13 @@ def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
     for i in range(0, rows, 2 * WIDTH):
         l, m, here = load(multipliers, i + 1), load(multipliers, second + i), diagonal
         if rows - i > WIDTH:
-            more, other = load(multipliers, i + 1 + WIDTH), load(multipliers, second + i + WIDTH)
+            l_next, m_next = load(multipliers, i + 1 + WIDTH), load(multipliers, second + i + WIDTH)
             for _ in range(columns):
                 here += stride
                 u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
                 x, y = load(values, at), load(values, at + WIDTH)
                 store(x - l * u - m * w, values, at)
-                store(y - more * u - other * w, values, at + WIDTH)
+                store(y - l_next * u - m_next * w, values, at + WIDTH)
         else:
             for _ in range(columns):
                 here += stride
@@ -83,11 +83,11 @@ def exchange(values, diagonal, pivot, stride, columns):
     """Exchange the row of the diagonal and that of the pivot, in `columns` columns."""
     if pivot != 0:
         for c in range(columns):
-            here = np.uintp(diagonal + c * stride)
-            there = here + np.uintp(pivot)
-            x = values[here]
-            values[here] = values[there]
-            values[there] = x
+            source = np.uintp(diagonal + c * stride)
+            target = source + np.uintp(pivot)
+            x = values[source]
+            values[source] = values[target]
+            values[target] = x
 
 
 @inline_kernel

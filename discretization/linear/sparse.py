@@ -25,8 +25,8 @@ def sparse_lu(matrix: scipy.sparse.csc_matrix, **options: Any) -> scipy.sparse.l
     """
     filled = matrix.data != 0.0
     columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
-    for places, size in ((matrix.indices, matrix.shape[0]), (columns, matrix.shape[1])):
-        if not np.all(np.bincount(places[filled], minlength=size)):
+    for indices, size in ((matrix.indices, matrix.shape[0]), (columns, matrix.shape[1])):
+        if not np.all(np.bincount(indices[filled], minlength=size)):
             raise RuntimeError("the matrix is singular: a row or a column is zero")
     with one_thread():
         return scipy.sparse.linalg.splu(matrix, **options)

@@ -98,7 +98,7 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
         )
         for b in range(count)
     ]
-    widths = np.array([len(own) for own in lists], np.int64)
+    widths = np.array([len(panel) for panel in lists], np.int64)
     heights = np.diff(firsts)
     start = np.concatenate([[0], np.cumsum(widths * heights)])
     columns = np.concatenate([np.zeros(0, np.int64), *lists])
@@ -110,8 +110,8 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
     keys = np.repeat(np.arange(count), widths) * n + columns
     sorted_keys = np.argsort(keys)
     at = sorted_keys[np.searchsorted(keys[sorted_keys], block[rows] * n + column)]
-    own = block[rows]
-    place = start[own] + in_panel[rows] * widths[own] + at - first_column[own]
+    panel = block[rows]
+    place = start[panel] + in_panel[rows] * widths[panel] + at - first_column[panel]
     reduced = reduced_of[columns]
     outer = reduced >= 0
     owner = np.repeat(np.arange(count), widths)[outer]
@@ -218,8 +218,8 @@ def eliminate_interior(P, F, b):
 
 
 @kernel
-def keep_row(P, F, b, i, kept):
-    """Store the nonzeros of row i of block b in the panels from `kept` on: L, then an interior row of U.
+def keep_row(P, F, b, i, offset):
+    """Store the nonzeros of row i of block b in the panels from `offset` on: L, then an interior row of U.
 
     Returns the next free offset. The stored rows before need no more room than they had in the panels: no entry is overwritten
     before it is read.
@@ -227,18 +227,18 @@ def keep_row(P, F, b, i, kept):
     x, first, at, inner = F.panels, P.first_row[b], P.first_column[b], P.interior[b]
     width = P.first_column[b + 1] - at
     here = P.start[b] + i * width
-    F.first[first + i] = kept
+    F.first[first + i] = offset
     for j in range(min(i, inner)):
         if x[here + j] != 0.0:
-            x[kept], F.where[kept] = x[here + j], first + j
-            kept += 1
-    F.upper[first + i] = kept
+            x[offset], F.where[offset] = x[here + j], first + j
+            offset += 1
+    F.upper[first + i] = offset
     if i < inner:
         for c in range(i, width):
             if c == i or x[here + c] != 0.0:
-                x[kept], F.where[kept] = x[here + c], P.columns[at + c]
-                kept += 1
-    return kept
+                x[offset], F.where[offset] = x[here + c], P.columns[at + c]
+                offset += 1
+    return offset
 
 
 @kernel
@@ -252,7 +252,7 @@ def condensed_factor(P, F, values, rows, scale):
         F.panels[P.place[k]] = values[k] * scale[rows[k]]
     F.band[:] = 0.0
     stride, middle = 3 * P.band, 2 * P.band
-    kept = 0
+    offset = 0
     for b in range(P.interior.size):
         if eliminate_interior(P, F, b):
             return 1
@@ -264,8 +264,8 @@ def condensed_factor(P, F, values, rows, scale):
                 here = P.start[b] + i * width
                 for c in range(inner, width):
                     F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[here + c]
-            kept = keep_row(P, F, b, i, kept)
-    F.first[F.upper.size] = kept
+            offset = keep_row(P, F, b, i, offset)
+    F.first[F.upper.size] = offset
     failed = narrow_factor(F.band, P.size, P.band, F.pivots, F.reached, F.multipliers)
     return 1 if failed != 0 else 0
 

@@ -85,8 +85,8 @@ class EulerBox:
         v = self.stresses(u)
         full = g.wrapped(u)
         none = np.zeros_like(v)
-        own = self._grad(full[:-1], none, v, none[:, 0])[:, CONFIGURATION]
-        return g.gathered(v + g.d * own, -v) / g.weights()[:, None]
+        strain_part = self._grad(full[:-1], none, v, none[:, 0])[:, CONFIGURATION]
+        return g.gathered(v + g.d * strain_part, -v) / g.weights()[:, None]
 
     def _nodes(self, x: Array, u: Array, p0: Array, elastic: Array, h: float) -> Array:
         """Return the residual rows of (1) and (3), (..., nodes, 8)."""
@@ -103,8 +103,8 @@ class EulerBox:
     def constraints(self, state: Array) -> Array:
         """Return |q|^2 - 1 at the nodes, and the deviations of held entries."""
         u, p = self.parts(state)
-        held = np.concatenate([(u - self.grid.u)[self._fixed], p[self._fixed]])
-        return np.concatenate([inner(u[:, 3:], u[:, 3:]) - 1, held])
+        deviations = np.concatenate([(u - self.grid.u)[self._fixed], p[self._fixed]])
+        return np.concatenate([inner(u[:, 3:], u[:, 3:]) - 1, deviations])
 
     def two_form_residual(self, run: Run, tangent: Tangent, h: float) -> Floats:
         """Return the residuals (steps, inner nodes) of the two-form law of (1), (2).

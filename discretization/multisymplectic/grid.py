@@ -31,7 +31,7 @@ class Grid(NamedTuple):
     u: Floats  # (nodes, 7) at t = 0; held entries keep these values
     u_t: Floats  # (nodes, 7) at t = 0
     shift: Floats  # phi_n - phi_0 (3,), m
-    turn: float  # 1 or -1: q_n = turn q_0
+    sign: float  # 1 or -1: q_n = sign q_0
 
     @property
     def periodic(self) -> bool:
@@ -47,14 +47,14 @@ class Grid(NamedTuple):
         """Return the values (..., n + 1, 7) of u at all ends of elements from those at the nodes (..., nodes, 7)."""
         if not self.periodic:
             return u
-        last = np.concatenate([u[..., :1, :3] + self.shift, self.turn * u[..., :1, 3:]], axis=-1)
+        last = np.concatenate([u[..., :1, :3] + self.shift, self.sign * u[..., :1, 3:]], axis=-1)
         return np.concatenate([u, last], axis=-2)
 
     def wrapped_rate(self, x: Array) -> Array:
         """Return differences, stresses or variations (..., n + 1, 7), which have no shift, at all ends of elements."""
         if not self.periodic:
             return x
-        last = np.concatenate([x[..., :1, :3], self.turn * x[..., :1, 3:]], axis=-1)
+        last = np.concatenate([x[..., :1, :3], self.sign * x[..., :1, 3:]], axis=-1)
         return np.concatenate([x, last], axis=-2)
 
     def gathered(self, start: Array, end: Array) -> Array:
@@ -64,7 +64,7 @@ class Grid(NamedTuple):
         out[..., 1:, :] += end
         if self.periodic:
             out[..., 0, :3] += out[..., -1, :3]
-            out[..., 0, 3:] += self.turn * out[..., -1, 3:]
+            out[..., 0, 3:] += self.sign * out[..., -1, 3:]
             out = out[..., :-1, :]
         return out
 
@@ -113,11 +113,11 @@ def grid(
         raise ModelError(
             f"rod: |q|^2 - 1 up to {np.abs(inner(u[:, 3:], u[:, 3:]) - 1).max():.1e}; give unit q"
         )
-    n, shift, turn = len(u) - 1, np.zeros(3), 1.0
+    n, shift, sign = len(u) - 1, np.zeros(3), 1.0
     if ends[0] == PERIODIC:
-        shift, turn = u[-1, :3] - u[0, :3], float(np.sign(u[-1, 3:] @ u[0, 3:]))
-        gap = np.abs(u[-1, 3:] - turn * u[0, 3:]).max()
+        shift, sign = u[-1, :3] - u[0, :3], float(np.sign(u[-1, 3:] @ u[0, 3:]))
+        gap = np.abs(u[-1, 3:] - sign * u[0, 3:]).max()
         if gap > 1e-12:
             raise ModelError(f"rod: q at the periodic ends differ by {gap:.1e}; give equal ones, or opposite")
         u, u_t = u[:-1], u_t[:-1]
-    return Grid(rod, length / n, n, ends, u, u_t, shift, turn)
+    return Grid(rod, length / n, n, ends, u, u_t, shift, sign)

@@ -122,9 +122,9 @@ class PreissmannBox:
         z[:, :7], z[:, MOMENTUM] = mean, p
         u_t = multisymplectic.grad_S(g.rod, z)[:, MOMENTUM]
         stress = np.concatenate(lagrangian.stresses(g.rod, mean[:, 3:], u_S[:, :3], u_S[:, 3:]), axis=-1)
-        share = np.minimum(1.0, g.d / g.weights())[:, None] / 2
+        weight = np.minimum(1.0, g.d / g.weights())[:, None] / 2
         x = np.zeros(self.size)
-        rate, v = (g.gathered(y, y) * share for y in (u_t, stress))
+        rate, v = (g.gathered(y, y) * weight for y in (u_t, stress))
         self._fill(x, u + h * rate, v, p)
         return x
 
@@ -151,8 +151,8 @@ class PreissmannBox:
         before = self._old(old)
         values = element_matrices(lambda y: self._boxes(y, *before, h), self._local(x))
         if self.grid.periodic:
-            values[-1, :, 25:29] *= self.grid.turn  # the last corner has q and v_q of the first node
-            values[-1, :, 32:36] *= self.grid.turn
+            values[-1, :, 25:29] *= self.grid.sign  # the last corner has q and v_q of the first node
+            values[-1, :, 32:36] *= self.grid.sign
             return sparse([(self._rows, self._columns, values)], self.size)
         blocks = [(self._rows, self._columns, values)]
         y = self.unknowns(x)
@@ -179,8 +179,8 @@ class PreissmannBox:
         if self.grid.periodic:
             last = local[-1]
             last[22:25] += self.grid.shift
-            last[25:29] *= self.grid.turn
-            last[32:36] *= self.grid.turn
+            last[25:29] *= self.grid.sign
+            last[32:36] *= self.grid.sign
         return local
 
     def _old(self, old: Array) -> tuple[Array, Array, Array]:
@@ -220,13 +220,13 @@ class PreissmannBox:
 
     def _end(self, k: int, u: Array, v: Array) -> Array:
         """Return the residual rows (3) of the first (k = 0) or last (k = -1) node, (..., 7)."""
-        kind, held = self.grid.ends[k], self.grid.u[k]
+        kind, prescribed = self.grid.ends[k], self.grid.u[k]
         if kind == FREE:
             return v
-        moved = u[..., :3] - held[:3]
+        moved = u[..., :3] - prescribed[:3]
         if kind == PINNED:
             return np.concatenate([moved, v[..., 3:]], axis=-1)
-        q0 = np.broadcast_to(held[3:], u[..., 3:].shape)
+        q0 = np.broadcast_to(prescribed[3:], u[..., 3:].shape)
         if kind == CLAMPED:
             turned = product(conjugate(q0), u[..., 3:])[..., 1:]
             return np.concatenate([moved, turned, inner(q0, v[..., 3:])[..., None]], axis=-1)
@@ -245,8 +245,8 @@ class PreissmannBox:
         """
         u, p = self.parts(state)
         q = _mean(self.grid.wrapped(u))[:, 3:]
-        found = np.concatenate([inner(q, q) - 1, inner(q, p[:, 3:])])
-        return found[:0] if self.middle else found
+        values = np.concatenate([inner(q, q) - 1, inner(q, p[:, 3:])])
+        return values[:0] if self.middle else values
 
     def two_form_residual(self, run: Run, tangent: Tangent, h: float) -> Floats:
         """Return the residuals (steps, n) of <U, M V>_t + <U, K V>_S in the boxes, U and V the two variations.
@@ -305,11 +305,11 @@ def _grad_S(rod: Material, z: Array) -> Array:
     unit = q / norm
     A = E(unit)
     strain = apply(np.linalg.inv(rod.C_N), apply(A.swapaxes(-1, -2), v_phi)) - E1
-    turn = turned_back(unit, v_phi, strain)
-    rest = z.copy()
-    rest[..., V_PHI] = 0.0
-    grad = multisymplectic.grad_S(rod, rest)
-    grad[..., Q] -= (turn - inner(turn, unit)[..., None] * unit) / norm
+    rotation = turned_back(unit, v_phi, strain)
+    remaining = z.copy()
+    remaining[..., V_PHI] = 0.0
+    grad = multisymplectic.grad_S(rod, remaining)
+    grad[..., Q] -= (rotation - inner(rotation, unit)[..., None] * unit) / norm
     grad[..., V_PHI] = -apply(A, strain)
     return grad
 

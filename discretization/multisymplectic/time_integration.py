@@ -34,11 +34,11 @@ class Tangent(NamedTuple):
 
 def integrate(scheme: ImplicitScheme, start: Floats, h: float, steps: int) -> Run:
     """Take `steps` steps of length h, s; raise ConvergenceError if one has no solution."""
-    state, taken = start, []
+    state, taken_steps = start, []
     for k in range(steps):
-        taken.append(take_step(scheme, state, h, k * h))
-        state = taken[-1].new
-    return Run(h * np.arange(steps + 1), np.array([start, *(step.new for step in taken)]), taken)
+        taken_steps.append(take_step(scheme, state, h, k * h))
+        state = taken_steps[-1].new
+    return Run(h * np.arange(steps + 1), np.array([start, *(step.new for step in taken_steps)]), taken_steps)
 
 
 def propagate_tangents(scheme: ImplicitScheme, run: Run, h: float, variations: Floats) -> Tangent:

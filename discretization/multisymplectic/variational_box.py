@@ -73,8 +73,8 @@ class VariationalBox:
         r[:, 3:7] -= 2 * y[:, 7:] * u0[:, 3:]
         r[:, 7] = inner(y[:, 3:7], y[:, 3:7]) - 1
         r = r.ravel()
-        held = np.concatenate([y[:, :7] - u0, y[:, 7:]], axis=1).ravel()
-        r[self._held] = held[self._held]
+        conditions = np.concatenate([y[:, :7] - u0, y[:, 7:]], axis=1).ravel()
+        r[self._held] = conditions[self._held]
         return r
 
     def matrix(self, x: Floats, old: Floats, h: float) -> csc_array:
@@ -87,20 +87,20 @@ class VariationalBox:
         end = np.concatenate([full1[:-1], full1[1:]], axis=-1)
         values = element_matrices(lambda w: self._gradients(start, w, h)[0], end) / h
         if self.grid.periodic:
-            values[-1, 10:] *= self.grid.turn
-            values[-1, :, 10:] *= self.grid.turn
+            values[-1, 10:] *= self.grid.sign
+            values[-1, :, 10:] *= self.grid.sign
         rows = self._both.copy()
         rows[np.isin(rows, self._held)] = -1
         node = 8 * np.arange(self.grid.nodes)[:, None]
         q, lam = node + np.arange(3, 7), node + 7
         free = np.where(np.isin(q, self._held), -1, q)
         norm = np.where(np.isin(lam, self._held), -1, lam)
-        held = self._held[:, None]
+        rows_held = self._held[:, None]
         blocks = [
             (rows, self._both, values),
             (free, lam, -2 * u0[:, 3:, None]),
             (norm, q, 2 * y[:, None, 3:7]),
-            (held, held, np.ones((len(held), 1, 1))),
+            (rows_held, rows_held, np.ones((len(rows_held), 1, 1))),
         ]
         return sparse(blocks, self.size)
 
@@ -169,9 +169,9 @@ class VariationalBox:
         unit = _unit(q)
         N = apply(rod.C_N, Gamma(unit, u_S[..., :3]))
         moment = apply(rod.C4, product(conjugate(q), u_S[..., 3:]))
-        turn = turned_back(unit, u_S[..., :3], N)
-        turn = (turn - inner(turn, unit)[..., None] * unit) / np.sqrt(inner(q, q))[..., None]
-        dq = turn + 4 * product(u_S[..., 3:], conjugate(moment))
+        rotation = turned_back(unit, u_S[..., :3], N)
+        rotation = (rotation - inner(rotation, unit)[..., None] * unit) / np.sqrt(inner(q, q))[..., None]
+        dq = rotation + 4 * product(u_S[..., 3:], conjugate(moment))
         du = np.concatenate([np.zeros_like(u[..., :3]), dq], axis=-1)
         return du, np.concatenate([apply(E(unit), N), 4 * product(q, moment)], axis=-1)
 

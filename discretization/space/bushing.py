@@ -191,9 +191,9 @@ BUSHING = Kind(
 BUSHING_DAMPER = dissipation("damper of a bushing", 2, step_dual, rate_dual)
 
 
-def bushing_numbers(markers: Floats, stiffness: Floats, rest: Floats) -> Floats:
+def bushing_numbers(markers: Floats, stiffness: Floats, coordinates: Floats) -> Floats:
     """Return the numbers of a bushing from its markers (24,), C (6, 6) and coordinates (u, theta n) (6,) without force."""
-    stress_free = rest - np.array([1.0, 0, 0, 0, 0, 0])
+    stress_free = coordinates - np.array([1.0, 0, 0, 0, 0, 0])
     return np.concatenate([markers, [1.0], stiffness.ravel(), stress_free])
 
 

@@ -88,9 +88,9 @@ def at_point(y, p, g, length):
     m = frame(y, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place, _ = seen_from(m, frame(y, a))
+            c_a, q_a, _ = seen_from(m, frame(y, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            c, dc, q = plus(c, times(l, own)), plus(dc, times(dl, own)), plus(q, times(dl, place))
+            c, dc, q = plus(c, times(l, c_a)), plus(dc, times(dl, c_a)), plus(q, times(dl, q_a))
     return c, dc, q
 
 
@@ -101,9 +101,9 @@ def rates_at_point(y, z, p, g, length):
     m, dm = frame(y, p // 2), frame(z, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place = rates_seen_from(m, frame(y, a), dm, frame(z, a))
+            dc_a, dq_a = rates_seen_from(m, frame(y, a), dm, frame(z, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            c, dc, q = plus(c, times(l, own)), plus(dc, times(dl, own)), plus(q, times(dl, place))
+            c, dc, q = plus(c, times(l, dc_a)), plus(dc, times(dl, dc_a)), plus(q, times(dl, dq_a))
     return c, dc, q
 
 

@@ -139,12 +139,12 @@ def add_block_to(K, column, row, A):
 
 
 @inline_kernel
-def _eight_stiffnesses(X, places, g):
+def _eight_stiffnesses(X, addresses, g):
     """Return the blocks NN, NM, MN, MM of the stiffness or the viscosity of point g of eight spans."""
     first, at = NUMBERS * WIDTH, FIRST + POINT * g
-    a, b = numbers6(X, places, first, at), numbers6(X, places, first, at + 6)
-    c, d = numbers6(X, places, first, at + 12), numbers6(X, places, first, at + 18)
-    e, f = numbers6(X, places, first, at + 24), numbers6(X, places, first, at + 30)
+    a, b = numbers6(X, addresses, first, at), numbers6(X, addresses, first, at + 6)
+    c, d = numbers6(X, addresses, first, at + 12), numbers6(X, addresses, first, at + 18)
+    e, f = numbers6(X, addresses, first, at + 24), numbers6(X, addresses, first, at + 30)
     return (
         (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]),
         (a[3], a[4], a[5], b[3], b[4], b[5], c[3], c[4], c[5]),
@@ -334,7 +334,7 @@ def coupled(blocks):
 @inline_kernel
 def block_of(X, D, ratio, weight, g, row, column):
     """Return weight (C/2 + ratio D): a block of the derivative of the stresses to the strains at the end."""
-    own = scaled_block(X, 0.5 * weight, g, row, column)
+    elastic = scaled_block(X, 0.5 * weight, g, row, column)
     if ratio == 0.0:
-        return own
-    return matrix_plus(own, scaled_block(D, ratio * weight, g, row, column))
+        return elastic
+    return matrix_plus(elastic, scaled_block(D, ratio * weight, g, row, column))

@@ -242,10 +242,10 @@ def with_axis(axis: Floats) -> Floats:
     return np.column_stack([n, p, np.cross(n, p)])
 
 
-def free_numbers(markers: Floats, matrix: Floats, rest: Floats, resisted: bool) -> Floats:
+def free_numbers(markers: Floats, matrix: Floats, coordinates: Floats, resisted: bool) -> Floats:
     """Return the numbers of the bearing or of its damper.
 
     markers (24,), matrix (6, 6): as in `bushing`; rest (6,): coordinates (u, 0, t) without force; resisted: True if a tilt is
     resisted.
     """
-    return np.concatenate([markers, [float(resisted)], matrix.ravel(), rest])
+    return np.concatenate([markers, [float(resisted)], matrix.ravel(), coordinates])

@@ -59,11 +59,11 @@ def _tables() -> tuple[Floats, Floats, Floats]:
         x, weights[p, :p] = points(p)
         xi = nodes(p)
         for a in range(p + 1):
-            others = np.delete(xi, a)
-            below = np.prod(xi[a] - others)
-            values[p, :p, a] = np.prod(x[:, None] - others, axis=1) / below
+            other_nodes = np.delete(xi, a)
+            below = np.prod(xi[a] - other_nodes)
+            values[p, :p, a] = np.prod(x[:, None] - other_nodes, axis=1) / below
             for b in range(p):
-                slopes[p, :p, a] += np.prod(x[:, None] - np.delete(others, b), axis=1) / below
+                slopes[p, :p, a] += np.prod(x[:, None] - np.delete(other_nodes, b), axis=1) / below
         slopes[p, :p, p // 2] -= slopes[p, :p].sum(axis=1)  # the derivative of a constant is exactly zero
     return values, slopes, weights
 

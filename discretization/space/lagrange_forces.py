@@ -241,5 +241,5 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         store3(twice_axial(product_transposed(F, R)), K[FORCE, 6 * a + 3 : 6 * a + 6])
         if tangent:  # half of the rotation of R_a
             G = product_transposed(F, matrix_at(R1, f))
-            turn = matrix_times(0.5, plus_identity(transpose(G), -trace(G)))
-            add_block_to(K, 6 * a + 3, 6 * a + 3, turn)
+            rotated = matrix_times(0.5, plus_identity(transpose(G), -trace(G)))
+            add_block_to(K, 6 * a + 3, 6 * a + 3, rotated)

@@ -31,13 +31,13 @@ def begin_branch(material, q, h, out, behind):
     material: viscosity, C1, tau; q: elastic strain of the branch (6,) at the start of the step.
     """
     damping, C1, tau = material
-    share = h / (1.0 + 0.5 * h / tau)
+    factor = h / (1.0 + 0.5 * h / tau)
     for i in range(6):
         s = 0.0
         for j in range(6):
-            out[6 * i + j] = damping[i, j] + 0.5 * share * C1[i, j]
+            out[6 * i + j] = damping[i, j] + 0.5 * factor * C1[i, j]
             s += C1[i, j] * q[j]
-        out[behind + i] = share * s
+        out[behind + i] = factor * s
 
 
 @inline_kernel
@@ -47,15 +47,15 @@ def relax_branch(material, change, h, q):
     material: C1, tau; change: e1 - e0.
     """
     C1, tau = material
-    share = 1.0 / (1.0 + 0.5 * h / tau)
+    factor = 1.0 / (1.0 + 0.5 * h / tau)
     lost = 0.0
     for i in range(6):
         for j in range(6):
-            mean_i = share * (q[i] + 0.5 * change[i])
-            mean_j = share * (q[j] + 0.5 * change[j])
+            mean_i = factor * (q[i] + 0.5 * change[i])
+            mean_j = factor * (q[j] + 0.5 * change[j])
             lost += h / tau * mean_i * C1[i, j] * mean_j
     for i in range(6):
-        q[i] = 2.0 * share * (q[i] + 0.5 * change[i]) - q[i]
+        q[i] = 2.0 * factor * (q[i] + 0.5 * change[i]) - q[i]
     return lost
 
 
@@ -77,11 +77,11 @@ def places_of(X, g):
 @inline_kernel
 def branch_energy_at(X, g):
     """Return the energy of the branch at point g."""
-    _, material, own = places_of(X, g)
+    _, material, strain = places_of(X, g)
     energy = 0.0
     for i in range(6):
         for j in range(6):
-            energy += X[own + i] * X[material + STIFFNESS + 6 * i + j] * X[own + j]
+            energy += X[strain + i] * X[material + STIFFNESS + 6 * i + j] * X[strain + j]
     return 0.5 * weight_of(X, g) * energy
 
 
@@ -90,13 +90,13 @@ def begin(h, X, out):
     """Apply (3) to all points at the start of a step, and write the energy of their branches to `out[0]`."""
     out[0] = 0.0
     for g in range(order_of(X)):
-        at, material, own = places_of(X, g)
+        at, material, strain = places_of(X, g)
         X[at + FREQUENCY] = 1.0 / h[0].real
         tau = X[material + TIME]
         if tau > 0.0:
             damping = X[material : material + STIFFNESS].reshape(6, 6)
             C1 = X[material + STIFFNESS : material + TIME].reshape(6, 6)
-            begin_branch((damping, C1, tau), X[own : own + 6], h[0].real, X[at : at + POINT], BEHIND)
+            begin_branch((damping, C1, tau), X[strain : strain + 6], h[0].real, X[at : at + POINT], BEHIND)
             out[0] += branch_energy_at(X, g)
 
 
@@ -105,14 +105,14 @@ def evolve(change, X, out):
     """Advance the branches of all points by (2), and write the energy that they gained to `out[0]`."""
     out[0] = 0.0
     for g in range(order_of(X)):
-        at, material, own = places_of(X, g)
+        at, material, strain = places_of(X, g)
         tau = X[material + TIME]
         if tau > 0.0:
             of_point, before = X[at + BEHIND : at + FREQUENCY], branch_energy_at(X, g)
             for i in range(6):  # overwrites s, which is no longer needed
                 of_point[i] = change[6 * g + i].real
             C1 = X[material + STIFFNESS : material + TIME].reshape(6, 6)
-            relax_branch((C1, tau), of_point, 1.0 / X[at + FREQUENCY], X[own : own + 6])
+            relax_branch((C1, tau), of_point, 1.0 / X[at + FREQUENCY], X[strain : strain + 6])
             out[0] += branch_energy_at(X, g) - before
 
 

@@ -77,9 +77,9 @@ def at_point(y, p, g, length):
     m = frame(y, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place = rotation_seen_from(m, frame(y, a))
+            x_a, q_a = rotation_seen_from(m, frame(y, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            x, dx, q = plus(x, times(l, own)), plus(dx, times(dl, own)), plus(q, times(dl, place))
+            x, dx, q = plus(x, times(l, x_a)), plus(dx, times(dl, x_a)), plus(q, times(dl, q_a))
     return x, dx, q
 
 
@@ -90,9 +90,9 @@ def rates_at_point(y, z, p, g, length):
     m, dm = frame(y, p // 2), frame(z, p // 2)
     for a in range(p + 1):
         if a != p // 2:
-            own, place = rates_seen_from(m, frame(y, a), dm, frame(z, a))
+            dx_a, dq_a = rates_seen_from(m, frame(y, a), dm, frame(z, a))
             l, dl = VALUES[p, g, a], SLOPES[p, g, a] / length
-            x, dx, q = plus(x, times(l, own)), plus(dx, times(dl, own)), plus(q, times(dl, place))
+            x, dx, q = plus(x, times(l, dx_a)), plus(dx, times(dl, dx_a)), plus(q, times(dl, dq_a))
     return x, dx, q
 
 

@@ -163,9 +163,9 @@ def _at_point(K, p, g, length, x, y):
     at, rate, q = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
     for a in range(p + 1):
         if a != p // 2:
-            own, place = vector_at(K, NODES + a, x), vector_at(K, NODES + a, y)
+            x_a, q_a = vector_at(K, NODES + a, x), vector_at(K, NODES + a, y)
             l, dl = VALUES[p, g, a], s * SLOPES[p, g, a]
-            at, rate, q = plus(at, times(l, own)), plus(rate, times(dl, own)), plus(q, times(dl, place))
+            at, rate, q = plus(at, times(l, x_a)), plus(rate, times(dl, x_a)), plus(q, times(dl, q_a))
     return at, rate, q
 
 
@@ -238,10 +238,10 @@ def _turning_of(K, a):
 
 
 @inline_kernel
-def _lever(r, dr, frames, a, m, share):
-    """Return r_a - r_m at the start plus `share` times its change over the step."""
+def _lever(r, dr, frames, a, m, fraction):
+    """Return r_a - r_m at the start plus `fraction` times its change over the step."""
     moved = minus(vector_of(dr, frames, a), vector_of(dr, frames, m))
-    return plus(minus(vector_of(r, frames, a), vector_of(r, frames, m)), times(share, moved))
+    return plus(minus(vector_of(r, frames, a), vector_of(r, frames, m)), times(fraction, moved))
 
 
 @inline_kernel
@@ -261,11 +261,11 @@ def _forces_on_frames(r, dr, R0, R1, frames, p, K):
         put_vector((T[3], T[4], T[5]), K, NODES + a, TURNING + 3)
         put_vector((T[6], T[7], T[8]), K, NODES + a, TURNING + 6)
         force = apply(M, vector_at(K, NODES + a, Y_SUM))
-        turn = apply(T, C)
+        torque = apply(T, C)
         put_vector(force, K, FORCE, 6 * a)
-        put_vector(turn, K, FORCE, 6 * a + 3)
+        put_vector(torque, K, FORCE, 6 * a + 3)
         on_m = minus(on_m, force)
-        about_m = plus(about_m, minus(cross(force, _lever(r, dr, frames, a, k, 0.5)), turn))
+        about_m = plus(about_m, minus(cross(force, _lever(r, dr, frames, a, k, 0.5)), torque))
     put_vector(on_m, K, FORCE, 6 * k)
     put_vector(about_m, K, FORCE, 6 * k + 3)
 
@@ -306,14 +306,14 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         A1 = rotation_of(R1, frames, a)
         A = matrix_average(rotation_of(R0, frames, a), A1)
         c, C = _mean_c(K, a), vector_at(K, MORE + a, C_SUM)
-        T, turn = _mean_value(K, a, T0, T1), vector_at(K, FORCE, 6 * a + 3)
+        T, torque = _mean_value(K, a, T0, T1), vector_at(K, FORCE, 6 * a + 3)
         half = matrix_times(-0.5, hat(apply(M1, vector_at(K, NODES + a, Y_SUM))))
         Z = plus_identity(hat(C), -0.5 * dot(c, C))
         X_m, X_a = product(M1, product_transposed(Z, A)), product_transposed(product(M, Z), A1)
         t = times(-1.0 / T, twice_axial(product_transposed(M, A)))
         t1 = times(-0.5 / T, twice_axial(product_transposed(M1, A1)))
         _, to_c = _end_turn(K, a, M1)
-        both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(turn, t1))
+        both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(torque, t1))
         by_m = plus_identity(matrix_times(-1.0 / T, X_m), trace(X_m) / T)
         by_a = plus_identity(matrix_times(1.0 / T, transpose(X_a)), -trace(X_a) / T)
         add_block_to(K, 6 * k + 3, 6 * a, half)
@@ -399,7 +399,7 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
 
 
 @compiled(LANE_FORCES)
-def lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K):
+def lane_forces(r, dr, R0, R1, addresses, X, D, ratio, tangent, K):
     """Compute the discrete forces of eight spans in lanes into K; arguments as in `closed_spans`."""
-    of_order = order_of(X[places[NUMBERS, 0] :]), numbers1(X, places, NUMBERS * WIDTH, LENGTH)[0]
-    _forces_over_step((r, dr, R0, R1), places, of_order, X, D, ratio, tangent, K)
+    of_order = order_of(X[addresses[NUMBERS, 0] :]), numbers1(X, addresses, NUMBERS * WIDTH, LENGTH)[0]
+    _forces_over_step((r, dr, R0, R1), addresses, of_order, X, D, ratio, tangent, K)

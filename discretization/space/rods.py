@@ -42,7 +42,7 @@ class Rods(NamedTuple):
         if not len(self.spans.kind):
             return Points(*self.elements[:5])
         columns = zip(self.elements[:5], self.spans[4:9], strict=True)
-        return Points(*(np.concatenate(own) for own in columns))
+        return Points(*(np.concatenate(column) for column in columns))
 
     @property
     def first(self) -> int:
@@ -92,33 +92,33 @@ class Rods(NamedTuple):
 
         Since the a_i of a span sum to zero, |sum a_i v_i|^2 is minus the sum of a_i a_j |v_i - v_j|^2 over its pairs.
         """
-        own = self.spans
+        span_table = self.spans
         pairs, couplings = [self.elements.frames.reshape(-1, 2)], [self.elements.coupling]
-        for order in sorted(set(own.order[own.coupling != 0.0].tolist())):
-            use = (own.order == order) & (own.coupling != 0.0)
+        for order in sorted(set(span_table.order[span_table.coupling != 0.0].tolist())):
+            use = (span_table.order == order) & (span_table.coupling != 0.0)
             a, (i, j) = leading(order), np.triu_indices(order + 1, 1)
-            pairs.append(own.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))
-            couplings.append((-own.coupling[use, None] * (a[i] * a[j])).ravel())
+            pairs.append(span_table.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))
+            couplings.append((-span_table.coupling[use, None] * (a[i] * a[j])).ravel())
         return np.concatenate(pairs), np.concatenate(couplings)
 
     def lumped(self) -> Rods:
         """Return these rods without masses that frames share."""
-        elements, own = self
-        if not (elements.coupling.any() or own.coupling.any()):
+        elements, span_table = self
+        if not (elements.coupling.any() or span_table.coupling.any()):
             return self
         return Rods(
             elements._replace(coupling=np.zeros_like(elements.coupling)),
-            own._replace(coupling=np.zeros_like(own.coupling)),
+            span_table._replace(coupling=np.zeros_like(span_table.coupling)),
         )
 
     def undamped(self) -> Rods:
         """Return these rods without viscosity of the sections; Maxwell branches are unchanged."""
-        elements, own = self
-        if not (elements.damping.any() or own.damping.any()):
+        elements, span_table = self
+        if not (elements.damping.any() or span_table.damping.any()):
             return self
         return Rods(
             elements._replace(damping=np.zeros_like(elements.damping)),
-            own._replace(damping=np.zeros_like(own.damping)),
+            span_table._replace(damping=np.zeros_like(span_table.damping)),
         )
 
     def relaxed(self) -> Rods:
@@ -127,22 +127,22 @@ class Rods(NamedTuple):
 
     def strained(self, strain: Floats) -> Rods:
         """Return these rods with stress-free strains that are less by `strain` (g, 6)."""
-        elements, own = self
+        elements, span_table = self
         return Rods(
             elements._replace(strain0=elements.strain0 - strain[: self.first]),
-            own._replace(strain0=own.strain0 - strain[self.first :]),
+            span_table._replace(strain0=span_table.strain0 - strain[self.first :]),
         )
 
 
 def strains(rods: Rods, r: Floats, quat: Floats) -> Floats:
     """Return the strains (Gamma, K) - strain0 (..., g, 6) at poses (..., n, 3), (..., n, 4)."""
     elements, n, m = rods.elements, r.shape[-2], rods.first
-    places, turns = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (r, quat))
-    count = len(places) // n
+    positions, quaternions = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (r, quat))
+    count = len(positions) // n
     # many states of one model are evaluated as one state of many copies of the model
     frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
     strain = np.empty((count * m, 6))
-    element_strains(frames, np.tile(elements.length, count), places, turns, strain)
+    element_strains(frames, np.tile(elements.length, count), positions, quaternions, strain)
     strain = strain.reshape(*r.shape[:-2], m, 6) - elements.strain0
     if len(rods.spans.kind):
         of_spans = evaluation.values(spans.strains_of(rods.spans), r, quat)
@@ -155,23 +155,23 @@ def stresses(rods: Rods, strain: Floats, branch: Floats) -> Floats:
 
     strain: as returned by `strains`; branch (..., points of spans or 0, 6): strains of the Maxwell branches.
     """
-    own, m = rods.spans, rods.first
+    span_table, m = rods.spans, rods.first
     stress: Floats = np.sum(rods.points.stiffness * strain[..., None, :], axis=-1)
-    if np.any(own.law >= 0):
-        stress[..., m:, :] = spans.with_laws(own, strain[..., m:, :], stress[..., m:, :])
+    if np.any(span_table.law >= 0):
+        stress[..., m:, :] = spans.with_laws(span_table, strain[..., m:, :], stress[..., m:, :])
     if branch.shape[-2]:
-        stress[..., m:, :] += np.sum(own.branch * branch[..., None, :], axis=-1)
+        stress[..., m:, :] += np.sum(span_table.branch * branch[..., None, :], axis=-1)
     return stress
 
 
 def densities(rods: Rods, strain: Floats, branch: Floats) -> Floats:
     """Return the stored energies per length (..., g), J/m, of the section, its law and its Maxwell branch."""
-    own, m = rods.spans, rods.first
+    span_table, m = rods.spans, rods.first
     density: Floats = 0.5 * squares(rods.points.stiffness, strain)
-    if np.any(own.law >= 0):
-        density[..., m:] = spans.energies_with_laws(own, strain[..., m:, :], density[..., m:])
+    if np.any(span_table.law >= 0):
+        density[..., m:] = spans.energies_with_laws(span_table, strain[..., m:, :], density[..., m:])
     if branch.shape[-2]:
-        density[..., m:] += 0.5 * squares(own.branch, branch)
+        density[..., m:] += 0.5 * squares(span_table.branch, branch)
     return density
 
 
@@ -179,13 +179,13 @@ def elastic_energies(
     rods: Rods, r: Floats, quat: Floats, strain: Floats, stress: Floats, branch: Floats
 ) -> Floats:
     """Return the stored energies (...,), J, at poses with these strains and stresses."""
-    own, m = rods.spans, rods.first
-    found = 0.5 * summed(rods.elements.length * np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
-    if len(own.kind):
-        found = found + summed(evaluation.values(spans.energies_of(own), r, quat))
+    span_table, m = rods.spans, rods.first
+    energies = 0.5 * summed(rods.elements.length * np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
+    if len(span_table.kind):
+        energies = energies + summed(evaluation.values(spans.energies_of(span_table), r, quat))
     if branch.shape[-2]:
-        found = found + 0.5 * summed(own.weight * squares(own.branch, branch))
-    return found
+        energies = energies + 0.5 * summed(span_table.weight * squares(span_table.branch, branch))
+    return energies
 
 
 def branch_losses(rods: Rods, branch: Floats) -> Floats:
@@ -198,13 +198,13 @@ def branch_losses(rods: Rods, branch: Floats) -> Floats:
     return lost
 
 
-def summed(each: Floats) -> Floats:
+def summed(values: Floats) -> Floats:
     """Return the sum over the last axis. It is no matrix product, whose order depends on the number of states."""
-    found: Floats = np.sum(np.ascontiguousarray(each), axis=-1)
-    return found
+    sums: Floats = np.sum(np.ascontiguousarray(values), axis=-1)
+    return sums
 
 
 def squares(matrices: Floats, q: Floats) -> Floats:
     """Return q . C q (..., g)."""
-    found: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
-    return found
+    values: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
+    return values

@@ -276,5 +276,5 @@ def dissipations_of(elements: Elements) -> Group:
     return group(VISCOUS_SE3_ELEMENT, elements.frames[use], numbers)
 
 
-def _numbers(length: Floats, matrices: Floats, *more: Floats) -> Floats:
-    return np.column_stack([length, matrices.reshape(-1, 36), *more])
+def _numbers(length: Floats, matrices: Floats, *columns: Floats) -> Floats:
+    return np.column_stack([length, matrices.reshape(-1, 36), *columns])

@@ -129,9 +129,9 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
     m = len(ra)
     r, quat = np.concatenate([ra, rb]), np.concatenate([qa, qb])
     frames = np.stack([np.arange(m), np.arange(m) + m], axis=1)
-    each, out = np.empty(m), np.empty((m, 6))
-    each[:] = length
-    element_strains(frames, each, r, quaternions.normalize(quat), out)
+    lengths, out = np.empty(m), np.empty((m, 6))
+    lengths[:] = length
+    element_strains(frames, lengths, r, quaternions.normalize(quat), out)
     return out
 
 
@@ -245,13 +245,13 @@ def discrete_forces(poses0, poses1, start, material, h, tangent, strain1, K):
         _end_stiffness(stiffness, damping, h, 0, 0), _end_stiffness(stiffness, damping, h, 0, 3),
         _end_stiffness(stiffness, damping, h, 3, 0), _end_stiffness(stiffness, damping, h, 3, 3),
     )  # fmt: skip
-    half1, strains1, forces, found = forces_over_step(poses0, poses1, at_start, length, C, diagonal)
+    half1, strains1, forces, averages = forces_over_step(poses0, poses1, at_start, length, C, diagonal)
     if start[HALF0] * half1 <= 0.0:
         return 1, forces[0], forces[1], forces[2]
     store3(strains1[0], strain1[0:3])
     store3(strains1[1], strain1[3:6])
     if tangent:
-        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, length, C, diagonal)
+        ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, averages, length, C, diagonal)
         store_block(ne, K, 0, 0)
         store_block(na, K, 0, 3)
         store_block(nb, K, 0, 6)
@@ -312,11 +312,11 @@ def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal
     T = 2.0 * (start.half * start.half + half1 * half1)  # (8), 1 + tr = 4 half^2
     Z = plus_identity(hat(ck), -0.5 * dot(k, ck))
     ZB = product_transposed(Z, B)
-    turn = times(2.0 / T, twice_axial(product(A, ZB)))
+    torque = times(2.0 / T, twice_axial(product(A, ZB)))
     Ac = apply(A, cy)
-    torque_a = minus(times(0.5 / length, cross(Ac, e)), turn)  # (9)
+    torque_a = minus(times(0.5 / length, cross(Ac, e)), torque)  # (9)
     torque_b = minus(cross(n, e), torque_a)
-    found = Averages(
+    averages = Averages(
         y1,
         k1,
         s1,
@@ -325,26 +325,26 @@ def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal
         (y, k, s, e, sk),
         (A, B, S),
         (cy, ck, bent, n),
-        (Ac, turn, T, Z, ZB),
+        (Ac, torque, T, Z, ZB),
     )
-    return half1, (Gamma1, K1), (n, torque_a, torque_b), found
+    return half1, (Gamma1, K1), (n, torque_a, torque_b), averages
 
 
 @always_inline_kernel
-def tangent_over_step(poses1, found, length, C, diagonal):
+def tangent_over_step(poses1, averages, length, C, diagonal):
     """Return the derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row.
 
     found: the `Averages` that `forces_over_step` returned; C, diagonal: as in `forces_over_step`.
     """
     A1, B1, _, _, e1 = poses1
     CNN, CNM, CMN, CMM = C
-    y1, k1, s1 = found.y1, found.k1, found.s1
-    u1, f1, df1, F, F1, p1, dp1, P, P1, u, f, g, p, G, g1 = found.functions
-    wN, wM, wNk, wMk, wNy, wNz, alpha = found.stresses
-    y, k, s, e, sk = found.averages
-    A, B, S = found.rotations
-    cy, ck, bent, n = found.pulls
-    Ac, turn, T, Z, ZB = found.turns
+    y1, k1, s1 = averages.y1, averages.k1, averages.s1
+    u1, f1, df1, F, F1, p1, dp1, P, P1, u, f, g, p, G, g1 = averages.functions
+    wN, wM, wNk, wMk, wNy, wNz, alpha = averages.stresses
+    y, k, s, e, sk = averages.averages
+    A, B, S = averages.rotations
+    cy, ck, bent, n = averages.pulls
+    Ac, torque, T, Z, ZB = averages.turns
     scale = 0.5 / length
     # d(Gamma1, K1) to (y1, k1)
     dg1 = f1 + (1.0 + u1) * df1
@@ -399,7 +399,7 @@ def tangent_over_step(poses1, found, length, C, diagonal):
     D = _turn_matrix(A, B, k, T)
     t = times(-1.0 / T, twice_axial(product_transposed(A, B)))  # sum of a_k x b_k, over T
     t1 = times(-0.5 / T, twice_axial(product_transposed(A1, B1)))
-    both = matrix_plus(outer(t, apply_transposed(R, times(0.5, ck))), outer(turn, t1))
+    both = matrix_plus(outer(t, apply_transposed(R, times(0.5, ck))), outer(torque, t1))
     Xa, Xb = product(A1, ZB), product_transposed(product(A, Z), B1)
     turn_e, turn_a = product(D, cke), product(D, cka)
     turn_b = matrix_minus(times_hat(turn_e, e1), turn_a)  # (10)

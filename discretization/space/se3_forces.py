@@ -50,9 +50,9 @@ TANGENT, C, D, START, END = SUMS, SUMS + 9, SUMS + 15, SUMS + 21, SUMS + 22
 @inline_kernel
 def _half_of(A, B):
     """Return the unit quaternion of A^T B, whose angle is less than pi."""
-    turn = transposed_product(A, B)
-    w = 0.5 * (1.0 + trace(turn)) ** 0.5
-    v = times(0.25 / w, twice_axial(turn))
+    rotation = transposed_product(A, B)
+    w = 0.5 * (1.0 + trace(rotation)) ** 0.5
+    v = times(0.25 / w, twice_axial(rotation))
     return w, v[0], v[1], v[2]
 
 
@@ -123,6 +123,6 @@ def _bring_to_frames(K):
     for i in range(3):
         # rows: force on a, torque on a, force on b, torque on b, from the rows of n and of the torques
         for to, row, sign in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
-            for column, of, more in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
+            for column, of, factor in ((0, 0, -1.0), (3, 3, 1.0), (6, 0, 1.0), (9, 6, 1.0)):
                 for j in range(3):
-                    K[column + j, to + i] = sign * more * K[TANGENT + row + i, of + j]
+                    K[column + j, to + i] = sign * factor * K[TANGENT + row + i, of + j]

@@ -109,16 +109,16 @@ def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None
     """Return the numbers (k, :) of the spans `use`, all of one order, with these matrices (g, 6, 6) and strains (g, 6)."""
     order = int(spans.order[use[0]])
     at = points_between(spans, use)
-    each = np.zeros((len(use), order, POINT))
-    each[..., :STRAIN0] = matrices[at].reshape(len(use), order, 36)
+    points = np.zeros((len(use), order, POINT))
+    points[..., :STRAIN0] = matrices[at].reshape(len(use), order, 36)
     if strain0 is not None:
-        each[..., STRAIN0:INVARIANT] = strain0[at]
+        points[..., STRAIN0:INVARIANT] = strain0[at]
         for number in np.unique(spans.law[spans.law >= 0]):
             has = spans.law[at] == number
-            each[has, INVARIANT], each[has, LAW] = _law_numbers(spans, int(number))
-            each[has, PARAMETERS : PARAMETERS + spans.parameters.shape[1]] = spans.parameters[at][has]
+            points[has, INVARIANT], points[has, LAW] = _law_numbers(spans, int(number))
+            points[has, PARAMETERS : PARAMETERS + spans.parameters.shape[1]] = spans.parameters[at][has]
     head = np.column_stack([np.full(len(use), float(order)), spans.length[use]])
-    return np.concatenate([head, each.reshape(len(use), -1)], axis=1)
+    return np.concatenate([head, points.reshape(len(use), -1)], axis=1)
 
 
 _expressions: dict[
@@ -142,11 +142,11 @@ def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Float
     """Group the spans `use` by kind; `what`: the name of the table of kinds in the module of an element."""
     groups = []
     for number in np.unique(spans.kind[use]):
-        own, element = use[spans.kind[use] == number], BY_NUMBER[number]
+        selected, element = use[spans.kind[use] == number], BY_NUMBER[number]
         kind: Kind = getattr(element.kernels(), what)[element.order]
-        numbers = numbers_of(spans, own, matrices, strain0)
-        row = 6 * spans.first[own] if kind.rows else own
-        groups.append(group(kind, spans.frames[own, : element.order + 1], numbers, row))
+        numbers = numbers_of(spans, selected, matrices, strain0)
+        row = 6 * spans.first[selected] if kind.rows else selected
+        groups.append(group(kind, spans.frames[selected, : element.order + 1], numbers, row))
     return groups
 
 
@@ -162,17 +162,17 @@ def dissipations_of(spans: Spans, branch: Floats | None = None) -> list[Group]:
     """
     lossy, relaxing = viscous(spans), _with_some(spans, spans.relaxation > 0.0)
     groups = _groups(spans, np.setdiff1d(lossy, relaxing), "DISSIPATIONS", spans.damping, None)
-    for own in _groups(spans, relaxing, "DISSIPATIONS", spans.damping, None):
-        points, k = points_between(spans, own.row), len(own.row)
+    for viscous_group in _groups(spans, relaxing, "DISSIPATIONS", spans.damping, None):
+        points, k = points_between(spans, viscous_group.row), len(viscous_group.row)
         damping, stiffness = (
             matrices[points].reshape(*points.shape, 36) for matrices in (spans.damping, spans.branch)
         )
         material = np.concatenate([damping, stiffness, spans.relaxation[points][..., None]], axis=-1)
-        kept = np.zeros((k, own.kind.arity - 1, 6)) if branch is None else branch[points]
-        numbers = np.column_stack([own.numbers, material.reshape(k, -1), kept.reshape(k, -1)])
-        element = BY_NUMBER[spans.kind[own.row[0]]]
-        kind = maxwell_branch.relaxing(own.kind, element.kernels().STRAINS[element.order])
-        groups.append(own._replace(kind=kind, numbers=numbers))
+        strains = np.zeros((k, viscous_group.kind.arity - 1, 6)) if branch is None else branch[points]
+        numbers = np.column_stack([viscous_group.numbers, material.reshape(k, -1), strains.reshape(k, -1)])
+        element = BY_NUMBER[spans.kind[viscous_group.row[0]]]
+        kind = maxwell_branch.relaxing(viscous_group.kind, element.kernels().STRAINS[element.order])
+        groups.append(viscous_group._replace(kind=kind, numbers=numbers))
     return groups
 
 
@@ -250,11 +250,11 @@ def energies_with_laws(spans: Spans, strain: Floats, linear: Floats) -> Floats:
 
 def _beyond_linear(add: Any, spans: Spans, strain: Floats, linear: Floats) -> Floats:
     """Apply the kernel `add`, `_law_stresses` or `_law_energies`, to the results `linear` of the linear law."""
-    each = [
+    numbers = [
         numbers_of(spans, np.array([k]), spans.stiffness, spans.strain0)[0, 2:]
         for k in range(len(spans.kind))
     ]
     many = np.ascontiguousarray(strain).reshape(-1, *strain.shape[-2:])
     out = np.array(linear, float).reshape(len(many), *linear.shape[strain.ndim - 2 :])
-    add(POINT * np.arange(len(spans.weight)), np.concatenate(each), many, out)
+    add(POINT * np.arange(len(spans.weight)), np.concatenate(numbers), many, out)
     return out.reshape(linear.shape)

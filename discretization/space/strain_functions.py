@@ -96,13 +96,13 @@ def _half(u0, u1):
 def _doubled(f, p, half):
     """Return the divided differences of f and p in u from those in w, by (4)."""
     w, q, c = half
-    more = _times(c, _times(q, _times(q, _of(p, w))))
+    product = _times(c, _times(q, _times(q, _of(p, w))))
     p = (
-        0.25 * q[0] + more[0],
-        0.25 * q[1] + more[1],
-        0.25 * q[2] + more[2],
-        0.25 * q[3] + more[3],
-        0.25 * q[4] + more[4],
+        0.25 * q[0] + product[0],
+        0.25 * q[1] + product[1],
+        0.25 * q[2] + product[2],
+        0.25 * q[3] + product[3],
+        0.25 * q[4] + product[4],
     )
     return _times((2.0 * q[0], 2.0 * q[1], 2.0 * q[2], 2.0 * q[3], 2.0 * q[4]), _of(f, w)), p
 

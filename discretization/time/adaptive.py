@@ -79,10 +79,10 @@ def model_size(system: System, state: State) -> float:
     L is the diagonal of the box around all moving frames and the points of constraints, or twice the largest radius of gyration k
     if that is larger.
     """
-    frames, held = system.frames, system.constraints
+    frames, constraints = system.frames, system.constraints
     points = [state.r[frames.fixed == 0]]
-    for column, X in enumerate((held.Xa, held.Xb)):
-        f = held.frames[:, column]
+    for column, X in enumerate((constraints.Xa, constraints.Xb)):
+        f = constraints.frames[:, column]
         points.append(state.r[f] + quaternions.rotate(state.quat[f], X))
     box = np.ptp(np.concatenate(points), axis=0) if len(points[0]) else np.zeros(3)
     return max(float(np.linalg.norm(box)), 2.0 * float(gyration(system).max(initial=0.0)))
@@ -108,7 +108,7 @@ class AdaptiveStepper(StepperBase):
 
     def __init__(
         self,
-        taken: StepperBase,
+        stepper: StepperBase,
         system: System,
         h: float,
         order: int,
@@ -121,7 +121,7 @@ class AdaptiveStepper(StepperBase):
         max_dt: float = math.inf,
         growth: bool = False,
     ) -> None:
-        self.taken, self.h, self.order = taken, h, order
+        self.taken, self.h, self.order = stepper, h, order
         self._rate = error * size / duration  # m/s
         self._noise = NOISE * size
         self.error, self.size = error, size
@@ -132,12 +132,12 @@ class AdaptiveStepper(StepperBase):
         self._samples: LoadSamples | None = None
         if load_values is not None:
             self._samples = LoadSamples(
-                system, load_values, *taken.load_points, self._gyration, size, self._rate
+                system, load_values, *stepper.load_points, self._gyration, size, self._rate
             )
         self._n_control = N_CONTROL
         if growth:
-            self._n_control = N_GROWTH + sum(math.prod(shape) for shape in taken.shapes.values())
-        self.sizes = taken.sizes._replace(memory=taken.sizes.memory._replace(control=self._n_control))
+            self._n_control = N_GROWTH + sum(math.prod(shape) for shape in stepper.shapes.values())
+        self.sizes = stepper.sizes._replace(memory=stepper.sizes.memory._replace(control=self._n_control))
         self.shapes = state_shapes(self.sizes)
 
     @property

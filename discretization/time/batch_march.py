@@ -15,42 +15,42 @@ OUT, FRESH, AGAIN = range(3)
 
 
 @internal_kernel
-def any_run_active(own):
+def any_run_active(batch):
     """Return whether any run has not left the march."""
     left = 0.0
     for run in range(WIDTH):
-        left += own.left[run]
+        left += batch.left[run]
     return left < WIDTH
 
 
 @always_inline_kernel
-def _keep(x, kept, part):
+def _keep(x, stored, part):
     for i in range(x.size // WIDTH):
-        store(load(x, i * WIDTH), kept, part * x.size + i * WIDTH)
+        store(load(x, i * WIDTH), stored, part * x.size + i * WIDTH)
 
 
 @internal_kernel
-def end_step(own, kept, counts, part, share):
-    """Count the step of all runs that have not left; store the states of all runs at the end of each part of `share` steps."""
+def end_step(batch, stored, counts, part, steps):
+    """Count the step of all runs that have not left; store the states of all runs at the end of each part of `steps` steps."""
     ended = False
     for run in range(WIDTH):
-        if own.left[run] == 0.0:
+        if batch.left[run] == 0.0:
             count = counts[run, part]
             count[SOLVES] += 1
-            count[ITERATIONS] += own.iteration[run]
-            count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
-            count[FACTORISATIONS] += own.factored[run]
+            count[ITERATIONS] += batch.iteration[run]
+            count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], batch.iteration[run])
+            count[FACTORISATIONS] += batch.factored[run]
             count[STEPS] += 1
-            ended = ended or count[STEPS] == share
+            ended = ended or count[STEPS] == steps
     if ended:
-        state = own.state
-        _keep(state.r, kept.r, part)
-        _keep(state.quat, kept.quat, part)
-        _keep(state.v, kept.v, part)
-        _keep(state.Omega, kept.Omega, part)
-        _keep(state.lam, kept.lam, part)
-        _keep(state.memory, kept.memory, part)
-        _keep(state.totals, kept.totals, part)
+        state = batch.state
+        _keep(state.r, stored.r, part)
+        _keep(state.quat, stored.quat, part)
+        _keep(state.v, stored.v, part)
+        _keep(state.Omega, stored.Omega, part)
+        _keep(state.lam, stored.lam, part)
+        _keep(state.memory, stored.memory, part)
+        _keep(state.totals, stored.totals, part)
 
 
 @always_inline_kernel
@@ -64,30 +64,33 @@ def select_vector(takes, x, y):
 
 
 @internal_kernel
-def correct_runs(own):
-    """Add the corrections in own.rhs for the runs that own.takes selects; a run with a frame that is rotated too far leaves the
-    march.
+def correct_runs(batch):
+    """Add the corrections in batch.rhs for the runs that batch.takes selects.
+
+    A run with a frame that is rotated too far leaves the march.
     """
-    takes, gone = load(own.takes, 0), load(own.left, 0)
+    takes, gone = load(batch.takes, 0), load(batch.left, 0)
     far = 0.0 * takes
-    for f in range(own.block.shape[0]):
-        if own.block[f] >= 0:
-            at = own.place[f]
-            eta = load3_at(own.rhs, at + 3)
-            turn = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
-            far = where_less(far, turn, turn, far)
-            moved, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
-            store3_at(select_vector(takes, plus(load3_at(own.rhs, at), moved), moved), own.dr, 3 * f)
-            store3_at(select_vector(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), own.psi, 3 * f)
+    for f in range(batch.block.shape[0]):
+        if batch.block[f] >= 0:
+            at = batch.place[f]
+            eta = load3_at(batch.rhs, at + 3)
+            rotation = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
+            far = where_less(far, rotation, rotation, far)
+            moved, psi = load3_at(batch.dr, 3 * f), load3_at(batch.psi, 3 * f)
+            store3_at(select_vector(takes, plus(load3_at(batch.rhs, at), moved), moved), batch.dr, 3 * f)
+            store3_at(
+                select_vector(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), batch.psi, 3 * f
+            )
     beyond = where_less(MAX_ROTATION * MAX_ROTATION, far, takes, 0.0)
-    store(where_less(0.5, beyond, 1.0, gone), own.left, 0)
+    store(where_less(0.5, beyond, 1.0, gone), batch.left, 0)
 
 
 @internal_kernel
-def is_at_rest(own, run):
+def is_at_rest(batch, run):
     """Return whether nothing moves in this step of a run."""
-    for f in range(own.dr.shape[0]):
+    for f in range(batch.dr.shape[0]):
         for i in range(3):
-            if own.dr[f, i, run] != 0.0 or own.psi[f, i, run] != 0.0:
+            if batch.dr[f, i, run] != 0.0 or batch.psi[f, i, run] != 0.0:
                 return False
     return True

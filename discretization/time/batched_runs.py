@@ -48,23 +48,23 @@ class RunBatch:
 
         The number of parts is `parts`. A state None excludes the run. The march runs without the interpreter's lock.
         """
-        own, first = self._lanes, self.steppers[0]
+        batch, first = self._lanes, self.steppers[0]
         values = self._values(states, starts)
         counts = np.zeros((WIDTH, parts, N_COUNTS), np.int64)
-        kept = State(*(zeros_in_lanes(parts, *shape) for shape in first.shapes.values()))
-        own.left[:] = 1.0
+        stored = State(*(zeros_in_lanes(parts, *shape) for shape in first.shapes.values()))
+        batch.left[:] = 1.0
         for run, state in enumerate(states):
             if state is not None:
-                own.left[run] = 0.0
-                for array, lanes in zip(state, own.state, strict=True):
+                batch.left[run] = 0.0
+                for array, lanes in zip(state, batch.state, strict=True):
                     lanes[..., run] = array
         with turn_released():
-            self._march(own, first.solved, first.h, values, MAX_ITERATIONS, kept, counts)
-        each = State(*(np.ascontiguousarray(np.moveaxis(lanes, -1, 0)) for lanes in kept))
+            self._march(batch, first.solved, first.h, values, MAX_ITERATIONS, stored, counts)
+        by_run = State(*(np.ascontiguousarray(np.moveaxis(lanes, -1, 0)) for lanes in stored))
         done = np.sum(counts[:, :, STEPS] == len(starts) // parts, axis=1).tolist()
         return [
             RunParts(
-                State(*(array[run, : done[run]] for array in each)), reports_of(counts[run, : done[run]])
+                State(*(array[run, : done[run]] for array in by_run)), reports_of(counts[run, : done[run]])
             )
             for run in range(len(states))
         ]

@@ -143,8 +143,8 @@ def _array(what: str, value: Any, shape: tuple[int, ...]) -> Floats:
         raise ModelError(f"BG: {what} is no array of numbers; give finite numbers of shape {shape}") from None
     wrong = array[~np.isfinite(array)]
     if array.shape != shape or len(wrong):
-        found = f"contains {wrong[0]}" if array.shape == shape else f"has the shape {array.shape}"
-        raise ModelError(f"BG: {what} {found}; give finite numbers of shape {shape}")
+        problem = f"contains {wrong[0]}" if array.shape == shape else f"has the shape {array.shape}"
+        raise ModelError(f"BG: {what} {problem}; give finite numbers of shape {shape}")
     return array
 
 
@@ -231,8 +231,8 @@ class _Problem:
         self.size = self.first_multiplier + 2 * m * self.groups
         nodes = k * np.arange(self.n_elements)[:, None] + np.arange(k + 1)  # (N, k + 1)
         states = (2 * n * nodes[:, :, None] + np.arange(2 * n)).reshape(self.n_elements, -1)
-        own = nodes[:, : self.tests]
-        gam = self.first_multiplier + 2 * m * own[:, :, None] + np.arange(m)
+        test_nodes = nodes[:, : self.tests]
+        gam = self.first_multiplier + 2 * m * test_nodes[:, :, None] + np.arange(m)
         mu = gam + m
         multipliers = np.concatenate([part.reshape(self.n_elements, -1) for part in (gam, mu)], axis=1)
         self.unknowns: Ints = np.concatenate([states, multipliers], axis=1)
@@ -325,11 +325,13 @@ class _Problem:
         residual[self.prescribed] = x[self.prescribed] - self.values
         residual[self.zero] = x[self.zero]
         n = system.n
-        for node, own in zip(self.fixed_nodes, self.acceleration, strict=False):
-            touched = np.concatenate([2 * n * node + np.arange(2 * n), own])
-            z = np.concatenate([x[touched[: 2 * n]], x[own]])
-            (residual[own],), (slopes,) = self._accelerations(z[None], np.array([node]))
-            entries.append((np.repeat(own, len(touched)), np.tile(touched, len(own)), slopes.ravel()))
+        for node, rows_of_node in zip(self.fixed_nodes, self.acceleration, strict=False):
+            touched = np.concatenate([2 * n * node + np.arange(2 * n), rows_of_node])
+            z = np.concatenate([x[touched[: 2 * n]], x[rows_of_node]])
+            (residual[rows_of_node],), (slopes,) = self._accelerations(z[None], np.array([node]))
+            entries.append(
+                (np.repeat(rows_of_node, len(touched)), np.tile(touched, len(rows_of_node)), slopes.ravel())
+            )
         i, j, values = (np.concatenate(part) for part in zip(*entries, strict=True))
         return residual, scipy.sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
 
@@ -379,8 +381,8 @@ class _Problem:
         """Return work and dissipation (nodes, 2), J, accumulated from the start."""
         system = self.system
         local = np.ascontiguousarray(x[self.unknowns], complex)
-        each = np.zeros((self.n_elements, 2), complex)
-        account_elements(system.functions, system.data, self.work, self.elements, local, each)
+        of_elements = np.zeros((self.n_elements, 2), complex)
+        account_elements(system.functions, system.data, self.work, self.elements, local, of_elements)
         totals = np.full((self.n_nodes, 2), np.nan)
-        totals[0], totals[self.k :: self.k] = 0.0, np.cumsum(each.real, axis=0)
+        totals[0], totals[self.k :: self.k] = 0.0, np.cumsum(of_elements.real, axis=0)
         return totals

@@ -87,7 +87,9 @@ class PairList(NamedTuple):
     stepper: StepperBase
     windows: list[ContactPatch]
     stiffness: Floats  # (w,) N/m, stiffness of the bristles of windows
-    own: Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
+    internal_indices: (
+        Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
+    )
     far: NDArray[np.bool_]  # (e,) True for interactions that the list leaves out: planes that are far away
     # (c, 4) end points of pairs of parts, each once, as in `discretization.contact.closest_points`; without meshes
     ends: Ints
@@ -153,24 +155,24 @@ class ContactStepper(StepperBase):
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator; make a list at this state unless the memory contains one."""
         check_arrays(state, self.shapes, *OF_SYSTEMS)
-        own = np.shape(state.memory) == (self.sizes.memory.size,)
-        memory = state.memory[: self._inner] if own else state.memory
+        has_memory = np.shape(state.memory) == (self.sizes.memory.size,)
+        memory = state.memory[: self._inner] if has_memory else state.memory
         inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
-        behind = state.memory[self._inner :] if own else np.zeros(self.sizes.memory.size - self._inner)
-        kept = state.own if behind.any() else self.sizes.own.joined()  # bristles belong to a list
-        after = np.concatenate([inner.own, kept[self._before_bristles :]])
+        behind = state.memory[self._inner :] if has_memory else np.zeros(self.sizes.memory.size - self._inner)
+        bristles = state.own if behind.any() else self.sizes.own.joined()  # bristles belong to a list
+        after = np.concatenate([inner.own, bristles[self._before_bristles :]])
         begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
         return check_arrays(begun if behind.any() else self._with_list(begun), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Take whole steps of length h from `starts`; the state is not changed."""
         done, report = 0, Report()
-        for taken in self._steps(check_arrays(state, self.shapes), h, starts):
-            for each in taken.reports:
-                report = report.plus(each)
-            if taken.failure is not None:
-                return MarchResult(state, done, report, taken.failure)
-            state, done = _last(taken.states), done + len(taken.reports)
+        for accepted in self._steps(check_arrays(state, self.shapes), h, starts):
+            for step_report in accepted.reports:
+                report = report.plus(step_report)
+            if accepted.failure is not None:
+                return MarchResult(state, done, report, accepted.failure)
+            state, done = _last(accepted.states), done + len(accepted.reports)
         return MarchResult(copy_state(state), done, report, None)
 
     @property
@@ -185,8 +187,8 @@ class ContactStepper(StepperBase):
             state = self._with_list(state)
         while True:
             listed, behind = self._list_of(state), state.memory[self._inner :]
-            own = self._settled(state, listed)
-            inner = state._replace(memory=state.memory[: self._inner].copy(), own=own)
+            variables = self._settled(state, listed)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
             end = listed.stepper.end_of_first_substep(inner, t, h)
             if end is None:
                 return None
@@ -204,20 +206,20 @@ class ContactStepper(StepperBase):
         """
         count = self._outputs_before_corner(first_step, every, count)
         starts = self.h * np.arange(first_step, first_step + count * every)
-        kept, reports, report, done = [], [], Report(), 0
-        for taken in self._steps(check_arrays(state, self.shapes), self.h, starts):
-            if taken.failure is not None:
+        parts, reports, report, done = [], [], Report(), 0
+        for accepted in self._steps(check_arrays(state, self.shapes), self.h, starts):
+            if accepted.failure is not None:
                 break
-            kept.append(State(*(array[-(done + 1) % every :: every] for array in taken.states)))
-            for each in taken.reports:
-                report, done = report.plus(each), done + 1
+            parts.append(State(*(array[-(done + 1) % every :: every] for array in accepted.states)))
+            for step_report in accepted.reports:
+                report, done = report.plus(step_report), done + 1
                 if done % every == 0:
                     reports.append(report)
                     report = Report()
         if not reports:
             current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        return State(*(np.concatenate(arrays) for arrays in zip(*kept, strict=True))), reports
+        return State(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))), reports
 
     def _steps(self, state: State, h: float, starts: Floats) -> Iterator[AcceptedSteps]:
         """Yield the steps in order, up to the first that cannot be taken; the report of a step includes the cost of lists made
@@ -229,8 +231,8 @@ class ContactStepper(StepperBase):
             state, report = self._with_list(state), Report(list_rebuilds=1)
         while done < len(starts):
             listed, behind = self._list_of(state), state.memory[self._inner :]
-            settled = self._settled(state, listed)
-            inner = state._replace(memory=state.memory[: self._inner].copy(), own=settled)
+            variables = self._settled(state, listed)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
             most = min(len(starts) - done, self._hopeful(state, h))
             ends, reports, failure = listed.stepper.ends(inner, h, starts[done : done + most])
             good, problem = self._accepted(state, ends, listed)
@@ -273,7 +275,9 @@ class ContactStepper(StepperBase):
         surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
         kind = contacts.kind[surface]
         turned = (kind[:, 0] > kind[:, 2])[:, None]  # put the core second
-        ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
+        ends, surface = (
+            np.where(turned, columns[:, [2, 3, 0, 1]], columns) for columns in (listed.ends, surface)
+        )
         use = np.flatnonzero(np.isin(contacts.kind[surface[:, 2]], WITH_CORES))
         surface = surface[use][:, [0, 2]]
         rounding = contacts.radius[surface].sum(axis=1)
@@ -343,7 +347,7 @@ class ContactStepper(StepperBase):
 
     def _fastest(self, state: State) -> float:
         """Return the largest speed of all points, m/s."""
-        frames, X = (own[: self.contacts.tracked] for own in (self.contacts.frames, self.contacts.X))
+        frames, X = (column[: self.contacts.tracked] for column in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
@@ -353,31 +357,31 @@ class ContactStepper(StepperBase):
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
-        return np.concatenate([state.own[listed.own], bristles.ravel()])
+        return np.concatenate([state.own[listed.internal_indices], bristles.ravel()])
 
     def _with_lists(self, inner: State, behind: Floats, listed: PairList) -> State:
         """Return states (k, ...) of the system of a list as states of the whole system, with its internal variables and its
         memory.
         """
         count = len(inner.own)
-        own = np.zeros((count, self.sizes.own.size))
-        own[:, listed.own] = inner.own[:, : len(listed.own)]
-        bristles = inner.own[:, len(listed.own) :].reshape(count, -1, OWN)
-        self._put(own, bristles, listed.stiffness)
+        variables = np.zeros((count, self.sizes.own.size))
+        variables[:, listed.internal_indices] = inner.own[:, : len(listed.internal_indices)]
+        bristles = inner.own[:, len(listed.internal_indices) :].reshape(count, -1, OWN)
+        self._put(variables, bristles, listed.stiffness)
         memory = np.concatenate([inner.memory, np.broadcast_to(behind, (count, len(behind)))], axis=1)
-        return inner._replace(memory=memory, own=own)
+        return inner._replace(memory=memory, own=variables)
 
-    def _put(self, own: Floats, bristles: Floats, stiffness: Floats) -> None:
+    def _put(self, variables: Floats, bristles: Floats, stiffness: Floats) -> None:
         """Write the bristles (k, w, OWN) of windows into the internal variables (k, ...) of as many states."""
-        used, room = bristles.any(axis=2), self.sizes.own.bristle
+        used, capacity = bristles.any(axis=2), self.sizes.own.bristle
         most = int(used.sum(axis=1).max(initial=0))
-        if most > room:
+        if most > capacity:
             raise ModelError(
-                f"{most} parts of surfaces rub at once, a state has room for {room}; use larger elements, or fewer surfaces"
+                f"{most} parts of surfaces rub at once, a state has room for {capacity}; use larger elements, or fewer surfaces"
             )
         k, w = np.nonzero(used)
         place = np.cumsum(used, axis=1)[k, w] - 1
-        rows = self.sizes.own.part(own, "bristle")
+        rows = self.sizes.own.part(variables, "bristle")
         rows[k, place] = np.column_stack([w + 1.0, bristles[k, w], stiffness[w]])
 
     def _with_list(self, state: State) -> State:
@@ -396,58 +400,60 @@ class ContactStepper(StepperBase):
         old, listed = self._list_of(state), self._list_of(new)
         use = [old.windows[int(number) - 1] for number in rows[:, 0]]
         to = match_patches(with_feature_points(self.contacts, points), use, listed.windows)
-        own, totals = state.own.copy(), state.totals.copy()
-        self.sizes.own.part(own, "bristle")[...] = 0.0
+        variables, totals = state.own.copy(), state.totals.copy()
+        self.sizes.own.part(variables, "bristle")[...] = 0.0
         bristles = transfer_bristles(rows[:, 1 : 1 + OWN], to, len(listed.windows))
-        self._put(own[None], bristles[None], listed.stiffness)
+        self._put(variables[None], bristles[None], listed.stiffness)
         # if all bristles are continued, the energy is conserved up to rounding
         if len(np.unique(to[to >= 0])) < len(to):
-            totals[1] += max(0.0, self._kept(state.own) - self._kept(own))
-        return new._replace(own=own, totals=totals)
+            totals[1] += max(0.0, self._kept(state.own) - self._kept(variables))
+        return new._replace(own=variables, totals=totals)
 
     def _skin(self, points: Floats, step: float) -> float:
         """Return the skin of a list made at these points, m; `step` is the distance that the fastest point moves in a step."""
-        asked = max(2.0 * self._held * step, LEAST * self._reach)
+        desired = max(2.0 * self._held * step, LEAST * self._reach)
         most = max(MOST * self._reach, FASTEST * step)
-        if asked <= most:
-            return asked
+        if desired <= most:
+            return desired
         few = (
             self._held > STEPS
         )  # few surfaces: a second search costs little, and so do many steps if nothing is near
         return (
-            asked if few and not len(candidates(self.contacts, points, asked, self._searched).pair) else most
+            desired
+            if few and not len(candidates(self.contacts, points, desired, self._searched).pair)
+            else most
         )
 
-    def _kept(self, own: Floats) -> float:
+    def _kept(self, variables: Floats) -> float:
         """Return the energy stored in bristles between surfaces, J."""
-        rows = self.sizes.own.part(own, "bristle")
+        rows = self.sizes.own.part(variables, "bristle")
         return 0.5 * float(rows[:, 1 + OWN] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
     def _without_far(self, state: State) -> State:
         """Set the bristles at planes that the list leaves out to zero and count their energy as lost: they opened in the step
         before.
         """
-        settled = history_variable_counts(self.system.others)
-        if not settled.any():
+        counts = history_variable_counts(self.system.others)
+        if not counts.any():
             return state
         far, first = self._list_of(state).far, first_history_variable(self.system)
         lost = bristle_energy(self.system.others, far, state.own, first)
         if lost == 0.0:
             return state
-        own, totals = state.own.copy(), state.totals.copy()
-        gone = far & (settled > 0)
-        own[first[gone][:, None] + np.arange(OWN)] = 0.0
+        variables, totals = state.own.copy(), state.totals.copy()
+        gone = far & (counts > 0)
+        variables[first[gone][:, None] + np.arange(OWN)] = 0.0
         totals[1] += lost
-        return state._replace(own=own, totals=totals)
+        return state._replace(own=variables, totals=totals)
 
     def _own_without(self, far: NDArray[np.bool_]) -> Ints:
         """Return the indices (k,) in `State.own` of the internal variables before the windows, without those of the interactions
         `far`.
         """
-        settled = history_variable_counts(self.system.others)
-        gone = far & (settled > 0)
-        places = first_history_variable(self.system)[gone][:, None] + np.arange(OWN)
-        return np.delete(np.arange(self._before_bristles), places.ravel())
+        counts = history_variable_counts(self.system.others)
+        gone = far & (counts > 0)
+        indices = first_history_variable(self.system)[gone][:, None] + np.arange(OWN)
+        return np.delete(np.arange(self._before_bristles), indices.ravel())
 
     def _list_of(self, state: State) -> PairList:
         """Return the list that belongs to the memory of the state; make it if it is not cached."""
@@ -457,16 +463,16 @@ class ContactStepper(StepperBase):
             return self._last[1]
         points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
         pairs = candidates(contacts, points, float(behind[-1]), self._searched)
-        others = self.system.others
-        far = are_inactive(self._planes, len(others.kind), state, points, float(behind[-1]))
+        generic = self.system.others
+        far = are_inactive(self._planes, len(generic.kind), state, points, float(behind[-1]))
         key = b"".join(column.tobytes() for column in (*pairs, far))
         listed = self._lists.pop(key, None)
         if listed is None:
             windows = find_patches(contacts, pairs)
             losses, stiffness = loss_interactions(contacts, windows)
-            there = chosen(others, ~far) if far.any() else others
-            own = joined(joined(there, interactions_of(contacts, pairs)), losses)
-            stepper = self._make(unshared(self.system._replace(others=own, contacts=contacts_of())))
+            near = chosen(generic, ~far) if far.any() else generic
+            acting = joined(joined(near, interactions_of(contacts, pairs)), losses)
+            stepper = self._make(unshared(self.system._replace(others=acting, contacts=contacts_of())))
             # a pair of rods is listed once for the contact points of each rod
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)

@@ -129,13 +129,13 @@ def constraint_curvature(fn, D, q, w, z, work, out):
     if D.flags & PRODUCTS:
         fn.second(q, w, z, D, out)
         return
-    own = contractions(work, D)
+    scratch = contractions(work, D)
     for c in range(D.m):
         for l in range(D.m):
-            own.unit[l] = 0.0
-        own.unit[c] = 1.0
-        fn.curvature(q, w, own.unit, D, own.slope)
-        out[c] = inner(own.slope, z)
+            scratch.unit[l] = 0.0
+        scratch.unit[c] = 1.0
+        fn.curvature(q, w, scratch.unit, D, scratch.slope)
+        out[c] = inner(scratch.slope, z)
 
 
 @internal_kernel
@@ -202,10 +202,10 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
         fn.inverse_mass_gradient(q, a, b, D, out)
     else:
         # W = M^-1: dW = -W dM W
-        own = contractions(work, D)
-        velocity_of(fn, D, q, a, work, own.u)
-        velocity_of(fn, D, q, b, work, own.w)
-        fn.mass_gradient(q, own.u, own.w, D, out)
+        scratch = contractions(work, D)
+        velocity_of(fn, D, q, a, work, scratch.u)
+        velocity_of(fn, D, q, b, work, scratch.w)
+        fn.mass_gradient(q, scratch.u, scratch.w, D, out)
         for i in range(D.n):
             out[i] = -out[i]
 
@@ -285,25 +285,25 @@ def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
 
     g_v = G(q) A(q) p with A = M^-1 if `mass`, else W.
     """
-    n, own = D.n, hidden(work, D)
-    pull_back(fn, D, q, gam, work, own.f)
+    n, scratch = D.n, hidden(work, D)
+    pull_back(fn, D, q, gam, work, scratch.f)
     if mass:
-        mass_solve(fn, D, q, p, work, own.w)
-        mass_solve(fn, D, q, own.f, work, own.u)
+        mass_solve(fn, D, q, p, work, scratch.w)
+        mass_solve(fn, D, q, scratch.f, work, scratch.u)
     else:
-        velocity_of(fn, D, q, p, work, own.w)
-        velocity_of(fn, D, q, own.f, work, own.u)
-    fn.curvature(q, own.w, gam, D, own.slope)
+        velocity_of(fn, D, q, p, work, scratch.w)
+        velocity_of(fn, D, q, scratch.f, work, scratch.u)
+    fn.curvature(q, scratch.w, gam, D, scratch.slope)
     for i in range(n):
-        out_p[i] += weight * own.u[i]
-        out_q[i] += weight * own.slope[i]
+        out_p[i] += weight * scratch.u[i]
+        out_q[i] += weight * scratch.slope[i]
     if D.flags & CONSTANT_MASS:
         return
     if mass:
-        fn.mass_gradient(q, own.w, own.u, D, own.slope)
+        fn.mass_gradient(q, scratch.w, scratch.u, D, scratch.slope)
         for i in range(n):
-            out_q[i] -= weight * own.slope[i]
+            out_q[i] -= weight * scratch.slope[i]
     else:
-        form_gradient(fn, D, False, q, p, own.f, work, own.slope)
+        form_gradient(fn, D, False, q, p, scratch.f, work, scratch.slope)
         for i in range(n):
-            out_q[i] += weight * own.slope[i]
+            out_q[i] += weight * scratch.slope[i]

@@ -47,7 +47,7 @@ def frames_to_constraints(system: System) -> tuple[Frames, Constraints]:
     slides = np.tile(np.arange(HOLDING) < 3, len(frames))
     kinds = np.where(slides, number_of(DRIVEN_DISPLACEMENT), number_of(DRIVEN_ANGLE))
     zero = np.zeros((count, 3))
-    more = Constraints(
+    holding = Constraints(
         kind=kinds.astype(constraints.kind.dtype),
         frames=np.column_stack([np.zeros(count, np.int64), np.repeat(frames, HOLDING)]),
         Xa=zero,
@@ -62,8 +62,8 @@ def frames_to_constraints(system: System) -> tuple[Frames, Constraints]:
     )
     few = Constraints._field_defaults
     columns = {
-        name: own if name in few and not len(own) else np.concatenate([own, getattr(more, name)])
-        for name, own in constraints._asdict().items()
+        name: column if name in few and not len(column) else np.concatenate([column, getattr(holding, name)])
+        for name, column in constraints._asdict().items()
     }
     fixed = np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed).astype(system.frames.fixed.dtype)
     return system.frames._replace(fixed=fixed), Constraints(**columns)
@@ -79,10 +79,12 @@ def motion_of(system: System, state: State, drive_values: DriveValues | None) ->
         return None
     values = None
     if drive_values is not None:
-        given, shape = drive_values, (packed_rows(system), 3)
+        prescribed, shape = drive_values, (packed_rows(system), 3)
 
         def values(t: float) -> Floats:
-            return numbers_of(system, evaluate_user_function("drive_values", given, np.array([t]), shape))[0]
+            return numbers_of(
+                system, evaluate_user_function("drive_values", prescribed, np.array([t]), shape)
+            )[0]
 
     first, drives = len(system.constraints.kind), np.arange(len(frames)) + len(rows)
     return Motion(
@@ -101,9 +103,9 @@ def drive_parameters_in(system: System, state: State) -> Floats:
     They are read from `state`, which is one state or many.
     """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
-    kept = part(system, state, "drive")[..., : len(rows), :DRIVE_NUMBERS]
-    each = (x[..., frames, :] for x in (state.r, state.quat, state.v, state.Omega))
-    return np.concatenate([kept, _holding(*each)], axis=-2)
+    of_constraints = part(system, state, "drive")[..., : len(rows), :DRIVE_NUMBERS]
+    poses = (x[..., frames, :] for x in (state.r, state.quat, state.v, state.Omega))
+    return np.concatenate([of_constraints, _holding(*poses)], axis=-2)
 
 
 def numbers_of(system: System, packed: Floats) -> Floats:
@@ -114,16 +116,16 @@ def numbers_of(system: System, packed: Floats) -> Floats:
     count = len(driven_rows(system.constraints))
     of_rows, of_frames = _split(packed, count)
     U, value, dU = of_rows[..., 0, :], of_rows[..., 1, :2], of_rows[..., 2, :]
-    kept = np.concatenate([U, value[..., :1], dU, value[..., 1:]], axis=-1)
-    return np.concatenate([kept, _holding(*_poses(of_frames))], axis=-2)
+    of_constraints = np.concatenate([U, value[..., :1], dU, value[..., 1:]], axis=-1)
+    return np.concatenate([of_constraints, _holding(*_poses(of_frames))], axis=-2)
 
 
 def store_drives_in_state(system: System, packed: Floats, works: Floats, state: State) -> None:
     """Store the prescribed values (rows, 3) at the end of a step, and the work (drives,) done by the drives, J, in a state."""
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
-    kept = part(system, state, "drive")
-    kept[: len(rows), :DRIVE_NUMBERS] = numbers_of(system, packed[None])[0, : len(rows)]
-    kept[:, WORK] = works
+    stored = part(system, state, "drive")
+    stored[: len(rows), :DRIVE_NUMBERS] = numbers_of(system, packed[None])[0, : len(rows)]
+    stored[:, WORK] = works
     r, quat, v, Omega = (x[0] for x in _poses(_split(packed[None], len(rows))[1]))
     turned = np.sum(quat * state.quat[frames], axis=1, keepdims=True) < 0.0
     state.r[frames], state.quat[frames] = r, np.where(turned, -quat, quat)

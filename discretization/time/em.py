@@ -60,7 +60,7 @@ from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, st
 
 # Columns of the counts of a march, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-BEGIN, END = range(2)  # parts of a step: first argument of `StepContext.rest`
+BEGIN, END = range(2)  # parts of a step: first argument of `StepContext.hooks`
 
 
 @internal_kernel
@@ -117,9 +117,9 @@ def apply_final_correction_to_ends(system, numbering, state, work):
         store3(psi, work.solution[1, f])
         if system.frames.fixed[f] == 0:
             at = numbering.frame[f]
-            turn = apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
+            rotation = apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
             store3(plus(dr, load3(work.rhs[at : at + 3])), work.dr[f])
-            store3(plus(psi, turn), work.psi[f])
+            store3(plus(psi, rotation), work.psi[f])
     move(system, state, work)
     if work.viscous:
         write_end_strains(work)
@@ -141,9 +141,12 @@ def _changes(numbering, hidden, state, work, h, f):
     (`newton.final_correction`).
     """
     at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
-    more, turn = load3(work.rhs[at : at + 3]), apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
+    displacement, rotation = (
+        load3(work.rhs[at : at + 3]),
+        apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6])),
+    )
     rate, spin = times(1.0 / h, load3(work.dr[f])), times(1.0 / h, apply_transposed(R0, psi))
-    faster, quicker = more, apply_transposed(R0, turn)
+    faster, quicker = displacement, apply_transposed(R0, rotation)
     if hidden is not None:
         rate, spin = (
             minus(rate, times(1.0 / h, load3(hidden.W[f, 0:3]))),
@@ -155,7 +158,7 @@ def _changes(numbering, hidden, state, work, h, f):
                 minus(quicker, load3(work.rhs[at + 9 : at + 12])),
             )
     dv, dOmega = velocity_changes(rate, spin, load3(state.v[f]), load3(state.Omega[f]), faster, quicker, h)
-    return dv, dOmega, more, turn
+    return dv, dOmega, displacement, rotation
 
 
 @internal_kernel
@@ -176,7 +179,7 @@ def commit_alone(numbering, state, work, h):
 @inline_kernel
 def _commit_frame(numbering, hidden, plain, state, work, h, f):
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
-    dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
+    dv, dOmega, displacement, rotation = _changes(numbering, hidden, state, work, h, f)
     if plain is not None:
         v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
         dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
@@ -186,8 +189,8 @@ def _commit_frame(numbering, hidden, plain, state, work, h, f):
     store3(alpha, state.memory[at + 3 : at + 6])
     store3(plus(v0, dv), state.v[f])
     store3(plus(Omega0, dOmega), state.Omega[f])
-    store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
-    q1 = cayley_rotation(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
+    store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), displacement)), state.r[f])
+    q1 = cayley_rotation(plus(load3(work.psi[f]), rotation), load4(state.quat[f]))
     state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
 
 
@@ -217,7 +220,7 @@ class StepContext(NamedTuple):
     """
 
     equations: Any  # `discretization.time.newton.equations_of`
-    rest: Any  # `discretization.time.step_hooks`
+    hooks: Any  # `discretization.time.step_hooks`
     beyond: Any  # `discretization.time.newton.has_blocks_beyond_band`
     system: Any
     numbering: Any
@@ -238,7 +241,7 @@ def general_step(context, hidden, plain, state, substeps, k, values, max_iterati
         context.work,
         substeps[k % len(substeps)],
     )
-    rest = context.rest
+    hooks = context.hooks
     if plain is not None:
         begin_stresses(system, plain, state, work, h)
     write_load_values(work, values)
@@ -248,7 +251,7 @@ def general_step(context, hidden, plain, state, substeps, k, values, max_iterati
         begin_dissipation(system, numbering, state, work, h)
     if hidden is not None:
         begin_velocity_constraints(system, numbering, hidden, state, work, h)
-    status = rest(BEGIN, system, numbering, hidden, state, work, h, values)
+    status = hooks(BEGIN, system, numbering, hidden, state, work, h, values)
     predict_scalar(state, work, h, BY_ACCELERATION, False, False)
     predict_multipliers(state.lam, work, h)
     if status != CONVERGED:
@@ -259,9 +262,9 @@ def general_step(context, hidden, plain, state, substeps, k, values, max_iterati
         return status
     if plain is not None:
         end_dissipation(system, state, work, h)
-        status = rest(END, plain, numbering, hidden, state, work, h, values)
+        status = hooks(END, plain, numbering, hidden, state, work, h, values)
     else:
-        status = rest(END, system, numbering, hidden, state, work, h, values)
+        status = hooks(END, system, numbering, hidden, state, work, h, values)
     if status != CONVERGED:
         return status
     if not has_finite_account(state):

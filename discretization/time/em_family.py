@@ -86,8 +86,10 @@ def _dissipating(name: str) -> EmIntegrator | None:
 
 # keys: names as shown to users
 EM_FAMILY: dict[str, ParseScheme] = {
-    f"em{order if order > 2 else ''}{kin}": _named(f"em{order if order > 2 else ''}{kin}", order, bool(kin))
-    for kin in ("", "-ggl")
+    f"em{order if order > 2 else ''}{variant}": _named(
+        f"em{order if order > 2 else ''}{variant}", order, bool(variant)
+    )
+    for variant in ("", "-ggl")
     for order in (2, 4, 6, 8)
 } | {"em-d(rho)": _dissipating}
 
@@ -97,4 +99,4 @@ def em_integrator(name: str) -> EmIntegrator | None:
 
     Raises ModelError if the requested variant does not exist, for example a composition of `em-d`.
     """
-    return next((found for read in EM_FAMILY.values() if (found := read(name)) is not None), None)
+    return next((integrator for read in EM_FAMILY.values() if (integrator := read(name)) is not None), None)

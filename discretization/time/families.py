@@ -53,17 +53,17 @@ def _at(theta: float) -> Energies:
     return Energies(False, np.array([1.0 - theta]), np.array([[theta]]), np.array([[0.0, 1.0]]))
 
 
-def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
-    """Return the invariants of jointed bodies: `kept` in both charts, `directors` in the director chart only."""
-    return Joined(frozenset(kept), frozenset((*kept, *directors)))
+def _joined(*invariants: str, directors: tuple[str, ...] = ()) -> Joined:
+    """Return the invariants of jointed bodies: `invariants` in both charts, `directors` in the director chart only."""
+    return Joined(frozenset(invariants), frozenset((*invariants, *directors)))
 
 
 def _livens(name: str) -> Scheme:
     from discretization.time import forcing
     from discretization.time import livens as f
 
-    kept = ("generalised energy", "linear momentum", "position")
-    joined = _joined(*kept, directors=("energy", "angular momentum"))
+    conserved = ("generalised energy", "linear momentum", "position")
+    joined = _joined(*conserved, directors=("energy", "angular momentum"))
 
     def full(residual: Any, source: str, energies: Energies = _BETWEEN_ENDS, **facts: Any) -> Scheme:
         return Scheme(
@@ -101,7 +101,7 @@ def _livens(name: str) -> Scheme:
             f.kappa_residual,
             "design of rodsim",
             invariants=_LIVENS,
-            joined=_joined(*kept, "angular momentum"),
+            joined=_joined(*conserved, "angular momentum"),
             needs=QUATERNIONS,
             prepare=_by_torque,
         )
@@ -147,8 +147,8 @@ def _hamiltonian(name: str) -> Scheme:
         joined = _joined("linear momentum", "position", directors=("angular momentum",))
     else:
         residual, invariants, account = f.energy_momentum_residual, _ENERGY_MOMENTUM, forcing.account_ends
-        kept = ("energy", "generalised energy", "linear momentum", "position")
-        joined = _joined(*kept, directors=("angular momentum",))
+        conserved = ("energy", "generalised energy", "linear momentum", "position")
+        joined = _joined(*conserved, directors=("angular momentum",))
     return Scheme(
         name,
         sources[name],
@@ -243,9 +243,9 @@ def _variational(name: str, theta: float, vartheta: float) -> Scheme:
         advice = "violations of the constraints grow with every step unless theta = 0.5"
     elif name == "VI-B" and vartheta > 0.5:
         advice = "momenta normal to the constraints grow with every step unless vartheta <= 0.5"
-    kept = {"symplectic", "momentum"}
+    conserved = {"symplectic", "momentum"}
     if name == "VI-B":
-        kept.add("position")
+        conserved.add("position")
     label = f"VI-A({theta:g})" if name == "VI-A" else f"VI-B({theta:g}, {vartheta:g})"
     return Scheme(
         label,
@@ -258,8 +258,8 @@ def _variational(name: str, theta: float, vartheta: float) -> Scheme:
         symmetric=symmetric,
         reflects_velocities=True,
         account=f.variational_account,
-        invariants=frozenset(kept),
-        joined=_joined(*(kept - {"momentum"}), *_MOMENTA),
+        invariants=frozenset(conserved),
+        joined=_joined(*(conserved - {"momentum"}), *_MOMENTA),
         options=np.array([theta, vartheta, option]),
         energies=_at(theta),
         advice=advice,
@@ -280,7 +280,7 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
     blocks = [block for I in range(k) for block in (Block(Q, (I + 1) / k), Block(P, (I + 1) / k))]
     blocks += [Block(LAMBDA)] * k + [Block(GAMMA)] * k
     # constraints are quadratic in directors, up to quartic in quaternions; G W p is bilinear in directors only
-    held = ["position"] if points >= 2 * k else []
+    conserved = ["position"] if points >= 2 * k else []
     directors = ["position", "velocity", *(["angular momentum"] if points == k else [])]
     return Scheme(
         f"mG({k})" if gauss is None else f"mG({k}, {points})",
@@ -296,7 +296,7 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
         drives=f.mg_drives,
         dissipates=True,
         invariants=frozenset(),
-        joined=_joined("linear momentum", *held, directors=tuple(directors)),
+        joined=_joined("linear momentum", *conserved, directors=tuple(directors)),
         quadrature_invariants=frozenset({"position", "velocity"}),
         options=np.concatenate([f.shape_table(k, points, k - 1), f.slopes_between(points).ravel()]),
         energies=_at_gauss_points(k, points),
@@ -367,8 +367,8 @@ class Family(NamedTuple):
     @property
     def parameters(self) -> dict[str, bool]:
         """Return the names of the parameters in brackets, in their order, each with True if it is a whole number."""
-        own = [*inspect.signature(self.make).parameters.values()][1:]
-        return {each.name: str(each.annotation).startswith("int") for each in own}
+        arguments = [*inspect.signature(self.make).parameters.values()][1:]
+        return {parameter.name: str(parameter.annotation).startswith("int") for parameter in arguments}
 
 
 FAMILIES: dict[str, Family] = {

@@ -162,17 +162,17 @@ def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
         for i in range(n):
             out[i] += w.dW[i]
         return
-    own = D.flags & INVERSE_MASS != 0
+    has_inverse = D.flags & INVERSE_MASS != 0
     for i in range(n):
         for j in range(n):
             w.unit[j] = 0.0
         w.unit[i] = 1.0
-        if own:
+        if has_inverse:
             fn.inverse_mass_gradient(q, w.unit, p, D, w.slope)
         else:
             fn.mass_gradient(q, w.unit, Wp, D, w.slope)
         w.dW[i] = inner(w.slope, dq)
-    if not own:  # W' = -W M' W
+    if not has_inverse:  # W' = -W M' W
         velocity_of(fn, D, q, w.dW, W, w.slope)
         for i in range(n):
             w.dW[i] = -w.slope[i]

@@ -203,9 +203,9 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
     mean(S.q0, q1, w.qbar)
     if D.flags & PRODUCTS and not D.flags & QUATERNIONS:  # directors
         mean(S.p0, p1, w.change)
-        others = copy_bilinear(gam, D, w.start)
+        has_other_forms = copy_bilinear(gam, D, w.start)
         add_hidden_gradient(fn, D, False, w.qbar, w.change, w.start, S.h, W, out_q, out_p)
-        if not others:
+        if not has_other_forms:
             return
         for i in range(n):
             slope[i] = 0.0

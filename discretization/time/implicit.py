@@ -71,7 +71,7 @@ class Solver(NamedTuple):
     scale: Any  # (N,) row scales of the factors
     pivots: Any  # (N,) pivot rows of the factors
     rhs: Any  # (N,) residual, then correction
-    kept: Any  # (N,) unknowns before a damped correction
+    saved: Any  # (N,) unknowns before a damped correction
     blocks: Any  # (b, 4) kind, first unknown, number, and whether the columns are constant
     nodes: Any  # (b,) node of each block in the step
     tolerance: float  # tolerance of |r|; 0: solve to round-off
@@ -131,10 +131,10 @@ def guess_increments(D, S, solver, first, advanced):
             first += 3
         if to >= 0:
             q, v = load_quat(S.q0, to), load_quat(S.v0, to)
-            turn = times(2.0 * S.h, G(conjugated(q), conjugated(v)))
+            rotation = times(2.0 * S.h, G(conjugated(q), conjugated(v)))
             for i in range(3):
                 # E(q) v is minus G of the conjugates
-                solver.x[first + i] = -advanced * turn[i].real
+                solver.x[first + i] = -advanced * rotation[i].real
             first += 3
 
 
@@ -183,8 +183,8 @@ def differentiate_all(residual, fn, D, S, W, solver, known):
         if T.energies.form == BY_COLOURS:
             differentiate(residual, fn, D, S, W, solver.x, solver.r, T.colours, solver.values)
             return
-        rest = with_field(D, "flags", D.flags | WITHOUT_POTENTIAL)
-        differentiate(residual, fn, rest, S, W, solver.x, solver.r, T.colours, solver.values)
+        without_energies = with_field(D, "flags", D.flags | WITHOUT_POTENTIAL)
+        differentiate(residual, fn, without_energies, S, W, solver.x, solver.r, T.colours, solver.values)
         add_energies(D, S, W, T.energies, solver.x, solver.values)
         return
     n = solver.x.size
@@ -384,7 +384,7 @@ def damped_newton(residual, fn, D, S, W, solver):
         before = 0.0
         for i in range(n):
             before += (solver.scale[i] * solver.rhs[i]) ** 2
-            solver.kept[i] = solver.x[i].real
+            solver.saved[i] = solver.x[i].real
         solve_matrix(solver)
         for i in range(n):
             solver.x[i] -= solver.rhs[i]
@@ -402,8 +402,8 @@ def damped_newton(residual, fn, D, S, W, solver):
             if after < before:
                 break
             for i in range(n):
-                # kept - correction is x as first tried, so x and `kept` determine the correction
-                solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
+                # saved - correction is x as first tried, so x and `saved` determine the correction
+                solver.x[i] = 0.5 * (solver.x[i].real + solver.saved[i])
         if not after < before:
             status = SOLVED if norm <= _LEAST * state_size(S) else NOT_CONVERGED
             return status, iteration, norm

@@ -99,8 +99,8 @@ def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
             break
         # large steps: damped Newton from the start, halfway to the advanced guess, from that guess and beyond it
         guess(D, S, solver, lam, 0.5 * attempt)
-        status, more, norm = damped_newton(method.residual, fn, D, S, W, solver)
-        damped += more
+        status, iterations, norm = damped_newton(method.residual, fn, D, S, W, solver)
+        damped += iterations
     return status, count, damped, norm
 
 

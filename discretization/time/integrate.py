@@ -167,12 +167,12 @@ class March:
         substeps = substeps._replace(attempts=self._attempts)
         rows = implicit_march.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
-        keeping, kept = system.condensed, system.books[2 + system.n_drives :]
+        keeping, variables = system.condensed, system.books[2 + system.n_drives :]
         done = implicit_march.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
         system.drive_to(system.drives)  # restore the drives
-        data.dissipating.numbers[keeping] = kept
+        data.dissipating.numbers[keeping] = variables
         failure = None
         if done.status != implicit.SOLVED:
             run = run.part(done.steps)
@@ -338,11 +338,11 @@ def signals_at(
     """
     fractions = np.array(scheme.fractions)
     begins = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
-    places = begins[:, None] + fractions[:, None] * np.array(nodes_of(system, scheme))
+    nodes = begins[:, None] + fractions[:, None] * np.array(nodes_of(system, scheme))
     if inside:
-        of_loads = places[:, : len(scheme.nodes)]
+        of_loads = nodes[:, : len(scheme.nodes)]
         of_loads[...] = np.clip(of_loads, NEAR, 1.0 - NEAR)
-    times = starts[:, None, None] + h * places
+    times = starts[:, None, None] + h * nodes
     size = system.signal_size
     if not system.has_signal:
         return np.zeros((*times.shape, size))
@@ -371,9 +371,9 @@ def solver_for(
     )
     soft = np.zeros(total)
     if system.info.get("repeats") is not None:
-        each = zip(scheme.blocks, sizes, strict=False)
+        block_sizes = zip(scheme.blocks, sizes, strict=False)
         soft = np.concatenate(
-            [regularised_diagonal(block.kind, size, system.info["repeats"]) for block, size in each]
+            [regularised_diagonal(block.kind, size, system.info["repeats"]) for block, size in block_sizes]
         )
     of_soft = np.flatnonzero(soft)
     work = new_work(n, m, matrices=not system.has(mechanical_system.PRODUCTS))
@@ -391,7 +391,7 @@ def solver_for(
         scale=np.zeros(total),
         pivots=np.zeros(total, np.int64),
         rhs=np.zeros(total),
-        kept=np.zeros(total),
+        saved=np.zeros(total),
         blocks=blocks,
         nodes=np.array([block.c for block in scheme.blocks]),
         tolerance=float(tolerance),
@@ -410,10 +410,10 @@ def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     """Return the pattern of Newton's matrix, cached per system and scheme; a dense pattern if the system is not a chart."""
     if not system.has(mechanical_system.PRODUCTS):
         return dense_pattern()
-    found: dict[str, Pattern] = system.info.setdefault("patterns", {})
-    if scheme.name not in found:
-        found[scheme.name] = pattern_of(scheme, system, work)
-    return found[scheme.name]
+    patterns: dict[str, Pattern] = system.info.setdefault("patterns", {})
+    if scheme.name not in patterns:
+        patterns[scheme.name] = pattern_of(scheme, system, work)
+    return patterns[scheme.name]
 
 
 def _worth(pattern: Pattern, unknowns: int) -> int:

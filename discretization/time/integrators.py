@@ -59,10 +59,10 @@ def _named(name: str, text: str) -> tuple[str, Family]:
     """Return the name in its canonical spelling, whatever its case, and its family; text: the text of the request, for the
     error.
     """
-    found = {key.lower(): key for key in FAMILIES}.get(name.lower())
-    if found is None:
+    canonical = {key.lower(): key for key in FAMILIES}.get(name.lower())
+    if canonical is None:
         raise unknown(text, FAMILIES)
-    return found, FAMILIES[found]
+    return canonical, FAMILIES[canonical]
 
 
 def _read(text: str) -> tuple[str, Family, str]:
@@ -76,8 +76,8 @@ def solves_repeating(text: str) -> bool:
     return _read(text)[1].handles_redundancy
 
 
-def parse(text: str, **more: Any) -> Scheme:
-    """Return the scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)"; `more` adds
+def parse(text: str, **extra: Any) -> Scheme:
+    """Return the scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)"; `extra` adds
     parameters.
 
     Raises ModelError that names the part that could not be read.
@@ -89,7 +89,7 @@ def parse(text: str, **more: Any) -> Scheme:
     for place, entry in enumerate(entries):
         key, _, value = entry.rpartition("=")
         key = key.strip() or (names[place] if place < len(names) and place == len(parameters) else "")
-        twice = key in parameters or key in more
+        twice = key in parameters or key in extra
         try:
             parameters[key] = int(value) if family.parameters.get(key, key == "order") else float(value)
         except ValueError:
@@ -98,7 +98,7 @@ def parse(text: str, **more: Any) -> Scheme:
             what = ", ".join((*names, "order"))
             why = "is given twice" if twice else "cannot be read"
             raise ModelError(f"integrator '{text}': '{entry}' {why}; parameters of {name} are {what}")
-    return scheme(name, **(parameters | more))
+    return scheme(name, **(parameters | extra))
 
 
 def compose(made: Scheme, order: int) -> Scheme:

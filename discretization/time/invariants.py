@@ -41,11 +41,13 @@ def declared_invariants(
     are screws or gears, whose g is not a polynomial, or drives: invariants that a quadrature conserves are not conserved for them
     (`groups.is_curved`). Raises ModelError for a name that is not an integrator.
     """
-    own = em_integrator(integrator)
-    if own is not None:
-        return own.invariants
+    em_scheme = em_integrator(integrator)
+    if em_scheme is not None:
+        return em_scheme.invariants
     scheme = parse(integrator)
-    kept = scheme.joined.directors if chart == "director" else scheme.joined.quaternions
+    conserved = scheme.joined.directors if chart == "director" else scheme.joined.quaternions
     if not joined:
-        kept = kept.union(*(_OF_SINGLE_BODIES.get(each, (each,)) for each in scheme.invariants))
-    return kept - scheme.quadrature_invariants if curved else kept
+        conserved = conserved.union(
+            *(_OF_SINGLE_BODIES.get(invariant, (invariant,)) for invariant in scheme.invariants)
+        )
+    return conserved - scheme.quadrature_invariants if curved else conserved

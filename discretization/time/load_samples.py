@@ -70,8 +70,8 @@ class LoadSamples:
         times = (starts[:, None] + h * self._points).ravel()
         values = self._values(times).reshape(len(starts), len(self._points), -1, 3)
         unresolved = h * np.linalg.norm(np.einsum("j,kjli->kli", self._weights, values), axis=2)
-        found: Floats = (unresolved / self._allowed).max(axis=1)
-        return found
+        largest: Floats = (unresolved / self._allowed).max(axis=1)
+        return largest
 
 
 def _parts_that_move(system: System) -> Ints:
@@ -86,5 +86,5 @@ def _parts_that_move(system: System) -> Ints:
             both = np.stack([joined[:, 0], other])
             moving = (both >= 0).all(axis=0) & (frames[both] == 0).all(axis=0)
             edges.append(both[:, moving])
-    found = components(np.concatenate(edges, axis=1), len(frames))
-    return np.unique(found, return_inverse=True)[1]
+    part = components(np.concatenate(edges, axis=1), len(frames))
+    return np.unique(part, return_inverse=True)[1]

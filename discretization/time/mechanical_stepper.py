@@ -77,16 +77,16 @@ def system_in_chart(
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     refuse_contacts(system.contacts, "a mechanical system")
     # the chart reads the table of constraints itself
-    more = [own for own in groups_of(system, state) if own.table != "constraints"]
+    entries = [entry for entry in groups_of(system, state) if entry.table != "constraints"]
     energies, viscous, holding, working = (
-        tuple(own.group for own in more if own.role is role)
+        tuple(entry.group for entry in entries if entry.role is role)
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
     signals = system.signals
-    working = tuple(own._replace(row=np.searchsorted(signals, own.row)) for own in working)
+    working = tuple(group._replace(row=np.searchsorted(signals, group.row)) for group in working)
     frames = system.frames
     behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come first
-    holding = tuple(own._replace(row=own.row + behind) for own in holding)
+    holding = tuple(group._replace(row=group.row + behind) for group in holding)
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
         for f in range(len(frames.mass))
@@ -132,13 +132,13 @@ def repeated(system: System, state: State) -> Floats:
     Rows that are implied by the other rows are held back: they are fulfilled if the others are, and their multipliers keep their
     values.
     """
-    frames, held = system.frames, multipliers_of(system)
+    frames, multipliers = system.frames, multipliers_of(system)
     inverse = np.empty((len(frames.mass), 6))
     inverse[:, :3] = 1.0 / frames.mass[:, None]
     inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
     G = constraint_jacobian(system, state).tocsr()
     rows: Floats = G.multiply(G) @ inverse.ravel()  # approximate diagonal of G M^-1 G^T
-    soft = np.outer([SOFT, SOFT], np.where(held.repeats[held.per_row], rows, 0.0))
+    soft = np.outer([SOFT, SOFT], np.where(multipliers.repeats[multipliers.per_row], rows, 0.0))
     surplus = surplus_rows(system, state)
     soft[:, surplus] = np.outer([HELD, HELD_RATE], rows[surplus])
     table = rows_of(
@@ -166,7 +166,7 @@ class MechanicalStepper(StepperBase):
         if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
                 f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
-                f"{', '.join(name for name, own in FAMILIES.items() if own.handles_redundancy)}, or leave some of the "
+                f"{', '.join(name for name, family in FAMILIES.items() if family.handles_redundancy)}, or leave some of the "
                 f"joints more motion"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
@@ -200,8 +200,10 @@ class MechanicalStepper(StepperBase):
         """Return the initial `state` with its coordinates, momenta and velocities in the chart stored in `State.memory`."""
         q, v = self.mechanical.q0, self.mechanical.v0
         none = np.zeros(2 * self.mechanical.m)
-        own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
-        return check_arrays(check_arrays(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
+        memory = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
+        return check_arrays(
+            check_arrays(state, self.shapes, *OF_SYSTEMS)._replace(memory=memory), self.shapes
+        )
 
     def _part_of_step(self, state: State, begin: float, end: float) -> MarchResult:
         """Compute the part of a split step between the times `begin` and `end`, s.
@@ -247,8 +249,8 @@ class MechanicalStepper(StepperBase):
         while done < len(starts):
             self._count_from(state)
             q, p, v, lam, gam = np.split(state.memory, np.cumsum([n, n, n, m]))
-            kept = state.own[self._condensed]
-            totals = np.concatenate([state.totals, drive_works_in(self._system, state), kept])
+            condensed = state.own[self._condensed]
+            totals = np.concatenate([state.totals, drive_works_in(self._system, state), condensed])
             start = Start(starts[done], q, p, v, lam, gam, totals)
             run, failure = march.run(h, ends[done:], start, inside)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
@@ -265,23 +267,25 @@ class MechanicalStepper(StepperBase):
 
     def _count_from(self, state: State) -> None:
         """Set the counted angles of the mechanical system to those of `state`."""
-        numbers, places = (
+        numbers, indices = (
             self.mechanical.data.interaction_arrays.numbers,
             self.mechanical.info["counting"].places,
         )
-        numbers[places] = part(self._system, state, "angle")[self._counted]
+        numbers[indices] = part(self._system, state, "angle")[self._counted]
 
     def _counted_order(self, system: System) -> Ints:
         """Return the indices, in the block of angles of a state, of the counted angles of the mechanical system, in its order."""
         count = interaction_table.counted_variable_counts(system.others)
         first, none = np.cumsum(count) - count, np.zeros(0, np.int64)
-        each = [own for role in (Role.ENERGY, Role.CONSTRAINT) for own in groups_of(system, None, role)]
-        found = [
-            first[own.use][:, None] + np.arange(own.group.kind.n_internal)
-            for own in each
-            if own.group.kind.n_internal
+        entries = [
+            entry for role in (Role.ENERGY, Role.CONSTRAINT) for entry in groups_of(system, None, role)
         ]
-        return np.concatenate([none, *(of_kind.ravel() for of_kind in found)])
+        indices = [
+            first[entry.use][:, None] + np.arange(entry.group.kind.n_internal)
+            for entry in entries
+            if entry.group.kind.n_internal
+        ]
+        return np.concatenate([none, *(of_kind.ravel() for of_kind in indices)])
 
     def _state(self, state: State, run: Trajectory, t: float) -> State:
         """Return the state at the time t, s, the end of a march `run` from `state`."""
@@ -321,16 +325,16 @@ def frames_of(
     system: MechanicalSystem, q: Floats, v: Floats, before: State
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return r, quat, velocity and Omega of all frames after steps q (N + 1, n) from `before`; fixed frames are unchanged."""
-    places, chart = system.info["places"], system.info["chart"]
+    offsets, chart = system.info["places"], system.info["chart"]
     r, quat, velocity, Omega = (x.copy() for x in (before.r, before.quat, before.v, before.Omega))
-    for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
+    for f, (at, to) in enumerate(zip(offsets.position, offsets.orientation, strict=True)):
         if at >= 0:
             r[f], velocity[f] = q[-1, at : at + 3], v[at : at + 3]
         if to < 0:
             continue
         if chart == "quaternion":
-            own, rate = q[-1, to : to + 4], v[to : to + 4]
-            Omega[f] = 2.0 * quaternions.multiply(quaternions.conjugate(own), rate)[1:]
+            q_f, rate = q[-1, to : to + 4], v[to : to + 4]
+            Omega[f] = 2.0 * quaternions.multiply(quaternions.conjugate(q_f), rate)[1:]
         else:
             R = q[:, to : to + 9].reshape(-1, 3, 3).transpose(0, 2, 1)
             spin = R[-1].T @ v[to : to + 9].reshape(3, 3).T
@@ -340,6 +344,6 @@ def frames_of(
             # choose the quaternion of each matrix that is nearer to that of the step before
             quats = np.vstack([before.quat[f], quaternions.from_matrix(R)])
             turned = np.einsum("ij,ij->i", quats[1:], quats[:-1]) < 0.0
-            own = quats[-1] if turned.sum() % 2 == 0 else -quats[-1]
-        quat[f] = quaternions.normalize(own)
+            q_f = quats[-1] if turned.sum() % 2 == 0 else -quats[-1]
+        quat[f] = quaternions.normalize(q_f)
     return r, quat, velocity, Omega

@@ -209,9 +209,9 @@ def correct(system, numbering, work):
     """Add the correction in work.rhs to dr, psi (through T^-1 eta) and the multipliers; return the step length (damping
     factor).
     """
-    share = damping_of(system, numbering, work)
-    correct_outside_groups(numbering, work, share)
-    return share
+    damping = damping_of(system, numbering, work)
+    correct_outside_groups(numbering, work, damping)
+    return damping
 
 
 @internal_kernel
@@ -222,8 +222,8 @@ def damping_of(system, numbering, work):
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] == 0:
             at = numbering.frame[f] + 3
-            turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
-            largest = max(largest, turn)
+            squared = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
+            largest = max(largest, squared)
     return 1.0 if largest <= MAX_ROTATION * MAX_ROTATION else MAX_ROTATION / largest**0.5
 
 
@@ -498,8 +498,8 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
         if solve_as(beyond, numbering, work) != 0:
             return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
         if hidden is not None:
-            share = correct(system, numbering, work)
-            correct_velocity_constraints(system, numbering, hidden, work, share)
+            damping = correct(system, numbering, work)
+            correct_velocity_constraints(system, numbering, hidden, work, damping)
             move(system, state, work)
         else:
             correct(system, numbering, work)

@@ -22,15 +22,15 @@ from rigid.lanes import WIDTH, load, store, where_less
 
 
 @internal_kernel
-def _correct(own, work):
+def _correct(batch, work):
     """Add the corrections of the runs that take them."""
-    takes = load(own.takes, 0)
+    takes = load(batch.takes, 0)
     for s in range(work.hinges.shape[0]):
         frame = work.frames[s]
-        more = (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
+        rotation = (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
         frame[DX] = where_less(0.5, takes, frame[DX] + frame[MX], frame[DX])
         frame[DY] = where_less(0.5, takes, frame[DY] + frame[MY], frame[DY])
-        frame[PSI] = where_less(0.5, takes, frame[PSI] + more, frame[PSI])
+        frame[PSI] = where_less(0.5, takes, frame[PSI] + rotation, frame[PSI])
     for j in range(work.lam.shape[0]):
         for i in range(2):
             lam = work.lam[j, i]
@@ -38,9 +38,9 @@ def _correct(own, work):
 
 
 @internal_kernel
-def _keep_last(own, last, last_more, work):
+def _keep_last(batch, last, last_more, work):
     """Store the corrections of the runs that end with them as their last ones."""
-    ends = load(own.ends, 0)
+    ends = load(batch.ends, 0)
     for s in range(work.hinges.shape[0]):
         for i in range(3):
             last[s, i] = where_less(0.5, ends, work.frames[s, MX + i], last[s, i])
@@ -72,72 +72,76 @@ def _take_last(last, last_more, work):
 
 
 @internal_kernel
-def _judge(own, bodies, solved, most_iterations, at):
+def _judge(batch, bodies, solved, most_iterations, at):
     """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
-        own.takes[run] = own.ends[run] = 0.0
-        if own.at[run] != at:
+        batch.takes[run] = batch.ends[run] = 0.0
+        if batch.at[run] != at:
             continue
-        size, before, turn = own.size[run], own.before[run], own.turn[run]
-        own.factored[run] += at == FRESH
+        size, before, rotation = batch.size[run], batch.before[run], batch.turn[run]
+        batch.factored[run] += at == FRESH
         if not size <= MAX_ROTATION:
-            own.left[run], own.at[run] = 1.0, OUT
-        elif is_chain_converged(size, before, own.iteration[run] + 1, solved, at == AGAIN, turn):
-            own.ends[run], own.at[run] = 1.0, OUT
-        elif own.iteration[run] == most_iterations:
-            own.left[run], own.at[run] = 1.0, OUT
+            batch.left[run], batch.at[run] = 1.0, OUT
+        elif is_chain_converged(size, before, batch.iteration[run] + 1, solved, at == AGAIN, rotation):
+            batch.ends[run], batch.at[run] = 1.0, OUT
+        elif batch.iteration[run] == most_iterations:
+            batch.left[run], batch.at[run] = 1.0, OUT
         else:
-            again = at == FRESH and can_reuse_chain_tangent(size, before, turn, bodies)
-            own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
-            own.iteration[run] += 1
+            reuses = at == FRESH and can_reuse_chain_tangent(size, before, rotation, bodies)
+            batch.takes[run], batch.before[run], batch.at[run] = 1.0, size, AGAIN if reuses else FRESH
+            batch.iteration[run] += 1
 
 
 @internal_kernel
-def _some_are(own, at):
+def _some_are(batch, at):
     """Return whether a run is in the phase `at`."""
     some = False
     for run in range(WIDTH):
-        some = some or own.at[run] == at
+        some = some or batch.at[run] == at
     return some
 
 
 @internal_kernel
-def _newton(views, own, solved, h, most_iterations):
+def _newton(views, batch, solved, h, most_iterations):
     """Solve the step of all runs that have not left; their last corrections are left in work."""
     tables, work, values, last, last_more = views
     _no_last(last, last_more)
-    store(predicted_rotation(work), own.turn, 0)
+    store(predicted_rotation(work), batch.turn, 0)
     for run in range(WIDTH):
-        own.at[run] = FRESH if own.left[run] == 0.0 else OUT
-        own.iteration[run], own.before[run], own.factored[run] = 0, 0.0, 0
+        batch.at[run] = FRESH if batch.left[run] == 0.0 else OUT
+        batch.iteration[run], batch.before[run], batch.factored[run] = 0, 0.0, 0
     at = FRESH
-    while _some_are(own, FRESH) or _some_are(own, AGAIN):
-        at = AGAIN if _some_are(own, AGAIN) else FRESH  # first the runs that reuse the present factors
-        store(correct_open_chain(tables, work, h, values, at == AGAIN), own.size, 0)
-        _judge(own, work.hinges.shape[0], solved, most_iterations, at)
-        _keep_last(own, last, last_more, work)
-        _correct(own, work)
+    while _some_are(batch, FRESH) or _some_are(batch, AGAIN):
+        at = AGAIN if _some_are(batch, AGAIN) else FRESH  # first the runs that reuse the present factors
+        store(correct_open_chain(tables, work, h, values, at == AGAIN), batch.size, 0)
+        _judge(batch, work.hinges.shape[0], solved, most_iterations, at)
+        _keep_last(batch, last, last_more, work)
+        _correct(batch, work)
     _take_last(last, last_more, work)
 
 
 @nogil_kernel
-def march_planar_batch(own, solved, h, values, most_iterations, kept, counts):
+def march_planar_batch(batch, solved, h, values, most_iterations, stored, counts):
     """Take steps of eight runs of a planar model, as `discretization.time.tree_batch_march.march_tree_batch` does for trees."""
-    tables, work, state = view_in_lanes(own.tables), view_in_lanes(own.work), view_in_lanes(own.state)
-    every, last, last_more = view_in_lanes(values), view_in_lanes(own.last), view_in_lanes(own.last_more)
-    share, memory, history = values.shape[0] // counts.shape[1], own.state.memory, own.weights.shape[0] > 0
+    tables, work, state = view_in_lanes(batch.tables), view_in_lanes(batch.work), view_in_lanes(batch.state)
+    every, last, last_more = view_in_lanes(values), view_in_lanes(batch.last), view_in_lanes(batch.last_more)
+    steps, memory, history = (
+        values.shape[0] // counts.shape[1],
+        batch.state.memory,
+        batch.weights.shape[0] > 0,
+    )
     for k in range(values.shape[0]):
-        if not any_run_active(own):
+        if not any_run_active(batch):
             return
         signals = every[k]
         load_state_in_plane(tables, state, work)
-        w, by = factors_of_runs(own.weights, memory, h, own.factors, own.known)
+        w, by = factors_of_runs(batch.weights, memory, h, batch.factors, batch.known)
         begin_open_chain(tables, state, work, h, signals, by, history)
-        _newton((tables, work, signals, last, last_more), own, solved, h, most_iterations)
+        _newton((tables, work, signals, last, last_more), batch, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
         missed = commit(state, work, h, w, history)
         if history:
-            update_records_of_runs(memory, h, missed, own.factors, own.known)
+            update_records_of_runs(memory, h, missed, batch.factors, batch.known)
         store_state_in_plane(tables, state, work)
-        end_step(own, kept, counts, k // share, share)
+        end_step(batch, stored, counts, k // steps, steps)

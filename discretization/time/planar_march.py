@@ -95,12 +95,12 @@ SMALL = 1e-8
 
 
 @inline_kernel
-def level_of_frame(own):
+def level_of_frame(frame):
     """Return the residual of a frame in units of its round-off level, and a sum of its parts, which is not finite if a part is
     not.
     """
-    force, moment = own[N1] + LEAST, own[N2] + LEAST
-    r1, r2, r3 = abs(own[R1]), abs(own[R2]), abs(own[R3])
+    force, moment = frame[N1] + LEAST, frame[N2] + LEAST
+    r1, r2, r3 = abs(frame[R1]), abs(frame[R2]), abs(frame[R3])
     return most(most(r1, r2) * moment, r3 * force) / (force * moment), r1 + r2 + r3
 
 
@@ -116,11 +116,11 @@ def _level(tables, work):
     """Return the largest residual in units of its round-off level; -1 if it is not finite."""
     worst = total = 0.0
     for s in range(work.hinges.shape[0]):
-        found, size = level_of_frame(work.frames[s])
-        worst, total = most(worst, found), total + size
+        level, size = level_of_frame(work.frames[s])
+        worst, total = most(worst, level), total + size
         if tables.kind[s] == HINGE:
-            found, size = level_of_hinge(work.hinges[s])
-            worst, total = most(worst, found), total + size
+            level, size = level_of_hinge(work.hinges[s])
+            worst, total = most(worst, level), total + size
     if not total < 1e300:
         return -1.0
     for k in range(tables.items.shape[0]):
@@ -157,8 +157,8 @@ def _is_small(tables, work):
 def _no_correction(work):
     """Set the last correction to zero; return CONVERGED."""
     for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
-        own[MX] = own[MY] = own[MPSI] = 0.0
+        frame = work.frames[s]
+        frame[MX] = frame[MY] = frame[MPSI] = 0.0
     for j in range(work.more.shape[0]):
         work.more[j, 0] = work.more[j, 1] = 0.0
     return CONVERGED
@@ -234,11 +234,11 @@ def newton(tables, work, h, values, most, count):
 def account(tables, state, work, h, values):
     """Add the work of loads and drives, with the last correction, and the dissipation of the step to state.totals."""
     for l in range(tables.load.shape[0]):
-        own = work.frames[tables.on[l]]
-        psi = own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
-        turn(own, psi)
+        frame = work.frames[tables.on[l]]
+        psi = frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
+        turn(frame, psi)
         fx, fy, torque, _, _, _ = load_step(tables, work, values, l)
-        state.totals[0] += fx * (own[DX] + own[MX]) + fy * (own[DY] + own[MY]) + torque * psi
+        state.totals[0] += fx * (frame[DX] + frame[MX]) + fy * (frame[DY] + frame[MY]) + torque * psi
     state.totals[0] += account_drives(tables, state, work, h)
     if tables.elements.viscous:
         state.totals[1] += dissipated(tables, work, h)
@@ -255,27 +255,27 @@ def commit(state, work, h, w, history):
     first, n = IN_SPACE * state.r.shape[0], IN_PLANE * frames
     missed = 0.0 * work.frames[0, VX], 0.0 * work.frames[0, VX]
     for s in range(frames):
-        own, i = work.frames[s], first + IN_PLANE * s
-        more = (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        frame, i = work.frames[s], first + IN_PLANE * s
+        rotation = (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
         # rounded as in the residual: the last correction belongs to that residual, and a difference would add up over steps
-        dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
-        dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
-        dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
-        half = 0.5 * (own[PSI] + more)
-        w0, z0 = own[W0] - half * own[Z0], own[Z0] + half * own[W0]
+        dvx = 2.0 * ((frame[DX] * rate - frame[VX]) + frame[MX] * rate)
+        dvy = 2.0 * ((frame[DY] * rate - frame[VY]) + frame[MY] * rate)
+        dom = 2.0 * ((frame[PSI] * rate - frame[OM]) + rotation * rate)
+        half = 0.5 * (frame[PSI] + rotation)
+        w0, z0 = frame[W0] - half * frame[Z0], frame[Z0] + half * frame[W0]
         scale = 1.0 / root(w0 * w0 + z0 * z0)
-        own[W0], own[Z0] = scale * w0, scale * z0
-        face(own)
-        own[RX] += own[DX] + own[MX]
-        own[RY] += own[DY] + own[MY]
-        own[VX] += dvx
-        own[VY] += dvy
-        own[OM] += dom
-        own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
+        frame[W0], frame[Z0] = scale * w0, scale * z0
+        face(frame)
+        frame[RX] += frame[DX] + frame[MX]
+        frame[RY] += frame[DY] + frame[MY]
+        frame[VX] += dvx
+        frame[VY] += dvy
+        frame[OM] += dom
+        frame[AX], frame[AY], frame[AOM] = dvx * rate, dvy * rate, dom * rate
         if history:
-            missed = store_mean(memory, i, n, own[VX] - 0.5 * dvx, w, missed)
-            missed = store_mean(memory, i + 1, n, own[VY] - 0.5 * dvy, w, missed)
-            missed = store_mean(memory, i + 2, n, own[OM] - 0.5 * dom, w, missed)
+            missed = store_mean(memory, i, n, frame[VX] - 0.5 * dvx, w, missed)
+            missed = store_mean(memory, i + 1, n, frame[VY] - 0.5 * dvy, w, missed)
+            missed = store_mean(memory, i + 2, n, frame[OM] - 0.5 * dom, w, missed)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate

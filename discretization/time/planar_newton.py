@@ -26,29 +26,29 @@ MIN_ROTATION = 1e-6  # rad, used as the largest rotation if nothing moves
 
 
 @inline_kernel
-def is_chain_converged(size, before, iteration, solved, reuse_factors, turn):
-    """Return whether no further correction is needed, as `is_converged_after` does; sizes are relative to `turn`, the largest
+def is_chain_converged(size, before, iteration, solved, reuse_factors, rotation):
+    """Return whether no further correction is needed, as `is_converged_after` does; sizes are relative to `rotation`, the largest
     rotation of
     the step.
     """
     return is_converged_after(
-        size, before, iteration, 0.1 * solved * turn, reuse_factors, NEGLIGIBLE_CORRECTION * turn
+        size, before, iteration, 0.1 * solved * rotation, reuse_factors, NEGLIGIBLE_CORRECTION * rotation
     )
 
 
 @inline_kernel
-def can_reuse_chain_tangent(size, before, turn, bodies):
+def can_reuse_chain_tangent(size, before, rotation, bodies):
     """Return whether the correction after one of this size reuses its tangents."""
-    return can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION * turn, bodies)
+    return can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION * rotation, bodies)
 
 
 @internal_kernel
 def predicted_rotation(work):
     """Return the largest predicted rotation of the step, rad."""
-    turn = 0.0 * work.frames[0, PSI] + MIN_ROTATION
+    rotation = 0.0 * work.frames[0, PSI] + MIN_ROTATION
     for s in range(work.hinges.shape[0]):
-        turn = most(turn, abs(work.frames[s, PSI]))
-    return turn
+        rotation = most(rotation, abs(work.frames[s, PSI]))
+    return rotation
 
 
 @internal_kernel
@@ -56,17 +56,17 @@ def begin_impulses(tables, work, h, values):
     """Set the initial impulses of the hinges by (1)."""
     rate, gx, gy = 1.0 / h, h * tables.gravity[0], h * tables.gravity[1]
     for s in range(work.hinges.shape[0]):
-        own, mass = work.frames[s], tables.mass[s]
-        own[R1] = mass * gx - 2.0 * mass * (own[DX] * rate - own[VX])
-        own[R2] = mass * gy - 2.0 * mass * (own[DY] * rate - own[VY])
+        frame, mass = work.frames[s], tables.mass[s]
+        frame[R1] = mass * gx - 2.0 * mass * (frame[DX] * rate - frame[VX])
+        frame[R2] = mass * gy - 2.0 * mass * (frame[DY] * rate - frame[VY])
     for l in range(tables.load.shape[0]):
         if tables.moment[l] == 0:
             _add_force(tables, work, h, values, l)
     for s in range(work.hinges.shape[0]):
-        own, next_, lam, sign = (
+        frame, next_, lam, sign = (
             work.frames[s], work.frames[tables.parent[s]], work.lam[tables.hinge[s]], tables.sign[s]
         )  # fmt: skip
-        fx, fy = own[R1], own[R2]
+        fx, fy = frame[R1], frame[R2]
         next_[R1] += fx
         next_[R2] += fy
         lam[0], lam[1] = sign * fx, sign * fy
@@ -75,15 +75,15 @@ def begin_impulses(tables, work, h, values):
 @internal_kernel
 def _add_force(tables, work, h, values, l):
     """Add the impulse of a load; a follower load acts as at the start of the step."""
-    own, value = work.frames[tables.on[l]], values[tables.load[l]]
+    frame, value = work.frames[tables.on[l]], values[tables.load[l]]
     if tables.following[l] == 0:
-        own[R1] += h * along(tables.basis, 0, value)
-        own[R2] += h * along(tables.basis, 1, value)
+        frame[R1] += h * along(tables.basis, 0, value)
+        frame[R2] += h * along(tables.basis, 1, value)
         return
     across = tables.across[tables.on[l]]
     F, G = along(across, 0, value), along(across, 1, value)
-    own[R1] += h * (own[C0] * F - own[S0] * G)
-    own[R2] += h * (own[S0] * F + own[C0] * G)
+    frame[R1] += h * (frame[C0] * F - frame[S0] * G)
+    frame[R2] += h * (frame[S0] * F + frame[C0] * G)
 
 
 @internal_kernel
@@ -117,8 +117,8 @@ def largest_rotation(work):
     """Return the largest rotation of the corrections, rad; NaN if one is not finite."""
     largest = beyond = 0.0 * work.frames[0, MPSI]
     for s in range(work.hinges.shape[0]):
-        turn = work.frames[s, MPSI]
-        largest, beyond = most(largest, abs(turn)), beyond + (turn - turn)
+        rotation = work.frames[s, MPSI]
+        largest, beyond = most(largest, abs(rotation)), beyond + (rotation - rotation)
     return largest + beyond
 
 
@@ -130,10 +130,10 @@ def add_corrections(work, largest):
     """
     damping = 1.0 if largest <= MAX_ROTATION else MAX_ROTATION / largest
     for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
-        own[DX] += damping * own[MX]
-        own[DY] += damping * own[MY]
-        own[PSI] += damping * (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        frame = work.frames[s]
+        frame[DX] += damping * frame[MX]
+        frame[DY] += damping * frame[MY]
+        frame[PSI] += damping * (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
     for j in range(work.lam.shape[0]):
         work.lam[j, 0] += damping * work.more[j, 0]
         work.lam[j, 1] += damping * work.more[j, 1]
@@ -146,8 +146,8 @@ def _fails(tables, work, h, values):
     add_loads(tables, work, h, values, False)
     total = 0.0
     for s in range(work.hinges.shape[0]):
-        own, w = work.frames[s], work.hinges[s]
-        total += abs(own[R1]) + abs(own[R2]) + abs(own[R3]) + abs(w[G1]) + abs(w[G2])
+        frame, w = work.frames[s], work.hinges[s]
+        total += abs(frame[R1]) + abs(frame[R2]) + abs(frame[R3]) + abs(w[G1]) + abs(w[G2])
     return SINGULAR if total < 1e300 else NOT_FINITE
 
 
@@ -156,19 +156,19 @@ def solve_open_chain(tables, work, h, values, most_iterations, count):
     """Solve the equations of a step of an open chain from the present increments, as `discretization.time.planar_march.newton`
     does.
     """
-    before, iteration, reuse_factors, turn = 0.0, 0, False, predicted_rotation(work)
+    before, iteration, reuse_factors, rotation = 0.0, 0, False, predicted_rotation(work)
     while True:
         size = correct_open_chain(tables, work, h, values, reuse_factors)
         count[1] += not reuse_factors
         if not size < 1e300:
             return _fails(tables, work, h, values)
-        if is_chain_converged(size, before, iteration + 1, tables.solved, reuse_factors, turn):
+        if is_chain_converged(size, before, iteration + 1, tables.solved, reuse_factors, rotation):
             return CONVERGED
         if iteration == most_iterations:
             return NOT_CONVERGED
         add_corrections(work, size)
         reuse_factors = not reuse_factors and can_reuse_chain_tangent(
-            size, before, turn, work.hinges.shape[0]
+            size, before, rotation, work.hinges.shape[0]
         )
         before = size
         iteration += 1

@@ -30,12 +30,12 @@ def lagrange(nodes: Floats, x: Floats) -> tuple[Floats, Floats]:
     n = len(nodes)
     values, slopes = np.ones((len(x), n)), np.zeros((len(x), n))
     for i in range(n):
-        others = [j for j in range(n) if j != i]
-        for j in others:
+        remaining = [j for j in range(n) if j != i]
+        for j in remaining:
             values[:, i] *= (x - nodes[j]) / (nodes[i] - nodes[j])
-        for l in others:
+        for l in remaining:
             term = np.full(len(x), 1.0 / (nodes[i] - nodes[l]))
-            for j in others:
+            for j in remaining:
                 if j != l:
                     term *= (x - nodes[j]) / (nodes[i] - nodes[j])
             slopes[:, i] += term

@@ -133,8 +133,8 @@ def drives_between(fn, D, S, W, x, q1, p1, lam, gam, works):
 def add_hidden_works(D, sign, gam, rate, works):
     """Add sign gam . g_v of the driven rows to works (drives,), a term of (2) with Xbar."""
     for k in range(D.driven.rows.size):
-        own = D.driven.rows[k]
-        works[own.drive] += sign * gam[own.row] * rate[own.row]
+        row = D.driven.rows[k]
+        works[row.drive] += sign * gam[row.row] * rate[row.row]
 
 
 @internal_kernel
@@ -145,7 +145,7 @@ def add_kinetic(fn, D, W, sign, q, p, v, works):
     Mv = inertia(W, D).Mv
     fn.mass_product(q, v, D, Mv)
     for k in range(D.driven.frames.size):
-        own, T = D.driven.frames[k], 0j
-        for i in range(own.first, own.last):
+        frame, T = D.driven.frames[k], 0j
+        for i in range(frame.first, frame.last):
             T += p[i] * v[i] - 0.5 * v[i] * Mv[i]
-        works[own.drive] += sign * T
+        works[frame.drive] += sign * T

@@ -105,10 +105,10 @@ def _compiled(names: Any, fields: list[Any], firsts: list[int]) -> Any:
             constant = lambda value: context.get_constant(types.intp, value)  # noqa: E731
             vectors = []
             for kind, field, first in zip(result.types, fields, firsts, strict=True):
-                own = make_array(kind)(context, builder)
+                vector = make_array(kind)(context, builder)
                 stack = isinstance(field, Rows)
                 populate_array(
-                    own,
+                    vector,
                     data=builder.gep(rows.data, [builder.mul(constant(first), width)]),
                     shape=[constant(field.count), width] if stack else [sizes[field]],
                     strides=cgutils.unpack_tuple(builder, rows.strides)[0 if stack else 1 :],
@@ -116,7 +116,7 @@ def _compiled(names: Any, fields: list[Any], firsts: list[int]) -> Any:
                     meminfo=rows.meminfo,
                     parent=rows.parent,
                 )
-                vectors.append(own._getvalue())
+                vectors.append(vector._getvalue())
             values = context.make_tuple(builder, result, vectors)
             return impl_ret_borrowed(context, builder, result, values)
 

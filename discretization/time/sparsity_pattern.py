@@ -111,17 +111,17 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
     moving = (frames.position >= 0) | (frames.orientation >= 0)
     for kind in acting.kinds:
         for e in range(kind.first, kind.last):
-            own = acting.each[e].frames[: kind.arity]
-            own = own[moving[own]]
+            vertices = acting.each[e].frames[: kind.arity]
+            vertices = vertices[moving[vertices]]
             if kind.rows:
                 vertex = n_frames + e
                 of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
-                own = np.append(own, vertex)
-            (groups if kind.rows else energies).append(own)
-    for others in (data.dissipating, data.working):
-        for kind in others.kinds:
-            for own in others.each[kind.first : kind.last].frames[:, : kind.arity]:
-                groups.append(own[moving[own]])
+                vertices = np.append(vertices, vertex)
+            (groups if kind.rows else energies).append(vertices)
+    for arrays in (data.dissipating, data.working):
+        for kind in arrays.kinds:
+            for vertices in arrays.each[kind.first : kind.last].frames[:, : kind.arity]:
+                groups.append(vertices[moving[vertices]])
     return of_q, of_g, groups, energies
 
 
@@ -140,7 +140,7 @@ def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, o
 def neighbours(vertex: Ints, groups: Sequence[Ints]) -> scipy.sparse.csr_matrix:
     """Return a sparse matrix (v, v): True if two vertices share an interaction, or are the same."""
     n = int(vertex.max()) + 1
-    pairs = [np.array(np.meshgrid(own, own)).reshape(2, -1) for own in groups]
+    pairs = [np.array(np.meshgrid(vertices, vertices)).reshape(2, -1) for vertices in groups]
     i, j = np.concatenate([np.tile(np.arange(n), (2, 1)), *pairs], axis=1)
     return scipy.sparse.csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n)) > 0
 
@@ -183,16 +183,16 @@ def coloured(pattern: scipy.sparse.csc_matrix) -> Colours:
 
 
 @kernel
-def colour_greedily(first, rows, first_of_row, columns, taken, colour):
+def colour_greedily(first, rows, first_of_row, columns, last_column, colour):
     """Colour the columns greedily: each gets the first colour that no column with a common row has."""
     for j in range(colour.size):
         for k in range(first[j], first[j + 1]):
             for l in range(first_of_row[rows[k]], first_of_row[rows[k] + 1]):
                 other = colour[columns[l]]
                 if other >= 0:
-                    taken[other] = j
+                    last_column[other] = j
         c = 0
-        while taken[c] == j:
+        while last_column[c] == j:
             c += 1
         colour[j] = c
 
@@ -210,22 +210,22 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     at = np.concatenate(by_block)
     near = neighbours(at, joints + energies)
     apart = scheme.energies is not None
-    found = probed_pattern(
+    probed = probed_pattern(
         scheme, system, work, by_block, candidate_pattern(at, neighbours(at, joints) if apart else near)
     )
     if scheme.energies is None:
-        whole, entries = found, no_entries()
+        full, entries = probed, no_entries()
     else:
-        firsts = np.cumsum([0, *(len(own) for own in by_block)])
-        own, rows, columns = energy_pattern(scheme.energies, system, firsts, len(at))
-        whole = scipy.sparse.csc_matrix(abs(found) + own)
-        whole.sort_indices()
-        entries = entries_of(scheme.energies, firsts, whole, rows, columns)
-    colours = coloured(found)
-    column = np.repeat(np.arange(len(at)), np.diff(found.indptr))
-    colours = colours._replace(place=entry_indices(whole, colours.rows, column))
-    panels = panels_of(whole, at, scipy.sparse.csgraph.reverse_cuthill_mckee(near, symmetric_mode=True))
-    first, rows = whole.indptr.astype(np.int64), whole.indices.astype(np.int64)
+        firsts = np.cumsum([0, *(len(of_energies) for of_energies in by_block)])
+        of_energies, rows, columns = energy_pattern(scheme.energies, system, firsts, len(at))
+        full = scipy.sparse.csc_matrix(abs(probed) + of_energies)
+        full.sort_indices()
+        entries = entries_of(scheme.energies, firsts, full, rows, columns)
+    colours = coloured(probed)
+    column = np.repeat(np.arange(len(at)), np.diff(probed.indptr))
+    colours = colours._replace(place=entry_indices(full, colours.rows, column))
+    panels = panels_of(full, at, scipy.sparse.csgraph.reverse_cuthill_mckee(near, symmetric_mode=True))
+    first, rows = full.indptr.astype(np.int64), full.indices.astype(np.int64)
     return Pattern(first, rows, colours, entries, panels, panels.band)
 
 
@@ -256,19 +256,21 @@ def probed_pattern(
     stored_energies(system, system.books[None], system.q0[None], step.h)
     candidates.sort_indices()
     colours = coloured(candidates)
-    found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
+    magnitudes, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
     for _ in range(PROBES):
         parts = [
             system.q0 + 0.05 * rng.normal(size=system.n)
             if block.kind == Q
-            else 0.1 * rng.normal(size=len(own))
-            for block, own in zip(scheme.blocks, by_block, strict=True)
+            else 0.1 * rng.normal(size=len(unknowns))
+            for block, unknowns in zip(scheme.blocks, by_block, strict=True)
         ]
         x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
         differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
-        found += np.abs(values)
+        magnitudes += np.abs(values)
     system.drive_to(system.drives)  # the trial evaluations have overwritten the parameters of the drives
-    pattern = scipy.sparse.csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
+    pattern = scipy.sparse.csc_matrix(
+        (magnitudes, candidates.indices, candidates.indptr), shape=candidates.shape
+    )
     pattern.eliminate_zeros()
     repeats = system.info.get("repeats")
     if repeats is None:
@@ -276,13 +278,13 @@ def probed_pattern(
     # the diagonal of multipliers of redundant joints
     soft = np.concatenate(
         [
-            regularised_diagonal(block.kind, len(own), repeats)
-            for block, own in zip(scheme.blocks, by_block, strict=True)
+            regularised_diagonal(block.kind, len(unknowns), repeats)
+            for block, unknowns in zip(scheme.blocks, by_block, strict=True)
         ]
     )
-    whole = scipy.sparse.csc_matrix(abs(pattern) + scipy.sparse.diags(soft))
-    whole.sort_indices()
-    return whole
+    full = scipy.sparse.csc_matrix(abs(pattern) + scipy.sparse.diags(soft))
+    full.sort_indices()
+    return full
 
 
 def with_dense_contacts(interaction_arrays: InteractionArrays) -> InteractionArrays:
@@ -323,8 +325,8 @@ def regularised_diagonal(kind: int, size: int, repeats: Floats) -> Floats:
     """
     out = np.zeros(size)
     if kind in (LAMBDA, GAMMA, IMPULSES, JOINTS):
-        own = repeats[int(kind == GAMMA)]
-        out[size - len(own) :] = own  # joints come last
+        values = repeats[int(kind == GAMMA)]
+        out[size - len(values) :] = values  # joints come last
     return out
 
 
@@ -332,8 +334,8 @@ def diagonal_of(pattern: Pattern, unknowns: Ints) -> Ints:
     """Return the indices of the diagonal entries of these unknowns among the entries of the matrix; -1 if the matrix is full."""
     if pattern.band < 0:
         return np.full(len(unknowns), -1, np.int64)
-    places = [
+    indices = [
         pattern.first[i] + np.searchsorted(pattern.rows[pattern.first[i] : pattern.first[i + 1]], i)
         for i in unknowns
     ]
-    return np.array(places, np.int64)
+    return np.array(indices, np.int64)

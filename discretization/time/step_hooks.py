@@ -29,7 +29,7 @@ from rigid.compilation.decorators import compiled, internal_kernel
 from rigid.system import State
 
 
-def _rest(part, system, numbering, hidden, state, work, h, given):
+def _rest(part, system, numbering, hidden, state, work, h, values):
     """Process drives, counted angles and the energy account at the beginning or the end of a step, as `part` says.
 
     given: values of loads (l, 3) in this step, followed by the values of drives at its end. Return CONVERGED or FOLDED; the
@@ -37,7 +37,7 @@ def _rest(part, system, numbering, hidden, state, work, h, given):
     """
     if part == BEGIN:
         if has_drives(work):
-            begin_drives(system, hidden, state, work, h, given)
+            begin_drives(system, hidden, state, work, h, values)
         load_counted_variables(numbering, state, work)
         return CONVERGED
     if passed_rotation_limit(state, work):
@@ -46,7 +46,7 @@ def _rest(part, system, numbering, hidden, state, work, h, given):
         _account(system, numbering, hidden, state, work, h)
     store_counted_variables(state, work)
     if has_drives(work):
-        end_drives(system, state, work, given)
+        end_drives(system, state, work, values)
     return CONVERGED
 
 
@@ -61,7 +61,7 @@ def _account(system, numbering, hidden, state, work, h):
         remove_final_correction(work)
 
 
-def _nothing(part, system, numbering, hidden, state, work, h, given):
+def _nothing(part, system, numbering, hidden, state, work, h, values):
     """Do nothing: for models of rods without losses, bodies and joints."""
     return CONVERGED
 
@@ -86,6 +86,6 @@ _known: dict[Any, Any] = {}
 
 
 @functools.cache
-def _compiled(rest: Any, *models: Any) -> Any:
-    given = types.Array(types.float64, 2, "C")
-    return compiled(types.int64(types.int64, *models, types.float64, given))(rest)
+def _compiled(function: Any, *models: Any) -> Any:
+    array_type = types.Array(types.float64, 2, "C")
+    return compiled(types.int64(types.int64, *models, types.float64, array_type))(function)

@@ -108,16 +108,18 @@ class Stepper(StepperBase):
             joint_names,
             loop_of,
         )
-        kin, hidden = "-ggl" if hidden else "", hidden and count_multipliers(system) > 0
+        variant, hidden = "-ggl" if hidden else "", hidden and count_multipliers(system) > 0
         # `em` reflects the part of the velocities that violates the joints
         halves = has_velocity_reflection(system) if halves is None else halves
-        own = np.array(fractions, float)
+        substeps = np.array(fractions, float)
         reflects_velocities = (halves and not hidden) or has_state_reflection(system)
         self.fractions = (
-            own if len(own) else substep_fractions(order, reflects_velocities=reflects_velocities)
+            substeps if len(substeps) else substep_fractions(order, reflects_velocities=reflects_velocities)
         )
         if self.fractions.min() < 0.0:
-            check_conservative(system, "with these substeps" if len(own) else f"'em{order}{kin}'", kin)
+            check_conservative(
+                system, "with these substeps" if len(substeps) else f"'em{order}{variant}'", variant
+            )
         self.numbering = number_for_solver(system, band_limit, hidden)
         release_with(self, self.numbering.handle)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
@@ -143,9 +145,9 @@ class Stepper(StepperBase):
         )
         self._plain = plain
         self.system = plain.with_rods(plain.rods._replace(elements=elements).lumped())
-        own = dissipation_of(plain, self.numbering, rho, np.asarray(torque_free_frames, np.int64))
+        dissipation = dissipation_of(plain, self.numbering, rho, np.asarray(torque_free_frames, np.int64))
         every = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
-        self.work = self.work._replace(dissipation=own, spans=every)
+        self.work = self.work._replace(dissipation=dissipation, spans=every)
 
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator; the memory of another integrator is replaced by a new one."""
@@ -157,10 +159,10 @@ class Stepper(StepperBase):
     def check_contact_losses(self) -> None:
         """Raise ModelError for compositions, as `StepperBase` defines it: they go backwards in some substeps."""
         if len(self.fractions) > 1:
-            kin = "-ggl" if self._hidden is not None else ""
+            variant = "-ggl" if self._hidden is not None else ""
             raise ModelError(
-                f"integrator 'em{self.order}{kin}' takes negative substeps, which contacts with friction, damping or a "
-                f"restitution below 1 do not allow; use integrator 'em{kin}', or contacts that lose nothing"
+                f"integrator 'em{self.order}{variant}' takes negative substeps, which contacts with friction, damping or a "
+                f"restitution below 1 do not allow; use integrator 'em{variant}', or contacts that lose nothing"
             )
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
@@ -173,12 +175,12 @@ class Stepper(StepperBase):
         count = self._outputs_before_corner(first_step, every, count)
         if count:
             starts: Floats = self.h * np.arange(first_step, first_step + count * every)
-            _, counts, kept = self._run(current, self.h, starts, count)
+            _, counts, states = self._run(current, self.h, starts, count)
             done = int(np.count_nonzero(counts[:, STEPS] == every))
         if done == 0:
             current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        return State(*(array[:done] for array in kept)), reports_of(counts[:done])
+        return State(*(array[:done] for array in states)), reports_of(counts[:done])
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Take whole steps of length h from `starts`, in place."""
@@ -193,18 +195,20 @@ class Stepper(StepperBase):
     def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep of a step, as `StepperBase` does."""
         end = copy_state(check_arrays(state, self.shapes))
-        kept = State(*(np.empty((1, *array.shape)) for array in end))
+        stored = State(*(np.empty((1, *array.shape)) for array in end))
         counts = np.zeros((1 + 2, N_COUNTS), dtype=np.int64)
         values = self._values(np.array([t]), h)[:1]
-        status = self._march(end, h * self.fractions[:1], values, kept, counts)
+        status = self._march(end, h * self.fractions[:1], values, stored, counts)
         return end if status == CONVERGED else None
 
     def ends(self, state: State, h: float, starts: Floats) -> StepEnds:
         """Return the ends of all steps of length h from `starts`, as far as they can be solved."""
-        status, counts, kept = self._run(copy_state(check_arrays(state, self.shapes)), h, starts, len(starts))
+        status, counts, states = self._run(
+            copy_state(check_arrays(state, self.shapes)), h, starts, len(starts)
+        )
         done = int(counts[:, STEPS].sum())
         reports = [_report(row) for row in counts[: done + (status != CONVERGED)].tolist()]
-        return StepEnds(State(*(array[:done] for array in kept)), reports, self._failure(status))
+        return StepEnds(State(*(array[:done] for array in states)), reports, self._failure(status))
 
     def _failure(self, status: int) -> Failure | None:
         """Return the failure that belongs to a status of the march; None for CONVERGED."""
@@ -228,12 +232,12 @@ class Stepper(StepperBase):
         numbers = joint[repeating][np.argsort(rows)[::-1]].tolist()
         known = dict(enumerate(self._joint_names))
         names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
-        others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
+        repeated = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
         loop = self._loop_of(names[0]) if self._loop_of is not None else ""
         if not 0.0 < max(rows) < np.inf:  # the matrix is singular for another reason
             return ADVICE[status]
         return (
-            f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
+            f"joint '{names[0]}' repeats what {repeated} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
             f"{' in ' if loop else ''}{loop}; place them so that they agree on the way, or leave one of them out; or "
             f"{ADVICE[status]}"
         )
@@ -243,10 +247,10 @@ class Stepper(StepperBase):
 
         Return the status, counts (parts, N_COUNTS) and the state after each part.
         """
-        kept = State(*(np.empty((parts, *array.shape)) for array in state))
+        stored = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts + 2, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
-        return self._march(state, h * self.fractions, values, kept, counts), counts[:parts], kept
+        return self._march(state, h * self.fractions, values, stored, counts), counts[:parts], stored
 
     @property
     def threads(self) -> int:
@@ -313,7 +317,9 @@ class Stepper(StepperBase):
         """Return the residual/noise that counts as solved."""
         return float(self.work.solved)
 
-    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
+    def _march(
+        self, state: State, substeps: Floats, values: Floats, stored: State, counts: np.ndarray
+    ) -> int:
         """Run the compiled time loop, in place of a checked state; return its status."""
         from discretization.time.time_loop import (
             march_and_store,  # imports the kernels of all solvers, which take time to load
@@ -321,7 +327,7 @@ class Stepper(StepperBase):
 
         models, before = self._models(state), self._scratch(state)
         with self._turn_released(values), running_threads(self._team):
-            status = march_and_store(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
+            status = march_and_store(*models, state, before, substeps, values, MAX_ITERATIONS, stored, counts)
         return int(status)
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
@@ -329,9 +335,9 @@ class Stepper(StepperBase):
         if self._kernels is None:
             of_model = self.system, self.numbering, self._hidden, state, self.work
             self._kernels = step_kernels(*of_model, self._own_equations)
-        equations, rest = self._kernels
+        equations, hooks = self._kernels
         beyond, tables = has_blocks_beyond_band(self.numbering), (self.system, self.numbering, self.work)
-        return None, None, StepContext(equations, rest, beyond, *tables, self._hidden, self._plain)
+        return None, None, StepContext(equations, hooks, beyond, *tables, self._hidden, self._plain)
 
     def _scratch(self, state: State) -> State:
         """Return a scratch state of the same shapes."""
@@ -395,20 +401,20 @@ def rows_of_drives(system: System, drive_values: DriveValues | None) -> int:
     return packed_rows(system)
 
 
-def check_conservative(system: System, name: str, kin: str) -> None:
+def check_conservative(system: System, name: str, variant: str) -> None:
     """Raise ModelError if something dissipates, because the integrator takes negative substeps; name: name of the integrator in
     messages.
     """
-    resisting = [own.group.kind for own in groups_of(system, None, Role.DISSIPATION)]
-    found = [
+    resisting = [entry.group.kind for entry in groups_of(system, None, Role.DISSIPATION)]
+    dissipative = [
         f"the {kind.name}"
         for kind in resisting
         if kind.state_equations is None or not kind.state_equations.conserves
     ]
     if np.any(system.spans.relaxation):
-        found.insert(0, "a rod with a branch that relaxes")
-    if found:
+        dissipative.insert(0, "a rod with a branch that relaxes")
+    if dissipative:
         raise ModelError(
-            f"integrator {name} takes negative substeps, which {found[0]} does not allow; "
-            f"use integrator 'em{kin}'"
+            f"integrator {name} takes negative substeps, which {dissipative[0]} does not allow; "
+            f"use integrator 'em{variant}'"
         )

@@ -102,9 +102,9 @@ class StructuredStepper(Stepper):
             return marched
         general, at = self._general, slice(marched.steps, marched.steps + 1)
         acc = self.sizes.memory.parts(state.memory)["acc"].ravel().copy()
-        taken = general.equal_steps(state._replace(memory=acc), h, starts[at])
-        taken = taken._replace(state=self.start(taken.state))
-        return taken._replace(steps=marched.steps + taken.steps, report=marched.report.plus(taken.report))
+        step = general.equal_steps(state._replace(memory=acc), h, starts[at])
+        step = step._replace(state=self.start(step.state))
+        return step._replace(steps=marched.steps + step.steps, report=marched.report.plus(step.report))
 
     def with_loads(self, system: System, load_values: LoadValues | None) -> Stepper:
         """Return a stepper of a run that differs in gravity and loads alone, as `Stepper.with_loads` does."""

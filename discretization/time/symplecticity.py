@@ -76,12 +76,12 @@ def symplectic_defect(
     before = two_form(dq, dp)
     q, v = system.q0.copy(), system.v0.copy()
     p = system.momentum(q, v)
-    t, own = 0.0, solver_for(scheme, marched)
+    t, arrays = 0.0, solver_for(scheme, marched)
     for _ in range(steps):
         for fraction, signal in zip(
             scheme.fractions, signals_at(marched, scheme, np.array([t]), h)[0], strict=True
         ):
-            one = OneStep(marched, scheme, fraction * h, signal, own)
+            one = OneStep(marched, scheme, fraction * h, signal, arrays)
             q, p, v, dq, dp, dv = _carry(one, (q, p, v), (dq, dp, dv))
         t += h
     system.drive_to(system.drives)
@@ -106,12 +106,12 @@ class OneStep:
         scheme: Scheme,
         h: float,
         signal: Floats,
-        own: tuple[implicit.Solver, Work] | None = None,
+        arrays: tuple[implicit.Solver, Work] | None = None,
     ):
         """Create the step; own: result of `solver_for`, if several steps share it."""
         self.system, self.scheme, self.h = system, scheme, h
         self.signal = np.ascontiguousarray(signal, float)
-        self.solver, self.work = own or solver_for(scheme, system)
+        self.solver, self.work = arrays or solver_for(scheme, system)
 
     def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
         """Return the unknowns of the step from a state, solved by the time loop itself."""

@@ -57,8 +57,8 @@ def with_ends(c: Floats, at: Floats, first: float) -> Floats:
     if n > 2:
         k = np.arange(1, n - 1)
         powers = c ** (k[:, None] - 1)  # (k, j); 0^0 = 1
-        wanted = at[:, None] ** k / k - first * powers[:, 0]
-        A[:, 1:-1] = np.linalg.solve(powers[:, 1:-1], wanted.T).T
+        target = at[:, None] ** k / k - first * powers[:, 0]
+        A[:, 1:-1] = np.linalg.solve(powers[:, 1:-1], target.T).T
     return A
 
 

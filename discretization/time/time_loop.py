@@ -49,17 +49,17 @@ def copy_state(source, target):
 
 
 @internal_kernel
-def keep(state, kept, k):
-    """Copy the state into row k of `kept`."""
+def keep(state, stored, k):
+    """Copy the state into row k of `stored`."""
     for f in range(state.r.shape[0]):
-        copy(state.r[f], kept.r[k, f])
-        copy(state.quat[f], kept.quat[k, f])
-        copy(state.v[f], kept.v[k, f])
-        copy(state.Omega[f], kept.Omega[k, f])
-    copy(state.lam, kept.lam[k])
-    copy(state.own, kept.own[k])
-    copy(state.memory, kept.memory[k])
-    copy(state.totals, kept.totals[k])
+        copy(state.r[f], stored.r[k, f])
+        copy(state.quat[f], stored.quat[k, f])
+        copy(state.v[f], stored.v[k, f])
+        copy(state.Omega[f], stored.Omega[k, f])
+    copy(state.lam, stored.lam[k])
+    copy(state.own, stored.own[k])
+    copy(state.memory, stored.memory[k])
+    copy(state.totals, stored.totals[k])
 
 
 @allocating_internal_kernel
@@ -114,8 +114,8 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
 
 
 @nogil_allocating_kernel
-def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
-    """Advance the state in place, in equal parts; store the state after each part in `kept`, a state with an additional first
+def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_values, most, stored, counts):
+    """Advance the state in place, in equal parts; store the state after each part in `stored`, a state with an additional first
     axis.
 
     of_plane, of_tree, of_any: `StepContext` of `discretization.planar.arrays`, `discretization.time.tree_march` or
@@ -125,11 +125,11 @@ def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_val
     valid, and the state is that at the end of the last whole step.
     """
     parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)
-    share, n, steps = load_values.shape[0] // parts, substeps.shape[0], NEAR
+    per_part, n, steps = load_values.shape[0] // parts, substeps.shape[0], NEAR
     for part in range(parts):
         for i in range(N_COUNTS):
             counts[part, i] = 0
-        first, end = part * share, (part + 1) * share
+        first, end = part * per_part, (part + 1) * per_part
         while first < end:
             values = load_values[first : min(first + steps * n, end)]
             status = _loop_as_far(
@@ -138,5 +138,5 @@ def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_val
             if status != CONVERGED:
                 return status
             first, steps = first + steps * n, min(2 * steps, FAR)
-        keep(state, kept, part)
+        keep(state, stored, part)
     return CONVERGED

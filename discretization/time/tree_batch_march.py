@@ -61,8 +61,8 @@ def _copy(x, y):
 
 
 @internal_kernel
-def _expand(own, tree, work):
-    """Compute corrections, root first, into work.rhs, and forces with them; own.level receives the largest rotation of each
+def _expand(batch, tree, work):
+    """Compute corrections, root first, into work.rhs, and forces with them; batch.level receives the largest rotation of each
     run.
     """
     largest = correct_plain_body(tree, work, 0)
@@ -73,13 +73,13 @@ def _expand(own, tree, work):
         largest = most(largest, both)
     for i in range(tree.frame.shape[0]):
         recover_joint_wrench(tree, work, i)
-    store(largest + beyond, own.level, 0)
+    store(largest + beyond, batch.level, 0)
 
 
 @internal_kernel
-def _take_forces(own, tree):
+def _take_forces(batch, tree):
     """Take new forces and couples of joints for the runs that take the correction and those that end with it."""
-    takes = load(own.takes, 0) + load(own.ends, 0)
+    takes = load(batch.takes, 0) + load(batch.ends, 0)
     for i in range(tree.frame.shape[0]):
         w = tree.each[tree.joint[i]]
         store_vector(w, HELD_FORCE, select_vector(takes, vector_at(w, NEW_FORCE), vector_at(w, HELD_FORCE)))
@@ -89,78 +89,80 @@ def _take_forces(own, tree):
 
 
 @internal_kernel
-def _keep_last(own):
+def _keep_last(batch):
     """Store the corrections of the runs that end with them."""
-    ends = load(own.ends, 0)
-    for i in range(own.last.shape[0]):
+    ends = load(batch.ends, 0)
+    for i in range(batch.last.shape[0]):
         at = i * WIDTH
-        store(where_less(0.5, ends, load(own.rhs, at), load(own.last, at)), own.last, at)
+        store(where_less(0.5, ends, load(batch.rhs, at), load(batch.last, at)), batch.last, at)
 
 
 @internal_kernel
-def _judge(own, bodies, solved, max_iterations, at):
+def _judge(batch, bodies, solved, max_iterations, at):
     """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
-        own.takes[run] = own.ends[run] = 0.0
-        if own.left[run] != 0.0:
-            own.at[run] = OUT
-        if own.at[run] != at:
+        batch.takes[run] = batch.ends[run] = 0.0
+        if batch.left[run] != 0.0:
+            batch.at[run] = OUT
+        if batch.at[run] != at:
             continue
-        size, before = own.level[run], own.before[run]
-        own.iteration[run] += 1
+        size, before = batch.level[run], batch.before[run]
+        batch.iteration[run] += 1
         if not size < 1e300:
-            own.left[run], own.at[run] = 1.0, OUT
-        elif is_converged_after(size, before, own.iteration[run], solved, at == AGAIN, NEGLIGIBLE_CORRECTION):
-            own.at[run], own.ends[run] = OUT, 1.0
-        elif own.iteration[run] > max_iterations:
-            own.left[run], own.at[run] = 1.0, OUT
+            batch.left[run], batch.at[run] = 1.0, OUT
+        elif is_converged_after(
+            size, before, batch.iteration[run], solved, at == AGAIN, NEGLIGIBLE_CORRECTION
+        ):
+            batch.at[run], batch.ends[run] = OUT, 1.0
+        elif batch.iteration[run] > max_iterations:
+            batch.left[run], batch.at[run] = 1.0, OUT
         else:
-            again = (
-                own.plain and at == FRESH and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, bodies)
+            reuses = (
+                batch.plain and at == FRESH and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, bodies)
             )
-            own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
+            batch.takes[run], batch.before[run], batch.at[run] = 1.0, size, AGAIN if reuses else FRESH
 
 
 @internal_kernel
-def _some_are(own, at):
+def _some_are(batch, at):
     """Return whether a run is in the phase `at`."""
     some = False
     for run in range(WIDTH):
-        some = some or own.at[run] == at
+        some = some or batch.at[run] == at
     return some
 
 
 @internal_kernel
-def _take_corrections(tree, loops, own):
+def _take_corrections(tree, loops, batch):
     """Apply the corrections of the runs that take them, and store those of the runs that end with them."""
-    _take_forces(own, tree)
+    _take_forces(batch, tree)
     if loops is not None:
-        _take_forces(own, loops.joints)
-    _keep_last(own)
-    correct_runs(own)
+        _take_forces(batch, loops.joints)
+    _keep_last(batch)
+    correct_runs(batch)
 
 
 @internal_kernel
-def _newton(views, loops, own, solved, h, max_iterations):
-    """Solve the step of all runs that have not left; own.last receives their last corrections."""
+def _newton(views, loops, batch, solved, h, max_iterations):
+    """Solve the step of all runs that have not left; batch.last receives their last corrections."""
     system, numbering, tree, state, work = views
-    none = 0.0 * load(own.left, 0)
-    for i in range(own.last.shape[0]):
-        store(none, own.last, i * WIDTH)
+    none = 0.0 * load(batch.left, 0)
+    for i in range(batch.last.shape[0]):
+        store(none, batch.last, i * WIDTH)
     for run in range(WIDTH):
-        own.iteration[run], own.before[run] = 0, 0.0
-        if is_at_rest(own, run):  # only the march of a single run checks whether it remains at rest
-            own.left[run] = 1.0
-        own.at[run] = FRESH if own.left[run] == 0.0 else OUT
+        batch.iteration[run], batch.before[run] = 0, 0.0
+        if is_at_rest(batch, run):  # only the march of a single run checks whether it remains at rest
+            batch.left[run] = 1.0
+        batch.at[run] = FRESH if batch.left[run] == 0.0 else OUT
     while True:
-        if _some_are(own, AGAIN):
+        if _some_are(batch, AGAIN):
             assemble_residuals(system, tree, state, work, h)
             for i in range(tree.frame.shape[0] - 1, -1, -1):
                 reeliminate_plain(tree, work, i)
-            _expand(own, tree, work)
-            _judge(own, tree.frame.shape[0], solved, max_iterations, AGAIN)
-            _take_corrections(tree, loops, own)
-        if not _some_are(own, FRESH):
+            _expand(batch, tree, work)
+            _judge(batch, tree.frame.shape[0], solved, max_iterations, AGAIN)
+            _take_corrections(tree, loops, batch)
+        if not _some_are(batch, FRESH):
             return
         assemble_bodies(system, tree, state, work, h)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
@@ -177,62 +179,62 @@ def _newton(views, loops, own, solved, h, max_iterations):
         for i in range(tree.frame.shape[0] - 1, -1, -1):
             eliminate_plain(tree, work, i, loops is not None)
         if loops is not None:
-            close_batch_loops(own, tree, loops, work, view_in_lanes(own.more), view_in_lanes(own.moved))
-        _expand(own, tree, work)
-        _judge(own, tree.frame.shape[0], solved, max_iterations, FRESH)
-        _take_corrections(tree, loops, own)
+            close_batch_loops(batch, tree, loops, work, view_in_lanes(batch.more), view_in_lanes(batch.moved))
+        _expand(batch, tree, work)
+        _judge(batch, tree.frame.shape[0], solved, max_iterations, FRESH)
+        _take_corrections(tree, loops, batch)
 
 
 @internal_kernel
-def _march(own, loops, solved, h, values, max_iterations, kept, counts):
+def _march(batch, loops, solved, h, values, max_iterations, stored, counts):
     """March eight runs; loops: arrays of the loops of the tree, or None."""
-    system, numbering, tree = view_in_lanes(own.system), own.numbering, view_in_lanes(own.tree)
-    state, work, signals = view_in_lanes(own.state), view_in_lanes(own.work), view_in_lanes(values)
-    memory, share = own.state.memory, values.shape[0] // counts.shape[1]
-    none = 0.0 * load(own.left, 0)
+    system, numbering, tree = view_in_lanes(batch.system), batch.numbering, view_in_lanes(batch.tree)
+    state, work, signals = view_in_lanes(batch.state), view_in_lanes(batch.work), view_in_lanes(values)
+    memory, steps = batch.state.memory, values.shape[0] // counts.shape[1]
+    none = 0.0 * load(batch.left, 0)
     begin_fixed_frames(tree, state, work)
     for k in range(values.shape[0]):
-        if not any_run_active(own):
+        if not any_run_active(batch):
             return
         write_load_values(work, signals[k])
         begin_tree(system, tree, state, work)
         scale_rows(tree, work, h)
-        w, by = factors_of_runs(own.weights, memory, h, own.factors, own.known)
-        predict_scalar(state, work, h, by, own.weights.shape[0] > 0, True)
+        w, by = factors_of_runs(batch.weights, memory, h, batch.factors, batch.known)
+        predict_scalar(state, work, h, by, batch.weights.shape[0] > 0, True)
         predict_multipliers(state.lam, work, h)
         if loops is not None:
             rotate_bodies(tree, work)
             begin_joints(tree, work)
             begin_joints(loops.joints, work)
-        _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)
-        _copy(own.last, own.rhs)
+        _newton((system, numbering, tree, state, work), loops, batch, solved, h, max_iterations)
+        _copy(batch.last, batch.rhs)
         apply_final_correction(tree, state, work)
-        if own.accounts:
+        if batch.accounts:
             state.totals[0] += work_of_loads(work)
         end_joints(tree, work)
         if loops is not None:
             end_joints(loops.joints, work)
         commit_alone(numbering, state, work, h)
         commit_multipliers(state, work, h)
-        if own.weights.shape[0] > 0:
+        if batch.weights.shape[0] > 0:
             missed = store_means_scalar(state, work, h, w, (none, none))
-            update_records_of_runs(memory, h, missed, own.factors, own.known)
-        end_step(own, kept, counts, k // share, share)
+            update_records_of_runs(memory, h, missed, batch.factors, batch.known)
+        end_step(batch, stored, counts, k // steps, steps)
 
 
 @nogil_kernel
-def march_tree_batch(own, solved, h, values, max_iterations, kept, counts):
-    """Take steps of length h of eight runs from own.state, one for each row of `values`, or as far as each run can follow the
+def march_tree_batch(batch, solved, h, values, max_iterations, stored, counts):
+    """Take steps of length h of eight runs from batch.state, one for each row of `values`, or as far as each run can follow the
     others.
 
     solved: residual/noise that counts as solved; values: (steps, loads, 3, 8) loads; kept: states with an additional first axis
-    (parts) and last axis (runs); counts: (8, parts, N_COUNTS), zeros on entry. own.left: on entry 1 for runs that do not take
+    (parts) and last axis (runs); counts: (8, parts, N_COUNTS), zeros on entry. batch.left: on entry 1 for runs that do not take
     part.
     """
-    _march(own, None, solved, h, values, max_iterations, kept, counts)
+    _march(batch, None, solved, h, values, max_iterations, stored, counts)
 
 
 @nogil_kernel
-def march_tree_batch_with_loops(own, solved, h, values, max_iterations, kept, counts):
+def march_tree_batch_with_loops(batch, solved, h, values, max_iterations, stored, counts):
     """Take steps of eight runs of a tree with loops, with the arguments of `march_tree_batch`."""
-    _march(own, view_in_lanes(own.loops), solved, h, values, max_iterations, kept, counts)
+    _march(batch, view_in_lanes(batch.loops), solved, h, values, max_iterations, stored, counts)

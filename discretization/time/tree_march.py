@@ -122,7 +122,7 @@ from rigid.lanes import store
 from rigid.linear_algebra import add3, cross, load3, minus, plus, times
 from rigid.tuple_references import by_reference
 
-# first argument of `more` and `drives`
+# first argument of `remaining` and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 UNRESTRICTED = -1  # status of a step in which bodies came to rest by joint forces that were not computed
 UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a substep
@@ -130,15 +130,15 @@ UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a subs
 
 @by_reference
 class StepContext(NamedTuple):
-    """Arguments of a step of a tree; more, of_loops, other_joint, drives: compiled functions of `tree_kernels` for these
+    """Arguments of a step of a tree; remaining, of_loops, general_joint, drives: compiled functions of `tree_kernels` for these
     models.
     """
 
-    more: Any
+    remaining: Any
     of_loops: Any
     general_joint: Any
     drives: Any
-    others: bool  # the model has more than bodies, their weights and joints of closed form
+    has_others: bool  # the model has more than bodies, their weights and joints of closed form
     plain: bool  # a correction may reuse the tangents of the one before: only bodies on joints of closed form
     system: Any
     numbering: Any
@@ -249,7 +249,7 @@ def _add_joints_to_driven(system, numbering, joints, work):
             add3(moment, work.residual[at + 3 : at + 6])
 
 
-def _drives(what, system, state, work, h, given):
+def _drives(what, system, state, work, h, values):
     """Put or commit driven motions; return 0.
 
     given: (l, 3) values of loads, followed by the values of drives at the end of the step.
@@ -257,10 +257,10 @@ def _drives(what, system, state, work, h, given):
     if what == BEGIN:
         for f in work.drives.frames:
             store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-        begin_drives(system, None, state, work, h, given)
+        begin_drives(system, None, state, work, h, values)
         move_fixed_frames(state, work)
     elif what == END:
-        end_drives(system, state, work, given)
+        end_drives(system, state, work, values)
     return 0
 
 
@@ -274,7 +274,7 @@ def _drives_rest(work):
     return True
 
 
-def _no_drives(what, system, state, work, h, given):
+def _no_drives(what, system, state, work, h, values):
     """Do nothing: for models without drives."""
     return 0
 
@@ -300,7 +300,7 @@ def has_other_elements(system: Any, tree: Any) -> bool:
 
 
 def tree_kernels(
-    system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
+    system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, types_key: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Return the compiled functions of a step for the remaining parts of a model, its loops, its bodies on other joints and its
     drives.
@@ -311,20 +311,20 @@ def tree_kernels(
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
     common = not driven and not len(system.spans.kind) and all_have_closed_loops(work.generic_groups)
-    more = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
-    rest, closed = (
-        more if has_other_elements(system, tree) else _no_more,
+    remaining = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
+    remaining_parts, closed = (
+        remaining if has_other_elements(system, tree) else _no_more,
         _loops if len(loops.place) else _no_more,
     )
     apart = process_general_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_general_joint
-    known = rest, closed, apart, driven, told
+    known = remaining_parts, closed, apart, driven, types_key
     if known not in _known:
         kinds = [typeof(model) for model in models]
         drives = _compiled_drives(_drives if driven else _no_drives, *map(typeof, (system, state, work)))
-        others = _compiled_other_joint(apart, kinds[2], kinds[5])
-        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds), others, drives
-    found: tuple[Any, Any, Any, Any] = _known[known]
-    return found
+        general_joint = _compiled_other_joint(apart, kinds[2], kinds[5])
+        _known[known] = _compiled(remaining_parts, *kinds), _compiled(closed, *kinds), general_joint, drives
+    kernels: tuple[Any, Any, Any, Any] = _known[known]
+    return kernels
 
 
 _known: dict[Any, Any] = {}
@@ -342,24 +342,26 @@ def _compiled_other_joint(function: Any, tree: Any, work: Any) -> Any:
 
 @functools.cache
 def _compiled_drives(function: Any, *models: Any) -> Any:
-    given = types.Array(types.float64, 2, "C")
-    return compiled(types.int64(types.int64, *models, types.float64, given))(function)
+    array_type = types.Array(types.float64, 2, "C")
+    return compiled(types.int64(types.int64, *models, types.float64, array_type))(function)
 
 
 @internal_kernel
-def _take_forces(tree, share):
-    """Take the new forces and couples of joints, or go the fraction `share` of the way to them."""
+def _take_forces(tree, fraction):
+    """Take the new forces and couples of joints, or go the fraction `fraction` of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             w = tree.each[tree.joint[i]]
-            store_vector(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), share))
-            store_vector(w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), share))
+            store_vector(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), fraction))
+            store_vector(
+                w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), fraction)
+            )
 
 
 @inline_kernel
-def _taken(old, new, share):
-    """Return the vector at the fraction `share` of the way from one vector to the other."""
-    return new if share == 1.0 else plus(old, times(share, minus(new, old)))
+def _taken(old, new, fraction):
+    """Return the vector at the fraction `fraction` of the way from one vector to the other."""
+    return new if fraction == 1.0 else plus(old, times(fraction, minus(new, old)))
 
 
 @internal_kernel
@@ -378,12 +380,12 @@ def _add_joint(left, joints, j, body, other):
 def _is_balanced(context, state, h):
     """Return whether the predicted forces hold bodies at rest, up to rounding."""
     system, numbering, tree = context.system, context.numbering, context.tree
-    loops, work, more = context.loops, context.work, context.more
+    loops, work, remaining = context.loops, context.work, context.remaining
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
         noise[i] = 0.0
-    if more(NOISE, system, numbering, tree, loops, state, work, h) != 0:
+    if remaining(NOISE, system, numbering, tree, loops, state, work, h) != 0:
         return False
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
@@ -422,18 +424,18 @@ def _is_finite(tree, work):
 
 
 @internal_kernel
-def _newton(context, state, h, at_rest, shown, asked, max_iterations, count):
+def _newton(context, state, h, at_rest, shown, needs_forces, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
     at_rest: True if no body moves in the prediction; shown: as in `move_group`; asked: True if forces of joints are needed.
     """
     system, numbering, tree = context.system, context.numbering, context.tree
     loops, lanes, work = context.loops, context.lanes, context.work
-    more, of_loops, before, again = context.more, context.of_loops, 0.0, False
+    remaining, of_loops, before, reuses = context.remaining, context.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     iterated, plain = closed or tree.needs_iteration, context.plain
     while True:
-        if again:
+        if reuses:
             assemble_residuals(system, tree, state, work, h)
             assemble_group_residuals(system, tree, lanes, work, h)
         else:
@@ -442,7 +444,7 @@ def _newton(context, state, h, at_rest, shown, asked, max_iterations, count):
             update_sliding_joints(tree, work)
         failed = 0
         if shown:
-            failed = more(ASSEMBLE, system, numbering, tree, loops, state, work, h)
+            failed = remaining(ASSEMBLE, system, numbering, tree, loops, state, work, h)
         if closed:
             failed = max(failed, of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h))
         if failed != 0:
@@ -451,7 +453,7 @@ def _newton(context, state, h, at_rest, shown, asked, max_iterations, count):
             return CONVERGED
         at_rest = False
         finite = plain or _is_finite(tree, work)  # linked bodies overwrite residuals by corrections
-        if again:
+        if reuses:
             reeliminate(tree, work)
         else:
             eliminate(tree, work, iterated, context.general_joint)
@@ -461,35 +463,35 @@ def _newton(context, state, h, at_rest, shown, asked, max_iterations, count):
                 return RAISED
         size = back_substitute(tree, work, context.general_joint) if failed == 0 else 1e300
         count[0] += 1
-        count[1] += not again
+        count[1] += not reuses
         if not size < 1e300:
             return SINGULAR if (finite if not plain else _is_finite(tree, work)) else NOT_FINITE
-        last = is_converged_after(size, before, count[0], work.solved, again, NEGLIGIBLE_CORRECTION)
-        if iterated or (last and asked):
+        last = is_converged_after(size, before, count[0], work.solved, reuses, NEGLIGIBLE_CORRECTION)
+        if iterated or (last and needs_forces):
             recover_joint_wrenches(tree, work)
         if last:
-            if asked:
+            if needs_forces:
                 _take_forces(tree, 1.0)
             if closed:
                 _take_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        share = 1.0 if size <= MAX_ROTATION else damping_of(system, numbering, work)
+        damping = 1.0 if size <= MAX_ROTATION else damping_of(system, numbering, work)
         if grouped:
-            correct_body_groups(lanes, work, share, shown)
+            correct_body_groups(lanes, work, damping, shown)
         if shown:
-            correct_outside_groups(numbering, work, share)
+            correct_outside_groups(numbering, work, damping)
         else:
-            correct_alone(numbering, work, share)
+            correct_alone(numbering, work, damping)
         if iterated:
-            _take_forces(tree, share)
+            _take_forces(tree, damping)
         if closed:
-            _take_forces(loops.joints, share)
-        again = (
+            _take_forces(loops.joints, damping)
+        reuses = (
             plain
             and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, tree.frame.shape[0])
-            and not again
+            and not reuses
         )
         before = size
 
@@ -531,9 +533,9 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
     """
     system, numbering, tree, loops = context.system, context.numbering, context.tree, context.loops
     history = context.weights.shape[0] > 0
-    lanes, work, more, n = context.lanes, context.work, context.more, len(substeps)
+    lanes, work, remaining, n = context.lanes, context.work, context.remaining, len(substeps)
     grouped, closed, h = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0, substeps[k % n]
-    shown, iterated = context.others or tree.sliding.shape[0] > 0, closed or tree.needs_iteration
+    shown, iterated = context.has_others or tree.sliding.shape[0] > 0, closed or tree.needs_iteration
     if k == 0:
         begin_fixed_frames(tree, state, work)
         if grouped:
@@ -548,12 +550,12 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
     if at_rest and count[UNTOLD] != 0:
         return UNRESTRICTED
     if shown or k == 0:
-        failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
+        failed = remaining(BEGIN, system, numbering, tree, loops, state, work, h)
         if failed != CONVERGED:
             return failed
-    # if not `held`, forces of joints follow from the motion, and are not needed before the end
-    held = context.others or iterated or at_rest
-    if held:
+    # if not `needs_forces`, forces of joints follow from the motion, and are not needed before the end
+    needs_forces = context.has_others or iterated or at_rest
+    if needs_forces:
         predict_multipliers(state.lam, work, h)
     if iterated or at_rest:
         rotate_bodies(tree, work)
@@ -562,7 +564,7 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
             begin_joint_groups(tree, lanes, work)
         if closed:
             begin_joints(loops.joints, work)
-    ends = held or asks or last
+    ends = needs_forces or asks or last
     status = _newton(context, state, h, at_rest, shown, ends, max_iterations, count)
     if status != CONVERGED:
         return status
@@ -570,7 +572,7 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
         apply_final_correction_to_groups(lanes, work, ends, shown)
     apply_final_correction(tree, state, work)
     if shown:
-        status = more(END, system, numbering, tree, loops, state, work, h)
+        status = remaining(END, system, numbering, tree, loops, state, work, h)
         if status != CONVERGED:
             return status
         if grouped:

@@ -118,11 +118,11 @@ class TreeStepper(StructuredStepper):
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
             of_tables, of_made = self._told
-            told = of_tables, *map(type_key, (system.gravity, self.weights)), of_made
-            more = tree_kernels(system, numbering, tree, loops, state, work, (*told, type_key(state)))
-            others = has_other_elements(system, tree)
+            keys = of_tables, *map(type_key, (system.gravity, self.weights)), of_made
+            kernels = tree_kernels(system, numbering, tree, loops, state, work, (*keys, type_key(state)))
+            has_others = has_other_elements(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
-            facts = others, plain
-            context = StepContext(*more, *facts, *models)
-            known = self._settled = models, bind_tuple(context, (*more, *map(type_key, facts), *told))
+            facts = has_others, plain
+            context = StepContext(*kernels, *facts, *models)
+            known = self._settled = models, bind_tuple(context, (*kernels, *map(type_key, facts), *keys))
         return None, known[1], None

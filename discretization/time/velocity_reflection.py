@@ -25,17 +25,17 @@ _WHOLE = 6  # number of rows of a joint that leaves nothing free
 def has_state_reflection(system: System) -> bool:
     """Return whether the internal states of a kind change in a step of zero length."""
     kinds = (INTERACTIONS[k].state_equations for k in np.unique(system.others.kind))
-    return any(own is not None and own.reverses for own in kinds)
+    return any(equations is not None and equations.reverses for equations in kinds)
 
 
 @memoized(per_structure)
 def has_velocity_reflection(system: System) -> bool:
     """Return whether a constraint other than a clamp to a fixed frame acts on frames that move."""
-    held = multipliers_of(system)
-    if not len(held.rows):
+    multipliers = multipliers_of(system)
+    if not len(multipliers.rows):
         return False
-    fixed = (held.frames < 0) | (system.frames.fixed[held.frames] == FIXED)
-    clamps = (held.of_joint == _WHOLE) & ((~fixed).sum(axis=1) <= 1)
+    fixed = (multipliers.frames < 0) | (system.frames.fixed[multipliers.frames] == FIXED)
+    clamps = (multipliers.of_joint == _WHOLE) & ((~fixed).sum(axis=1) <= 1)
     kinds = system.constraints.kind
     clamps[len(kinds) :] = False  # gears and similar constraints
     clamps[: len(kinds)] &= ~np.asarray(facts(kinds, "driven"), bool)

@@ -151,9 +151,9 @@ class _Writer:
                 continue
             name = f"w{len(self.lines)}"
             self.lines.append(f"    {name} = {w}")
-            for child, share in self._shares(node, name):
+            for child, factor in self._shares(node, name):
                 if depends(child):
-                    shares.setdefault(child, []).append(share)
+                    shares.setdefault(child, []).append(factor)
         return stresses
 
     def _mean(self, node: Node) -> str:
