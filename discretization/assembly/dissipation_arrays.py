@@ -78,15 +78,17 @@ def check_elements(system: Any) -> None:
             )
 
 
-def dissipation_of(system: Any, numbering: Any, rho: float, spared: Ints | None = None) -> Dissipation:
+def dissipation_of(
+    system: Any, numbering: Any, rho: float, undamped_frames: Ints | None = None
+) -> Dissipation:
     """Build the arrays of a system with the spectral radius rho.
 
-    `spared`: frames whose velocities are not damped.
+    `undamped_frames`: frames whose velocities are not damped.
     """
     n, mass = len(system.frames.mass), system.frames.mass
     gamma, nu = damping_coefficients(rho)
     gamma_of_frames = np.where((system.frames.fixed == 0) & (mass > 0.0), gamma, 0.0)
-    gamma_of_frames[np.zeros(0, np.int64) if spared is None else spared] = 0.0
+    gamma_of_frames[np.zeros(0, np.int64) if undamped_frames is None else undamped_frames] = 0.0
     group = _groups(system)
     k = int(group.max(initial=-1)) + 1
     total: Floats = np.bincount(group[group >= 0], mass[group >= 0], k).astype(float)

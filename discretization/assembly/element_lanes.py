@@ -136,17 +136,17 @@ def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
     """Return the element of each lane, whether a lane is not a repetition, and the first groups of the parts."""
     n = len(frames)
     count = min(_MOST_PARTS, n // _LEAST) if numbering.fronts.inner.size else 0
-    of = np.arange(n) * count // max(n, 1)  # part of each element: consecutive elements share a frame
+    part = np.arange(n) * count // max(n, 1)  # part of each element: consecutive elements share a frame
     unknown = numbering.frame[frames]
-    least, most = np.full(numbering.size + 1, count), np.full(numbering.size + 1, -1)
+    first_part, last_part = np.full(numbering.size + 1, count), np.full(numbering.size + 1, -1)
     for side in (0, 1):
         at = np.minimum(unknown[:, side], numbering.size)
-        np.minimum.at(least, at, of)
-        np.maximum.at(most, at, of)
-    common = least < most
+        np.minimum.at(first_part, at, part)
+        np.maximum.at(last_part, at, part)
+    common = first_part < last_part
     common[numbering.size] = False  # entry of fixed frames
-    of[common[np.minimum(unknown, numbering.size)].any(axis=1)] = count
-    lists = [np.flatnonzero(of == part) for part in range(count + 1)]
+    part[common[np.minimum(unknown, numbering.size)].any(axis=1)] = count
+    lists = [np.flatnonzero(part == number) for number in range(count + 1)]
     groups = np.array([-(-len(elements) // WIDTH) for elements in lists])
     item = [
         elements[np.minimum(np.arange(k * WIDTH), len(elements) - 1)]
@@ -337,9 +337,9 @@ def _stiffness(start, s):
 def _diagonal_stiffness(start, s):
     """Load dw/d(strains at the end), block by block, if it is diagonal."""
     none = 0.0 * load(start, s + C * WIDTH)
-    nothing = (none, none, none, none, none, none, none, none, none)
+    zero_block = (none, none, none, none, none, none, none, none, none)
     first, last = _load_diagonal(start, s + C * WIDTH), _load_diagonal(start, s + (C + 27) * WIDTH)
-    return first, nothing, nothing, last
+    return first, zero_block, zero_block, last
 
 
 @internal_kernel

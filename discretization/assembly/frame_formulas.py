@@ -82,14 +82,14 @@ def spin_tangent(RJ, R0, R1, psi, L1, h):
 
 
 @inline_kernel
-def velocity_changes(rate, spin, v0, Omega0, faster, quicker, h):
+def velocity_changes(rate, spin, v0, Omega0, displacement, turning, h):
     """Return v1 - v0, Omega1 - Omega0 from the mean velocities of a step and what the final correction adds to its increments.
 
     They are differences of nearly equal numbers, which are exact. Adding them to the velocities is then the only rounding of the
     size of the velocities.
     """
-    dv = plus(minus(rate, v0), times(1.0 / h, faster))
-    dOmega = plus(minus(spin, Omega0), times(1.0 / h, quicker))
+    dv = plus(minus(rate, v0), times(1.0 / h, displacement))
+    dOmega = plus(minus(spin, Omega0), times(1.0 / h, turning))
     return times(2.0, dv), times(2.0, dOmega)
 
 

@@ -110,8 +110,8 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     groups = table_groups(system.constraints, which)
     c = _numbers(groups)
     e = _numbers(generic)
-    most = table.frames.shape[1]
-    base = np.zeros((len(c) + len(e), most, most), np.int64)
+    n_frames = table.frames.shape[1]
+    base = np.zeros((len(c) + len(e), n_frames, n_frames), np.int64)
     base[: len(c), :2, :2] = numbering.constraint_base[c, :4].reshape(-1, 2, 2)
     base[len(c) :] = numbering.other_base[e]
     row_base = np.zeros((*base.shape[:2], 2), np.int64)
@@ -126,13 +126,13 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
         history_variable_counts(table) > 0, first_history_variable(system), np.cumsum(count) - count
     )[e]
     groups += [group._replace(row=item[group.row]) for group in generic]
-    takes = [_taken(group) for group in groups]
+    takes = [_flags_of(group) for group in groups]
     interacting = pack_groups(groups)
     for index, group in enumerate(groups):
         if group.kind.rows and group.kind.bend is no_bend and not group.kind.constant:
             interacting.kinds.bend[index] = 0  # the kind has no `bend`: see `rigid.interactions.hidden_rates`
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
-    start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
+    start, end, dual = (np.zeros((n_frames, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MAX_ROWS, complex), np.zeros(MAX_INTERNAL_VARIABLES, complex)
     kinds, block = np.array(takes, np.uint8), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
     loop = np.array([group.kind.loop for group in groups for _ in group.row], np.int64)
@@ -186,7 +186,7 @@ def with_parameters_of(duals: GenericAssembly, system: Any) -> GenericAssembly:
     )
 
 
-def _taken(group: Group) -> int:
+def _flags_of(group: Group) -> int:
     """Return the entry of a group in `GenericAssembly.takes`."""
     if damper := group.kind.beside:
         return LOOPS_DISSIPATE * bool(group.numbers[:, damper[1]].any())
@@ -246,14 +246,14 @@ class EnergyDuals(NamedTuple):
 def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -> EnergyDuals:
     """Build the arrays of the interactions 0 .. count - 1."""
     kind, place = np.full((2, count, 2), -1, np.int64)
-    both = [pack_groups(energies), pack_groups(dissipations)]
-    for column, interacting in enumerate(both):
+    arrays = [pack_groups(energies), pack_groups(dissipations)]
+    for column, interacting in enumerate(arrays):
         for which in range(len(interacting.kinds)):
             indices = np.arange(interacting.kinds[which].first, interacting.kinds[which].last)
             rows = interacting.each.row[indices]
             kind[rows, column], place[rows, column] = which, indices
     start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
-    return EnergyDuals(both[0], both[1], kind, place, start, end, dual, np.zeros(1, complex))
+    return EnergyDuals(arrays[0], arrays[1], kind, place, start, end, dual, np.zeros(1, complex))
 
 
 @internal_kernel
@@ -315,12 +315,12 @@ def _add_by_duals(interacting, duals, column, factor, r, work, e, tangent, K):
 @inline_kernel
 def _work(dual, y0, y1, arity):
     """Return the work dual . (y1 - y0), J."""
-    done = 0.0
+    work = 0.0
     for k in range(arity):
         for i in range(4):
             for l in range(3):
-                done += dual[k, i, l].real * (y1[k, i, l].real - y0[k, i, l].real)
-    return done
+                work += dual[k, i, l].real * (y1[k, i, l].real - y0[k, i, l].real)
+    return work
 
 
 @internal_kernel
@@ -343,11 +343,11 @@ def generic_dissipation(duals, r, work, e, h, variables):
     duals.lam[0] = 1.0 / h
     write_end_poses(duals, entry, kind.arity, r, work)
     dual_of_kind(duals.start, duals.end, interacting.numbers[entry.first : entry.last], duals.lam, duals.dual)
-    lost = _work(duals.dual, duals.start, duals.end, kind.arity)
+    dissipated = _work(duals.dual, duals.start, duals.end, kind.arity)
     if kind.begin != 0:
         ends = duals.start, duals.end
-        lost -= end_internal_step(interacting, kind, entry, ends, False, variables, duals.dual)
-    return lost
+        dissipated -= end_internal_step(interacting, kind, entry, ends, False, variables, duals.dual)
+    return dissipated
 
 
 @internal_kernel
@@ -362,17 +362,17 @@ def load_counted_variables(numbering, state, work):
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
-            entry, most = interacting.each[e], 0.0
+            entry, largest = interacting.each[e], 0.0
             if kind.slides != 0:
                 generic.expected[e, DATA_OFFSET] = 0.0
             for i in range(kind.n_internal):
                 value, number = state.own[generic.internal_offset[e] + i], entry.last - kind.n_internal + i
                 interacting.numbers[number], generic.at_end[number] = value, value
-                most = max(most, abs(value))
+                largest = max(largest, abs(value))
             for i in range(kind.rows):
                 gradient = work.facts.size[entry.row] * work.facts.arm[entry.row]  # to a rotation
                 work.noise[numbering.row[entry.row] + i] += (
-                    2.0 * EPS * work.scale[entry.row] * gradient * most
+                    2.0 * EPS * work.scale[entry.row] * gradient * largest
                 )
 
 
@@ -568,16 +568,16 @@ def add_generic(numbering, state, work, h, tangent):
 
 
 @internal_kernel
-def generic_energy_taken(what, state, work, h):
-    """Return the energy taken from the system in the step by interactions with `takes` equal to `what`, J.
+def generic_energy_taken(flag, state, work, h):
+    """Return the energy taken from the system in the step by interactions with `takes` equal to `flag`, J.
 
-    `what`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here.
+    `flag`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here.
     """
-    generic, lost = work.generic_groups, 0.0
+    generic, energy = work.generic_groups, 0.0
     interacting = generic.interacting
-    generic.lam[0] = 1.0 / h if what & DISSIPATES else 1.0
+    generic.lam[0] = 1.0 / h if flag & DISSIPATES else 1.0
     for which in range(interacting.kinds.size):
-        if generic.takes[which] != what:
+        if generic.takes[which] != flag:
             continue
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)
@@ -591,13 +591,13 @@ def generic_energy_taken(what, state, work, h):
                 generic.lam,
                 generic.dual,
             )
-            lost += _work(generic.dual, generic.start, generic.end, kind.arity)
+            energy += _work(generic.dual, generic.start, generic.end, kind.arity)
             if kind.update_internal != 0:
                 variables, ends = (
                     state.own[generic.internal_offset[e] : generic.internal_offset[e] + kind.n_internal],
                     (generic.start, generic.end),
                 )
-                lost -= update_internal_variables(
+                energy -= update_internal_variables(
                     interacting, kind, entry, ends, generic.lam, variables, generic.dual
                 )
-    return lost
+    return energy

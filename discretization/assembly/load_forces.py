@@ -116,7 +116,7 @@ def add_loads(numbering, work, h, tangent):
 @internal_kernel
 def work_of_loads(work):
     """Return the work of the loads with closed forms in the step, J; `generic_energy_taken` includes that of the others."""
-    generic, done = work.generic_groups, 0.0
+    generic, total = work.generic_groups, 0.0
     for l in range(generic.signals.shape[0]):
         if generic.signals[l, _LOOP] == 0:
             continue
@@ -124,8 +124,8 @@ def work_of_loads(work):
         force, torque, _, _, _, _ = _of_step(
             loop, f, generic.interacting.numbers, generic.signals[l, _VALUE], work
         )
-        done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
-    return done
+        total += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
+    return total
 
 
 @internal_kernel

@@ -55,11 +55,11 @@ def has_inertia(system: System) -> bool:
     inertia = frames.inertia[moving]
     if not inertia[:, _OFF_DIAGONAL].any():  # diagonal, as for rods: the entries are the principal moments
         moments = inertia[:, _DIAGONAL]
-        least, largest = moments.min(axis=1), moments.max(axis=1)
+        smallest, largest = moments.min(axis=1), moments.max(axis=1)
     else:
         moments = np.linalg.eigvalsh(inertia)
-        least, largest = moments[:, 0], moments[:, -1]
-    return bool(np.all((frames.mass[moving] > 0.0) & (least > _SYMMETRIC * largest)))
+        smallest, largest = moments[:, 0], moments[:, -1]
+    return bool(np.all((frames.mass[moving] > 0.0) & (smallest > _SYMMETRIC * largest)))
 
 
 @memoized(per_structure)
@@ -97,10 +97,10 @@ def count_contacting_parts(system: System) -> int:
     if not one_sided(generic).any():
         return 0
     vertices = graph_vertices(system, False)
-    met = contact_vertices(system, vertices)
+    pairs_in_contact = contact_vertices(system, vertices)
     pairs, count = coupled_vertices(system, vertices, loose=True), len(vertices.weight)
     graph = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(count, count))
-    part = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][met]
+    part = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][pairs_in_contact]
     return len(np.unique(part[part[:, 0] != part[:, 1]]))
 
 
@@ -133,19 +133,19 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
     item, side = np.nonzero(is_used)
     edges = np.stack([np.searchsorted(joints, multipliers.joint[item]), multipliers.frames[item, side]])
     edges = np.unique(edges, axis=1)
-    together = _together(edges, multipliers.of_joint[first])
-    edges = np.unique(np.stack([together[edges[0]], edges[1]]), axis=1)
-    count = int(together.max()) + 1
+    shared_number = _shared_numbers(edges, multipliers.of_joint[first])
+    edges = np.unique(np.stack([shared_number[edges[0]], edges[1]]), axis=1)
+    count = int(shared_number.max()) + 1
     degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
     graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(count, len(frames.mass))).tocsr()
     try:
         of, assigned = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
     except ValueError:  # no full matching exists
         return None
-    return assigned[np.argsort(of)][together] if len(of) == count else None
+    return assigned[np.argsort(of)][shared_number] if len(of) == count else None
 
 
-def _together(edges: Ints, rows: Ints) -> Ints:
+def _shared_numbers(edges: Ints, rows: Ints) -> Ints:
     """Number the joints (j,) so that joints with the same moving frames, and at most six rows together, share a number.
 
     `edges` (2, e): a joint and a moving frame that it constrains, sorted by joint, then by frame. `rows` (j,): rows of each
@@ -167,8 +167,8 @@ def _together(edges: Ints, rows: Ints) -> Ints:
 
 def _all_frames(system: System) -> Ints:
     """Return the frames of all interactions, concatenated."""
-    every = np.concatenate([frames.ravel() for frames in connectivity(system)])
-    return every[every >= 0]
+    frames_of_tables = np.concatenate([frames.ravel() for frames in connectivity(system)])
+    return frames_of_tables[frames_of_tables >= 0]
 
 
 def _groups(system: System, numbering: Numbering, companions: Ints) -> tuple[Ints, np.ndarray]:

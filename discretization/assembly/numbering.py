@@ -112,8 +112,8 @@ def _number(
     """
     vertices = graph_vertices(system, hidden)
     pairs = coupled_vertices(system, vertices, loose)
-    met = contact_vertices(system, vertices) if loose else np.zeros((0, 2), np.int64)
-    ordered = _ordered(system, vertices, pairs, met)
+    contacting = contact_vertices(system, vertices) if loose else np.zeros((0, 2), np.int64)
+    ordered = _ordered(system, vertices, pairs, contacting)
     narrow = ordered.band <= band_limit
     storage = (
         band_storage(ordered.size, ordered.band, len(vertices.weight))
@@ -122,10 +122,10 @@ def _number(
     )
     far = no_far_blocks()
     if loose and narrow:
-        storage, far = append_far_blocks(storage, met, ordered.start, vertices.weight, ordered.band)
+        storage, far = append_far_blocks(storage, contacting, ordered.start, vertices.weight, ordered.band)
     frame = _first_unknowns(system, vertices, ordered)
     blocks = BlockAddresses(storage, storage.n_values, frame, vertices.of_frame)
-    everything = np.arange(len(frame))
+    all_frames = np.arange(len(frame))
     row = ordered.start[vertices.of_constraint] + vertices.offset
     multipliers = multipliers_of(system)
     repeating = np.flatnonzero(multipliers.repeats)
@@ -139,7 +139,7 @@ def _number(
         handle=0,
         frame=frame.astype(np.int64),
         frame_stride=storage.stride[vertices.of_frame],
-        frame_base=blocks.of_frames(everything, everything),
+        frame_base=blocks.of_frames(all_frames, all_frames),
         rows=multipliers.rows,
         row=row.astype(np.int64),
         row_stride=storage.stride[vertices.of_constraint],
@@ -175,10 +175,10 @@ class _Ordered(NamedTuple):
     start: Ints  # (v,) first unknown of a vertex
 
 
-def _ordered(system: System, vertices: Vertices, pairs: Ints, met: Ints) -> _Ordered:
-    """Order the unknowns; `pairs`: vertices that share a block in the band, `met`: pairs in contact outside of it."""
+def _ordered(system: System, vertices: Vertices, pairs: Ints, contacting: Ints) -> _Ordered:
+    """Order the unknowns; `pairs`: vertices that share a block in the band, `contacting`: pairs in contact outside of it."""
     weight = vertices.weight
-    inner = inner_vertices(system, vertices, np.concatenate([pairs, met]))
+    inner = inner_vertices(system, vertices, np.concatenate([pairs, contacting]))
     order = small_bandwidth_order(pairs, len(weight), inner)
     start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]

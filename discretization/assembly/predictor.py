@@ -67,10 +67,10 @@ def _weights_of(fractions: tuple[float, ...]) -> Floats:
     g = np.tile(fractions, first // k + 1)
     middle, summed = np.cumsum(g) - 0.5 * g, np.cumsum(g**3) - 0.5 * g**3
     substeps = np.concatenate([np.arange(MEANS), first + np.arange(k)])
-    return np.stack([_best(g, middle, summed, i, min(i, MEANS)) for i in substeps])
+    return np.stack([_best_weights(g, middle, summed, i, min(i, MEANS)) for i in substeps])
 
 
-def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floats:
+def _best_weights(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floats:
     """Return the weights w (6,) of substep i with `count` means before it."""
     weights = np.zeros(MEANS)
     if count == 0:
@@ -126,11 +126,11 @@ def factors_of(memory, known, w):
 
 
 @inline_kernel
-def update_record(memory, h, known, missed):
-    """Update the record for one more mean, of a substep of length h; `missed`: errors of (1) and of the previous mean for it."""
+def update_record(memory, h, known, errors):
+    """Update the record for one more mean, of a substep of length h; `errors`: errors of (1) and of the previous mean for it."""
     at = memory.shape[0] - RECORD
     memory[at + LENGTH], memory[at + KNOWN] = h, min(known + 1, MEANS)
-    memory[at + MISSED], memory[at + MISSED_BY_LAST] = missed[0] if known > 0 else 0.0, missed[1]
+    memory[at + MISSED], memory[at + MISSED_BY_LAST] = errors[0] if known > 0 else 0.0, errors[1]
 
 
 @inline_kernel
@@ -167,26 +167,26 @@ def predicted_vector(memory, i, n, v, a, h, by):
 
 
 @inline_kernel
-def store_mean(memory, i, n, now, w, missed):
-    """Add the mean velocity `now` of a step to the history of one number.
+def store_mean(memory, i, n, velocity, w, errors):
+    """Add the mean velocity `velocity` of a step to the history of one number.
 
-    w: the weights of this step. Return the maxima of `missed` and of the errors of sum_j w_j m_j and of m_0 as predictions.
+    w: the weights of this step. Return the maxima of `errors` and of the errors of sum_j w_j m_j and of m_0 as predictions.
     """
     m = means_at(memory, i, n)
-    memory[i], memory[i + n], memory[i + 2 * n] = now, m[0], m[1]
+    memory[i], memory[i + n], memory[i + 2 * n] = velocity, m[0], m[1]
     memory[i + 3 * n], memory[i + 4 * n], memory[i + 5 * n] = m[2], m[3], m[4]
-    return most(missed[0], abs(now - mean_of(w, m))), most(missed[1], abs(now - m[0]))
+    return most(errors[0], abs(velocity - mean_of(w, m))), most(errors[1], abs(velocity - m[0]))
 
 
 @inline_kernel
-def store_mean_vector(memory, i, n, v, a, h, w, missed):
+def store_mean_vector(memory, i, n, v, a, h, w, errors):
     """Add the mean velocity of a step to the history of three consecutive numbers, from v and a at its end; see
     `store_mean`.
     """
     half = 0.5 * h
-    missed = store_mean(memory, i, n, v[0] - half * a[0], w, missed)
-    missed = store_mean(memory, i + 1, n, v[1] - half * a[1], w, missed)
-    return store_mean(memory, i + 2, n, v[2] - half * a[2], w, missed)
+    errors = store_mean(memory, i, n, v[0] - half * a[0], w, errors)
+    errors = store_mean(memory, i + 1, n, v[1] - half * a[1], w, errors)
+    return store_mean(memory, i + 2, n, v[2] - half * a[2], w, errors)
 
 
 @internal_kernel
@@ -208,14 +208,14 @@ def predict_scalar(state, work, h, by, history, rounded):
 
 
 @internal_kernel
-def store_means_scalar(state, work, h, w, missed):
+def store_means_scalar(state, work, h, w, errors):
     """Add the means of a step that has ended to the history of the frames in the scalar path; see `store_mean`."""
     memory, n = state.memory, WIDTH * state.r.shape[0]
     for f in work.alone:
         at, w1 = WIDTH * f, apply(rotation_of(work.R1, f), load3(state.Omega[f]))
-        missed = store_mean_vector(memory, n + at, n, load3(state.v[f]), load3(memory[at:]), h, w, missed)
-        missed = store_mean_vector(memory, n + at + 3, n, w1, load3(memory[at + 3 :]), h, w, missed)
-    return missed
+        errors = store_mean_vector(memory, n + at, n, load3(state.v[f]), load3(memory[at:]), h, w, errors)
+        errors = store_mean_vector(memory, n + at + 3, n, w1, load3(memory[at + 3 :]), h, w, errors)
+    return errors
 
 
 @internal_kernel
@@ -247,9 +247,9 @@ def factors_of_runs(weights, memory, h, factors, known):
 
 
 @internal_kernel
-def update_records_of_runs(memory, h, missed, factors, known):
-    """Update the records of eight runs; `missed`: as in `update_record`, in lanes; factors, known: as in `factors_of_runs`."""
-    store(missed[0], factors, 0)
-    store(missed[1], factors, LANES)
+def update_records_of_runs(memory, h, errors, factors, known):
+    """Update the records of eight runs; `errors`: as in `update_record`, in lanes; factors, known: as in `factors_of_runs`."""
+    store(errors[0], factors, 0)
+    store(errors[1], factors, LANES)
     for run in range(LANES):
         update_record(memory[:, run], h, known[run], (factors[0, run], factors[1, run]))

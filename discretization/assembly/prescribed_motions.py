@@ -150,7 +150,7 @@ def add_drive_velocities(system, numbering, hidden, state, work, h, tangent):
 @internal_kernel
 def add_drive_work(system, numbering, hidden, state, work, h):
     """Add the work of the step to the record of each drive in `State.own`; return the total work, J."""
-    generic, drives, done = work.generic_groups, work.drives, 0.0
+    generic, drives, total = work.generic_groups, work.drives, 0.0
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
         lam = work.lam[numbering.lam[c]] * work.scale[c] / h
@@ -159,24 +159,24 @@ def add_drive_work(system, numbering, hidden, state, work, h):
         _put_pair(work.r1, work.R1, generic, e, generic.end)
         mean = 0.5 * _explicit(generic, e, drives.change, generic.start, kind)
         mean += 0.5 * _explicit(generic, e, drives.change, generic.end, kind)
-        one = lam * mean  # (1)
+        work_of_drive = lam * mean  # (1)
         if hidden is not None:
-            one -= _hidden_change(system, numbering, hidden, state, work, h, c)  # (2)
-        state.own[drive_offset(work, k) + WORK] += one
-        done += one
+            work_of_drive -= _hidden_change(system, numbering, hidden, state, work, h, c)  # (2)
+        state.own[drive_offset(work, k) + WORK] += work_of_drive
+        total += work_of_drive
     for k in range(drives.frames.shape[0]):
         f = drives.frames[k]
         at = numbering.frame[f]
-        one = dot(load3(work.residual[at : at + 3]), load3(work.dr[f]))
-        one += dot(load3(work.residual[at + 3 : at + 6]), load3(work.psi[f]))
-        one /= h
+        work_of_drive = dot(load3(work.residual[at : at + 3]), load3(work.dr[f]))
+        work_of_drive += dot(load3(work.residual[at + 3 : at + 6]), load3(work.psi[f]))
+        work_of_drive /= h
         if hidden is not None:
             for c in range(system.constraints.kind.shape[0]):
                 if system.constraints.frames[c, 0] == f or system.constraints.frames[c, 1] == f:
-                    one += _hidden_work(system, numbering, hidden, state, work, h, c, f)  # (2)
-        state.own[drive_offset(work, drives.rows.shape[0] + k) + WORK] += one
-        done += one
-    return done
+                    work_of_drive += _hidden_work(system, numbering, hidden, state, work, h, c, f)  # (2)
+        state.own[drive_offset(work, drives.rows.shape[0] + k) + WORK] += work_of_drive
+        total += work_of_drive
+    return total
 
 
 @internal_kernel

@@ -44,10 +44,10 @@ def regularise_moment(row, lam, which):
     w = _three(lam, TURNING + which)
     T = times(1.0 / (1.0 + dot(w, w)) ** 0.5, w)
     if row[DATA_OFFSET] > 0.5:
-        before, was = _three(row, TURNING + which), _three(row, MOMENTS + which)
-        over = 1.0 / (1.0 + dot(before, before)) ** 0.5
-        f, change = times(over, before), minus(w, before)
-        T = plus(f, times(over, minus(change, times(dot(f, change), was))))
+        before, moment = _three(row, TURNING + which), _three(row, MOMENTS + which)
+        factor = 1.0 / (1.0 + dot(before, before)) ** 0.5
+        f, change = times(factor, before), minus(w, before)
+        T = plus(f, times(factor, minus(change, times(dot(f, change), moment))))
         T = times(1.0 / max(1.0, dot(T, T) ** 0.5), T)
     for i in range(3):
         lam[MOMENTS + which + i] = T[i]
@@ -68,14 +68,14 @@ def regularise_force(row, lam):
         before = _three(row, HOLDING)
         size = dot(before, before) ** 0.5
         if size > row[LIMIT]:
-            way, change = times(1.0 / size, before), minus(P, before)
-            was = _three(row, EXPECTED + 1)
-            T = plus(way, times(1.0 / size, minus(change, times(dot(way, change), was))))
+            direction, change = times(1.0 / size, before), minus(P, before)
+            force = _three(row, EXPECTED + 1)
+            T = plus(direction, times(1.0 / size, minus(change, times(dot(direction, change), force))))
             T = times(1.0 / max(1.0, dot(T, T) ** 0.5), T)
-            now = times(1.0 / max(dot(P, P) ** 0.5, 1e-300), P)
-            off = minus(T, now)
-            if dot(off, off) < NEAR_STEP * NEAR_STEP:
-                T = now
+            axis = times(1.0 / max(dot(P, P) ** 0.5, 1e-300), P)
+            difference = minus(T, axis)
+            if dot(difference, difference) < NEAR_STEP * NEAR_STEP:
+                T = axis
     lam[EXPECTED], lam[EXPECTED + 1], lam[EXPECTED + 2], lam[EXPECTED + 3] = s, T[0], T[1], T[2]
     regularise_moment(row, lam, 0)
     regularise_moment(row, lam, 3)

@@ -301,14 +301,14 @@ def strains_over_step(spans, arrays, poses, m, ratio):
 def span_dissipation(system, state, work, h):
     """Return the energy dissipated by viscous spans in the step, J; update relaxing branches to its end."""
     spans, arrays, K = system.spans, work.spans, work.spans.K
-    lost = 0.0
+    dissipated = 0.0
     for which in range(arrays.sequence.size):
         m = arrays.sequence[which]
         if arrays.viscous[m] == 0 and arrays.lane[m] % WIDTH != 0:
             continue
         if arrays.forces[m] == 0:
             branch = state.own[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
-            lost += generic_dissipation(arrays.duals, state.r, work, m, h, branch)
+            dissipated += generic_dissipation(arrays.duals, state.r, work, m, h, branch)
             continue
         strains_over_step(spans, arrays, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
         if arrays.viscous[m] == 0:
@@ -321,8 +321,8 @@ def span_dissipation(system, state, work, h):
                 material = spans.branch[point], spans.relaxation[point]
                 at = work.internal_offsets.branch + BRANCH * point
                 branch = state.own[at : at + BRANCH]
-                lost += spans.weight[point] * relax_branch(material, change, h, branch)
+                dissipated += spans.weight[point] * relax_branch(material, change, h, branch)
             for i in range(6):
                 for j in range(6):
-                    lost += spans.weight[point] / h * change[i] * spans.damping[point, i, j] * change[j]
-    return lost
+                    dissipated += spans.weight[point] / h * change[i] * spans.damping[point, i, j] * change[j]
+    return dissipated

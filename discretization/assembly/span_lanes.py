@@ -72,8 +72,8 @@ def fits_lanes(spans: Any) -> np.ndarray:
     fits: np.ndarray = known[spans.kind]
     if not fits.any():
         return fits
-    beyond = (spans.law >= 0) | (spans.relaxation > 0.0)
-    fits &= np.add.reduceat(beyond, spans.first[:-1]) == 0
+    nonlinear = (spans.law >= 0) | (spans.relaxation > 0.0)
+    fits &= np.add.reduceat(nonlinear, spans.first[:-1]) == 0
     many = np.bincount(spans.kind[fits], minlength=len(known)) >= MIN_SPANS
     return fits & many[spans.kind]
 

@@ -108,7 +108,7 @@ def _add_torsion(entry, X, base, numbering, work, h, tangent):
 
 
 @internal_kernel
-def _strained(loop, entry, X, state, work, h):
+def _strain_change(loop, entry, X, state, work, h):
     """Return the change of the strain of a spring over the step, and the energy its damper dissipates, J."""
     if loop == SPRINGS:
         d0, _, end = spring_ends(entry, X, state, work)
@@ -122,17 +122,17 @@ def _strained(loop, entry, X, state, work, h):
 @internal_kernel
 def spring_damper_loss(state, work, h):
     """Return the energy taken by the dampers in the step, J."""
-    generic, lost = work.generic_groups, 0.0
+    generic, dissipated = work.generic_groups, 0.0
     for e in range(generic.loop.size):
         entry = generic.interacting.each[e]
         if (
             is_spring(generic.loop[e])
             and generic.at_end[entry.first + _STIFFNESS[generic.loop[e]] + 2] != 0.0
         ):
-            lost += _strained(
+            dissipated += _strain_change(
                 generic.loop[e], entry, generic.at_end[entry.first : entry.last], state, work, h
             )[1]
-    return lost
+    return dissipated
 
 
 @internal_kernel
@@ -154,14 +154,14 @@ def begin_spring_dissipation(at, state, work, h):
 @internal_kernel
 def end_spring_dissipation(at, state, work, h):
     """Update the memory of the springs at the end of a step of `em-d`; return D and Y, J."""
-    generic, law, lost, stored = work.generic_groups, work.dissipation.law, 0.0, 0.0
+    generic, law, dissipated, stored = work.generic_groups, work.dissipation.law, 0.0, 0.0
     for e in range(generic.loop.size):
         if is_spring(generic.loop[e]):
             entry = generic.interacting.each[e]
             X, k = generic.at_end[entry.first : entry.last], _STIFFNESS[generic.loop[e]]
-            unseen = _strained(generic.loop[e], entry, X, state, work, h)[0] - state.memory[at]
-            state.memory[at] += law[1] * unseen
-            lost += law[0] * (1.0 - 0.5 * law[1]) * X[k] * unseen * unseen
+            excess = _strain_change(generic.loop[e], entry, X, state, work, h)[0] - state.memory[at]
+            state.memory[at] += law[1] * excess
+            dissipated += law[0] * (1.0 - 0.5 * law[1]) * X[k] * excess * excess
             stored += 0.5 * law[0] / law[1] * X[k] * state.memory[at] * state.memory[at]
             at += WIDTH
-    return lost, stored
+    return dissipated, stored

@@ -238,11 +238,11 @@ def _relative_velocities(system, state, work, f):
 
 
 @internal_kernel
-def _extra(work, h, f, w1):
+def _extra_displacement(work, h, f, w1):
     """Return the displacement a of (2), m."""
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
-    unseen = minus(apply_transposed(R1, w1), load3(work.dissipation.start[f]))
-    return times(0.5 * h * work.dissipation.gamma[f], plus(apply(R0, unseen), apply(R1, unseen)))
+    excess = minus(apply_transposed(R1, w1), load3(work.dissipation.start[f]))
+    return times(0.5 * h * work.dissipation.gamma[f], plus(apply(R0, excess), apply(R1, excess)))
 
 
 @internal_kernel
@@ -270,7 +270,7 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
         gamma = dissipation.gamma[f]
         if gamma != 0.0:
             w0, w1 = _relative_velocities(system, state, work, f)
-            a, w = _extra(work, h, f, w1), average(w0, w1)
+            a, w = _extra_displacement(work, h, f, w1), average(w0, w1)
             add3(times(mass, cross(a, w)), work.residual[at + 3 : at + 6])  # (4)
         else:
             a, w, w1 = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -288,7 +288,7 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
         Q = product_transposed(R0, R1)
         by_turn = matrix_plus(hat(apply(R1, load3(dissipation.start[f]))), product(Q, hat(w1)))
         v_r, v_eta = matrix_times(1.0 / h, inverse), matrix_times(-0.5 * gamma, product(inverse, by_turn))
-        _keep(dissipation.slopes[f], v_r, v_eta)
+        _store_slopes(dissipation.slopes[f], v_r, v_eta)
         add_at(work.values, base, stride, 0, 0, mass * fraction, v_r)
         add_at(work.values, base, stride, 0, 1, mass * fraction, v_eta)
         K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
@@ -303,14 +303,14 @@ def add_damped_inertia(system, numbering, state, work, h, tangent):
 
 
 @inline_kernel
-def _keep(slopes, A, B):
+def _store_slopes(slopes, A, B):
     """Store two 3 x 3 matrices in an array (18,)."""
     for i in range(9):
         slopes[i], slopes[9 + i] = A[i], B[i]
 
 
 @inline_kernel
-def _kept(slopes, at):
+def _stored_slope(slopes, at):
     """Return one of the two stored 3 x 3 matrices; `at`: 0 or 9."""
     return (
         slopes[at], slopes[at + 1], slopes[at + 2], slopes[at + 3], slopes[at + 4],
@@ -330,7 +330,7 @@ def _add_shared(system, work, h):
         turned = product_transposed(rotation_of(work.R0, f), rotation_of(work.R1, f))
         Rbar_R1 = matrix_times(0.5, plus_identity(turned, 1.0))
         part = -h * dissipation.gamma[f] * shares.diagonal[f] / frames.mass[f]
-        B = plus_identity(matrix_times(part, product(_kept(dissipation.slopes[f], 0), Rbar_R1)), 1.0)
+        B = plus_identity(matrix_times(part, product(_stored_slope(dissipation.slopes[f], 0), Rbar_R1)), 1.0)
         for k in range(shares.first[f], shares.first[f + 1]):
             g = shares.other[k]
             if frames.fixed[g] != 0:
@@ -343,7 +343,7 @@ def _add_shared(system, work, h):
                 0,
                 0,
                 1.0,
-                product(A, _kept(dissipation.slopes[g], 0)),
+                product(A, _stored_slope(dissipation.slopes[g], 0)),
             )
             add_at(
                 values,
@@ -352,7 +352,7 @@ def _add_shared(system, work, h):
                 0,
                 1,
                 1.0,
-                product(A, _kept(dissipation.slopes[g], 9)),
+                product(A, _stored_slope(dissipation.slopes[g], 9)),
             )
 
 
@@ -360,7 +360,7 @@ def _add_shared(system, work, h):
 def _end_frames(system, state, work, h):
     """Update the memories of the velocities and compute the displacements of free groups; return D and Y of (5), J."""
     frames, dissipation = system.frames, work.dissipation
-    nu, lost, stored = dissipation.law[1], 0.0, 0.0
+    nu, dissipated, stored = dissipation.law[1], 0.0, 0.0
     for k in range(dissipation.total.shape[0]):
         store3((0.0, 0.0, 0.0), dissipation.shift[k])
     for f in range(frames.mass.shape[0]):
@@ -371,38 +371,39 @@ def _end_frames(system, state, work, h):
         memory = state.memory[at : at + WIDTH]
         if gamma != 0.0:
             _, w1 = _relative_velocities(system, state, work, f)
-            unseen = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(dissipation.start[f]))
-            add3(times(nu, unseen), memory[0:3])
-            now = load3(memory[0:3])
-            lost += gamma * (1.0 - 0.5 * nu) * mass * dot(unseen, unseen)
-            stored += 0.5 * gamma / nu * mass * dot(now, now)
+            excess = minus(apply_transposed(rotation_of(work.R1, f), w1), load3(dissipation.start[f]))
+            add3(times(nu, excess), memory[0:3])
+            updated = load3(memory[0:3])
+            dissipated += gamma * (1.0 - 0.5 * nu) * mass * dot(excess, excess)
+            stored += 0.5 * gamma / nu * mass * dot(updated, updated)
             if dissipation.group[f] >= 0:
                 group = dissipation.group[f]
                 add3(
-                    times(-mass / dissipation.total[group], _extra(work, h, f, w1)), dissipation.shift[group]
+                    times(-mass / dissipation.total[group], _extra_displacement(work, h, f, w1)),
+                    dissipation.shift[group],
                 )
         turning = minus(load3(dissipation.end[f, 3:6]), load3(state.Omega[f]))
-        unseen = minus(turning, load3(memory[3:6]))
-        add3(times(nu, unseen), memory[3:6])
-        now = load3(memory[3:6])
-        lost += dissipation.law[0] * (1.0 - 0.5 * nu) * dot(unseen, apply(J, unseen))
-        stored += 0.5 * dissipation.law[0] / nu * dot(now, apply(J, now))
-    return lost, stored
+        excess = minus(turning, load3(memory[3:6]))
+        add3(times(nu, excess), memory[3:6])
+        updated = load3(memory[3:6])
+        dissipated += dissipation.law[0] * (1.0 - 0.5 * nu) * dot(excess, apply(J, excess))
+        stored += 0.5 * dissipation.law[0] / nu * dot(updated, apply(J, updated))
+    return dissipated, stored
 
 
 @inline_kernel
-def _remember(gamma, nu, C, change, memory):
+def _update_memory(gamma, nu, C, change, memory):
     """Update the memory (1) of one strain point; return its D and Y of (5), per length."""
-    lost, stored = 0.0, 0.0
+    dissipated, stored = 0.0, 0.0
     for i in range(change.shape[0]):
         for j in range(change.shape[0]):
-            lost += (change[i] - memory[i]) * C[i, j] * (change[j] - memory[j])
+            dissipated += (change[i] - memory[i]) * C[i, j] * (change[j] - memory[j])
     for i in range(change.shape[0]):
         memory[i] += nu * (change[i] - memory[i])
     for i in range(change.shape[0]):
         for j in range(change.shape[0]):
             stored += memory[i] * C[i, j] * memory[j]
-    return gamma * (1.0 - 0.5 * nu) * lost, 0.5 * gamma / nu * stored
+    return gamma * (1.0 - 0.5 * nu) * dissipated, 0.5 * gamma / nu * stored
 
 
 @internal_kernel
@@ -410,14 +411,17 @@ def _end_strains(system, state, work, h):
     """Update the memories of the strains of elements and spans; return D and Y of (5), J."""
     elements, spans, arrays = system.elements, system.spans, work.spans
     (gamma, nu), K = (work.dissipation.law[0], work.dissipation.law[1]), arrays.K
-    lost, stored, row = 0.0, 0.0, state.r.shape[0]
+    dissipated, stored, row = 0.0, 0.0, state.r.shape[0]
     for m in range(elements.length.shape[0]):
         change = K[STRAINS_END, 0:6]  # scratch
         for i in range(6):
             change[i] = strain_change(work.elements, m, i)
         at = memory_offset(state, row + m)
-        one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
-        lost, stored = lost + elements.length[m] * one[0], stored + elements.length[m] * one[1]
+        of_point = _update_memory(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
+        dissipated, stored = (
+            dissipated + elements.length[m] * of_point[0],
+            stored + elements.length[m] * of_point[1],
+        )
     row += elements.length.shape[0]
     for which in range(arrays.sequence.size):
         m = arrays.sequence[which]
@@ -427,9 +431,14 @@ def _end_strains(system, state, work, h):
             for i in range(6):
                 change[i] -= K[STRAINS_START, 6 * g + i]
             at = memory_offset(state, row + point)
-            one = _remember(gamma, nu, spans.stiffness[point], change, state.memory[at : at + WIDTH])
-            lost, stored = lost + spans.weight[point] * one[0], stored + spans.weight[point] * one[1]
-    return lost, stored
+            of_point = _update_memory(
+                gamma, nu, spans.stiffness[point], change, state.memory[at : at + WIDTH]
+            )
+            dissipated, stored = (
+                dissipated + spans.weight[point] * of_point[0],
+                stored + spans.weight[point] * of_point[1],
+            )
+    return dissipated, stored
 
 
 @internal_kernel

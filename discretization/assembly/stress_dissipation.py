@@ -79,10 +79,10 @@ def strain_groups(system: Any, in_loops: bool = False) -> list[Group]:
 
 def strain_work(groups: list[Group]) -> StrainWork:
     """Allocate the arrays of these groups."""
-    both = pack_groups(groups)
+    arrays = pack_groups(groups)
     kinds = np.zeros(len(groups), HAS_STRAIN)
     for k, group in enumerate(groups):
-        strain_energy, kind = group.kind.strain_energy, both.kinds[k]
+        strain_energy, kind = group.kind.strain_energy, arrays.kinds[k]
         assert strain_energy is not None
         addresses = (address_of(f) for f in (strain_energy.strains, strain_energy.dual, strain_energy.law))
         kinds[k] = (
@@ -93,13 +93,13 @@ def strain_work(groups: list[Group]) -> StrainWork:
             kind.last,
             strain_energy.period,
         )
-    count = len(both.each)
+    count = len(arrays.each)
     start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
     strain, stress = np.zeros((2, MAX_STRAINS), complex)
     return StrainWork(
         kinds.view(np.recarray),
-        both.each,
-        both.numbers,
+        arrays.each,
+        arrays.numbers,
         np.zeros((count, MAX_STRAINS, MAX_STRAINS)),
         np.zeros((count, MAX_STRAINS)),
         strain,
@@ -156,7 +156,7 @@ def begin_strains(state, work):
 
 
 @inline_kernel
-def _unseen(strained, kind, e, j, z):
+def _excess(strained, kind, e, j, z):
     """Return component j of F^T de - z0, with the strains `strained.strain` at the end; de is wrapped if the strain has a period."""
     component = 0j - z[j]
     for i in range(j, kind.count):
@@ -175,9 +175,9 @@ def _put_dual(strained, kind, e, X, gamma, z):
     for i in range(kind.count):
         strained.stress[i] = 0j
     for j in range(kind.count):
-        unseen = gamma * _unseen(strained, kind, e, j, z)
+        excess = gamma * _excess(strained, kind, e, j, z)
         for i in range(j, kind.count):
-            strained.stress[i] += strained.root[e, i, j] * unseen
+            strained.stress[i] += strained.root[e, i, j] * excess
     dual(strained.start, strained.end, X, strained.stress, strained.dual)
 
 
@@ -207,7 +207,7 @@ def add_stresses(numbering, state, work, h, tangent):
 def end_stresses(state, work):
     """Update z at the end of the step; return D and Y of (2), J."""
     strained, gamma, nu = work.dissipation.strained, work.dissipation.law[0], work.dissipation.law[1]
-    lost, stored = 0.0, 0.0
+    dissipated, stored = 0.0, 0.0
     for which in range(strained.kinds.size):
         kind = strained.kinds[which]
         strains = value_at(kind.strains)
@@ -217,8 +217,8 @@ def end_stresses(state, work):
             write_end_poses(strained, entry, kind.arity, state.r, work)
             strains(strained.end, strained.numbers[entry.first : entry.last], strained.strain)
             for j in range(kind.count):
-                unseen = _unseen(strained, kind, e, j, z).real
-                z[j] += nu * unseen
-                lost += gamma * (1.0 - 0.5 * nu) * unseen * unseen
+                excess = _excess(strained, kind, e, j, z).real
+                z[j] += nu * excess
+                dissipated += gamma * (1.0 - 0.5 * nu) * excess * excess
                 stored += 0.5 * gamma / nu * z[j] * z[j]
-    return lost, stored
+    return dissipated, stored

@@ -88,7 +88,7 @@ def alone() -> Ints:
     return np.zeros(0, np.int64)
 
 
-def _nobody() -> ThreadTeam:
+def _empty_team() -> ThreadTeam:
     """Return a team without threads, from which the numba type is inferred."""
     none, numbers, rows = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     return ThreadTeam(
@@ -175,7 +175,7 @@ def _longest(times: list[float], threads: int) -> float:
 
 
 @internal_kernel
-def _missing(team, f, thread, number):
+def _wait_for_front(team, f, thread, number):
     """Wait for a front of another thread; return whether it will not come because a share failed."""
     return (
         team.owner[f] != thread
@@ -184,14 +184,14 @@ def _missing(team, f, thread, number):
 
 
 @internal_kernel
-def _factor_share(team, thread, number):
+def _factor_part(team, thread, number):
     """Factorise the fronts of this thread."""
     F, panels, scratch = team.fronts, team.panels, team.scratch[thread]
     for place in range(team.first[thread], team.first[thread + 1]):
         f = team.sequence[place]
         begin_front(team.values, F, f, panels)
         for k in range(F.first_child[f], F.first_child[f + 1]):
-            if _missing(team, F.child[k], thread, number):
+            if _wait_for_front(team, F.child[k], thread, number):
                 return
             assemble_child(F, f, F.child[k], panels)
         if eliminate_front(F, f, panels, team.pivots, scratch) != 0:
@@ -201,7 +201,7 @@ def _factor_share(team, thread, number):
 
 
 @internal_kernel
-def _solve_share(team, thread, number):
+def _solve_part(team, thread, number):
     """Do forward and back substitution for the fronts of this thread."""
     F, panels, x = team.fronts, team.panels, team.scratch[thread]
     begin, end = team.first[thread], team.first[thread + 1]
@@ -209,21 +209,21 @@ def _solve_share(team, thread, number):
         f = team.sequence[place]
         begin_reduction(F, f, team.rhs, x)
         for k in range(F.first_child[f], F.first_child[f + 1]):
-            if _missing(team, F.child[k], thread, number):
+            if _wait_for_front(team, F.child[k], thread, number):
                 return
             assemble_rows(F, F.child[k], team.outer, x)
         reduce_rows(F, f, panels, team.pivots, team.rhs, team.outer, x)
         store_flag(team.reached, f, number)
     for place in range(end - 1, begin - 1, -1):
         f = team.sequence[place]
-        if F.parent[f] >= 0 and _missing(team, F.parent[f], thread, number + 1):
+        if F.parent[f] >= 0 and _wait_for_front(team, F.parent[f], thread, number + 1):
             return
         solve_columns(F, f, panels, team.rhs, x)
         store_flag(team.reached, f, number + 1)
 
 
 @internal_kernel
-def _clear_share(team, thread):
+def _clear_part(team, thread):
     """Clear the part of the matrix of this thread."""
     threads, n = team.scratch.shape[0], team.values.size
     for i in range(n * thread // threads, n * (thread + 1) // threads):
@@ -231,7 +231,7 @@ def _clear_share(team, thread):
 
 
 @internal_kernel
-def _element_share(team, tangent, thread, number):
+def _assemble_part(team, tangent, thread, number):
     """Assemble the element parts of this thread."""
     parts, threads = team.elements.parts, team.scratch.shape[0]
     count = parts.size - 1
@@ -241,16 +241,16 @@ def _element_share(team, tangent, thread, number):
 
 
 @internal_kernel
-def _share(team, kind, thread, number):
+def _do_part(team, kind, thread, number):
     """Do the share of this thread in a job of this kind."""
     if kind == CLEAR:
-        _clear_share(team, thread)
+        _clear_part(team, thread)
     elif kind in (RESIDUAL, TANGENT):
-        _element_share(team, kind == TANGENT, thread, number)
+        _assemble_part(team, kind == TANGENT, thread, number)
     elif kind == FACTOR:
-        _factor_share(team, thread, number)
+        _factor_part(team, thread, number)
     else:
-        _solve_share(team, thread, number)
+        _solve_part(team, thread, number)
 
 
 def _lead(place: Any, kind: Any, h: Any) -> Any:
@@ -260,25 +260,25 @@ def _lead(place: Any, kind: Any, h: Any) -> Any:
     number = words[GIVEN] + 2
     words[KIND] = kind
     store_flag(words, GIVEN, number)
-    _share(team, kind, 0, number)
+    _do_part(team, kind, 0, number)
     for thread in range(1, team.scratch.shape[0]):
         wait_for(words, DONE + thread * APART, number, words, AT_WORK, words[AT_WORK] + 1, team.sleep)
     return 1 if load_flag(words, FAILED) >= number else 0
 
 
 @nogil_kernel
-def _serve(team, thread, hired, number):
-    """Do the share of each job after `number`, until `words[AT_WORK]` exceeds `hired`."""
+def _serve(team, thread, session, number):
+    """Do the share of each job after `number`, until `words[AT_WORK]` exceeds `session`."""
     words = team.words
     words[PLACE] = place_of(team)  # the address as seen by any thread will do
     store_flag(words, DONE + thread * APART, number)
-    while wait_for(words, GIVEN, number + 2, words, AT_WORK, hired + 1, team.sleep) == 0:
+    while wait_for(words, GIVEN, number + 2, words, AT_WORK, session + 1, team.sleep) == 0:
         number += 2
-        _share(team, words[KIND], thread, number)
+        _do_part(team, words[KIND], thread, number)
         store_flag(words, DONE + thread * APART, number)
 
 
-_TEAM = typeof(_nobody())
+_TEAM = typeof(_empty_team())
 _team_at = reference_at(_TEAM)
 _LEAD = types.int64(types.int64, types.int64, types.float64)
 _led = compiled(_LEAD)(_lead)
@@ -295,25 +295,25 @@ def running_threads(team: ThreadTeam | None) -> Iterator[None]:
         yield
         return
     words = team.words
-    hired, number = int(words[AT_WORK]) + 1, int(words[GIVEN])
+    session, number = int(words[AT_WORK]) + 1, int(words[GIVEN])
     words[DONE::APART] = NOT_RUNNING
     workers = [
-        threading.Thread(target=_serve, args=(team, thread, hired, number), daemon=True)
+        threading.Thread(target=_serve, args=(team, thread, session, number), daemon=True)
         for thread in range(1, len(team.scratch))
     ]
     try:
-        words[AT_WORK] = hired
-        if not _all_there(words, workers):
-            words[AT_WORK] = hired + 1
+        words[AT_WORK] = session
+        if not _start_all(words, workers):
+            words[AT_WORK] = session + 1
         yield
     finally:
-        words[AT_WORK] = hired + 1
+        words[AT_WORK] = session + 1
         for worker in workers:
             if worker.ident is not None:
                 worker.join()
 
 
-def _all_there(words: Ints, workers: Sequence[threading.Thread]) -> bool:
+def _start_all(words: Ints, workers: Sequence[threading.Thread]) -> bool:
     """Start the threads and wait until all serve; return False if one cannot be started.
 
     Once they serve, nothing can end them early.
@@ -337,7 +337,7 @@ def _in_threads(words):
 
 
 @internal_kernel
-def _done(words, kind, h):
+def _run_job(words, kind, h):
     """Run a job of this kind on all threads and return the status of `_lead`."""
     return _lead_at(words[LEADER])(words[PLACE], kind, h)
 
@@ -346,7 +346,7 @@ def _done(words, kind, h):
 def clear_matrix(numbering, work):
     """Set all matrix entries to zero, in threads if there are any."""
     if _in_threads(work.team):
-        _done(work.team, CLEAR, 0.0)
+        _run_job(work.team, CLEAR, 0.0)
         return
     for i in range(numbering.n_values):
         work.values[i] = 0.0
@@ -358,7 +358,7 @@ def add_all_elements(work, h, tangent):
     if not _in_threads(work.team):
         return add_elements(work, h, tangent)
     lanes = work.elements
-    if _done(work.team, TANGENT if tangent else RESIDUAL, h) != 0:
+    if _run_job(work.team, TANGENT if tangent else RESIDUAL, h) != 0:
         return 1
     between = lanes.parts[lanes.parts.size - 1]
     return add_groups(work, between, lanes.diagonal.shape[0], lanes.columns, h, tangent)
@@ -368,7 +368,7 @@ def add_all_elements(work, h, tangent):
 def factor_by_fronts(numbering, work):
     """Factorise the matrix of a workspace by fronts, in threads if there are any; return the status of `fronts_factor`."""
     if _in_threads(work.team):
-        return _done(work.team, FACTOR, 0.0)
+        return _run_job(work.team, FACTOR, 0.0)
     return fronts_factor(work.values, numbering.fronts, work.panels, work.pivots, work.multipliers)
 
 
@@ -376,6 +376,6 @@ def factor_by_fronts(numbering, work):
 def solve_by_fronts(numbering, work):
     """Solve by fronts in place of `work.rhs`, in threads if there are any."""
     if _in_threads(work.team):
-        _done(work.team, SOLVE, 0.0)
+        _run_job(work.team, SOLVE, 0.0)
     else:
         fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.outer, work.multipliers)

@@ -275,13 +275,13 @@ def _add_masses(system, numbering, hidden, work, h, tangent):
             continue
         a, b = elements.frames[m, 0], elements.frames[m, 1]
         shared = 2.0 * elements.coupling[m] / h
-        apart = minus(load3(hidden.W[b, 0:3]), load3(hidden.W[a, 0:3]))
+        relative = minus(load3(hidden.W[b, 0:3]), load3(hidden.W[a, 0:3]))
         base, sa, sb = numbering.element_base[m], numbering.frame_stride[a], numbering.frame_stride[b]
         for i in range(3):
             if hidden.has_correction[a] != 0:
-                residual[numbering.frame[a] + 6 + i] += shared * apart[i]
+                residual[numbering.frame[a] + 6 + i] += shared * relative[i]
             if hidden.has_correction[b] != 0:
-                residual[numbering.frame[b] + 6 + i] -= shared * apart[i]
+                residual[numbering.frame[b] + 6 + i] -= shared * relative[i]
             if tangent:
                 for k, stride, sign in ((0, sa, -1.0), (1, sb, 1.0), (2, sa, 1.0), (3, sb, -1.0)):
                     values[base[k] + 6 + i + (6 + i) * stride] += sign * shared

@@ -115,12 +115,14 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     `closed`: True to use closed forms of constraints if available. `tolerance`: relative tolerance of the equations of the step,
     0: round-off.
     """
-    arrays = _room(system, numbering._replace(handle=0), closed)  # it does not depend on the handle
+    arrays = _structure_workspace(
+        system, numbering._replace(handle=0), closed
+    )  # it does not depend on the handle
     return with_parameters(arrays, system, numbering, closed, tolerance)
 
 
 @memoized(per_structure, copies=True)
-def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
+def _structure_workspace(system: System, numbering: Numbering, closed: bool) -> Workspace:
     return allocate_workspace(system, numbering, closed)
 
 
@@ -258,22 +260,22 @@ def _facts(system: System, data: ConstraintData) -> ConstraintData:
         larger = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
         reach, arm = np.concatenate([reach, larger]), np.concatenate([arm, larger])
         size = np.concatenate([size, np.where(to_place == 0.0, to_turn, to_place)])
-    seen = lightest(system, data.turns > 0)
+    masses = lightest(system, data.turns > 0)
     return data._replace(
-        lightest=scale_to_multipliers(system, seen), reach=np.maximum(reach, NEAREST), arm=arm, size=size
+        lightest=scale_to_multipliers(system, masses), reach=np.maximum(reach, NEAREST), arm=arm, size=size
     )
 
 
-def lightest(system: System, turns: np.ndarray) -> Floats:
+def lightest(system: System, rotates: np.ndarray) -> Floats:
     """Return the inertia (c + e,) of the lightest moving frame of each item with multipliers.
 
-    It is the mass, kg, or the trace of the inertia tensor, kg m2, if the constraint is of directions alone (`turns`).
+    It is the mass, kg, or the trace of the inertia tensor, kg m2, if the constraint is of directions alone (`rotates`).
     """
     frames, ends = system.frames, multipliers_of(system).frames
     inertia = np.add.reduce(np.diagonal(frames.inertia, axis1=1, axis2=2), axis=1)
-    size = np.where(turns[:, None], inertia[ends], frames.mass[ends])
-    least = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
-    return np.where(np.isfinite(least), least, 0.0)
+    size = np.where(rotates[:, None], inertia[ends], frames.mass[ends])
+    smallest = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(smallest), smallest, 0.0)
 
 
 def scale_to_multipliers(system: System, sizes: Floats) -> Floats:

@@ -196,23 +196,23 @@ def solve_with_far_blocks(handle, far, half, factors, acting, noise, solved, rhs
         target += (rhs[i] / (noise[i] + 1e-300)) ** 2
     target = max(RELATIVE * np.sqrt(target), AT_NOISE * solved)
     far_product(values, far, blocks, count, x, rows, m, w)
-    left = 0.0
+    remaining = 0.0
     for k in range(m):
         for i in range(SIDE):
             s[SIDE * k + i] = noise[rows[k] + i] + 1e-300
             w[SIDE * k + i] /= -s[SIDE * k + i]
-            left += w[SIDE * k + i] ** 2
-    left = np.sqrt(left)
-    if left <= target:
+            remaining += w[SIDE * k + i] ** 2
+    remaining = np.sqrt(remaining)
+    if remaining <= target:
         for i in range(n):
             rhs[i] = x[i]
         return 0
     V, H, g = np.empty((MOST + 1, size)), np.empty((MOST + 1, MOST)), np.zeros(MOST + 1)
     c, sine = np.empty(MOST), np.empty(MOST)
-    g[0], used = left, 0
+    g[0], used = remaining, 0
     for k in range(size):
-        V[0, k] = w[k] / left
-    while used < MOST and left > target:
+        V[0, k] = w[k] / remaining
+    while used < MOST and remaining > target:
         x[:] = 0.0
         for k in range(m):
             for i in range(SIDE):
@@ -228,9 +228,9 @@ def solve_with_far_blocks(handle, far, half, factors, acting, noise, solved, rhs
         apply_givens(H, c, sine, used)
         g[used + 1] = -sine[used] * g[used]
         g[used] *= c[used]
-        left = abs(g[used + 1])
+        remaining = abs(g[used + 1])
         used += 1
-    if not left <= target:
+    if not remaining <= target:
         return solve_full_matrix(handle, band, half, far, values, counts, rhs, False)
     for i in range(used - 1, -1, -1):
         for k in range(i + 1, used):

@@ -41,7 +41,7 @@ def _columns(values, at, step):
 
 
 @always_inline_kernel
-def _keep(x, values, at, step):
+def _store_block(x, values, at, step):
     """Store columns that `_columns` loaded."""
     store(x[0], values, at)
     store(x[1], values, at + step)
@@ -98,16 +98,16 @@ def _beyond(c, e, j, l, m):
 @always_inline_kernel
 def _smallest_pivot(d0, d1, d2, d3, d4, d5):
     """Return the size of the smallest pivot, or NaN if a pivot is NaN."""
-    least = abs(lane(d0, 0))
-    least = least if least <= abs(lane(d1, 1)) else abs(lane(d1, 1))
-    least = least if least <= abs(lane(d2, 2)) else abs(lane(d2, 2))
-    least = least if least <= abs(lane(d3, 3)) else abs(lane(d3, 3))
-    least = least if least <= abs(lane(d4, 4)) else abs(lane(d4, 4))
-    return least if least <= abs(lane(d5, 5)) else abs(lane(d5, 5))
+    smallest = abs(lane(d0, 0))
+    smallest = smallest if smallest <= abs(lane(d1, 1)) else abs(lane(d1, 1))
+    smallest = smallest if smallest <= abs(lane(d2, 2)) else abs(lane(d2, 2))
+    smallest = smallest if smallest <= abs(lane(d3, 3)) else abs(lane(d3, 3))
+    smallest = smallest if smallest <= abs(lane(d4, 4)) else abs(lane(d4, 4))
+    return smallest if smallest <= abs(lane(d5, 5)) else abs(lane(d5, 5))
 
 
 @always_inline_kernel
-def _turning(values, at, step, before):
+def _rotation_scale(values, at, step, before):
     """Return rho^2 of (2) of the block whose diagonal begins at `at`, `step` from one entry to the next.
 
     `before`: result for a block without a diagonal.
@@ -136,7 +136,7 @@ def block_factor(values, size, band, start, blocks, filled, pivots, first):
     """
     step = 3 * band
     block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band
-    d, rho = _columns(values, origin, step), _turning(values, origin, step + 1, 1.0)
+    d, rho = _columns(values, origin, step), _rotation_scale(values, origin, step + 1, 1.0)
     for k in range(blocks):
         at, column = origin + k * block, start + SIZE * k
         last = column + SIZE >= size
@@ -148,7 +148,7 @@ def block_factor(values, size, band, start, blocks, filled, pivots, first):
         b0, b1, b2 = _rows(below[0]), _rows(below[1]), _rows(below[2])
         b3, b4, b5 = _rows(below[3]), _rows(below[4]), _rows(below[5])
         c, e = _columns(values, at + SIZE * step, step), _columns(values, at + block, step)
-        ahead = rho if last else _turning(values, at + block, step + 1, rho)
+        ahead = rho if last else _rotation_scale(values, at + block, step + 1, rho)
         d0, d1, d2, d3, d4, d5 = d
         l0, d0, b0 = _divided(d0, b0, 0)
         d1, b1 = _less(d1, b1, 0, l0, b0)
@@ -180,17 +180,17 @@ def block_factor(values, size, band, start, blocks, filled, pivots, first):
         worst = max(_most_of(l0, l1, l2, 1.0, 1.0 / rho), _most_of(l3, l4, l5, 1.0, 1.0))
         worst = max(worst, _most_of(b0, b1, b2, 1.0, 1.0 / ahead), _most_of(b3, b4, b5, rho, rho / ahead))
         if not (_smallest_pivot(d0, d1, d2, d3, d4, d5) > 0.0 and worst <= _MOST):
-            _keep(d, values, at, step)
+            _store_block(d, values, at, step)
             return k
-        _keep((d0, d1, d2, d3, d4, d5), values, at, step)
-        _keep((b0, b1, b2, b3, b4, b5), values, at + SIZE, step)
+        _store_block((d0, d1, d2, d3, d4, d5), values, at, step)
+        _store_block((b0, b1, b2, b3, b4, b5), values, at + SIZE, step)
         if not last:
-            _keep(c, values, at + SIZE * step, step)
+            _store_block(c, values, at + SIZE * step, step)
         rho = ahead
         d = e  # the last two rows of C overwrite the first two of E in the storage: those are in `e`
     behind = start + SIZE * blocks
     if behind < size:
-        _keep(d, values, origin + blocks * block, step)
+        _store_block(d, values, origin + blocks * block, step)
         for i in range(max(behind, filled + 1), behind + SIZE):
             first[i] = behind - SIZE
     return blocks

@@ -60,8 +60,10 @@ class Fronts(NamedTuple):
 
 def no_fronts() -> Fronts:
     """Return an empty layout."""
-    none, one, short = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32)
-    return Fronts(none, one, one, none, short, short, none, short, short, none, one, short, one, short, 0)
+    none, single, short = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32)
+    return Fronts(
+        none, single, single, none, short, short, none, short, short, none, single, short, single, short, 0
+    )
 
 
 def scratch_length(fronts: Fronts) -> int:
@@ -205,13 +207,13 @@ def _update(values, multipliers, second, diagonal, i, height, columns):
     l, m = load(multipliers, i), load(multipliers, second + i)
     if largest(larger(l, m)) == 0.0:
         return
-    here = np.uintp(diagonal + height)
+    column = np.uintp(diagonal + height)
     for _ in range(columns):
-        here += np.uintp(height)
-        u, w = values[here], values[here + _1]
+        column += np.uintp(height)
+        u, w = values[column], values[column + _1]
         if u == 0.0 and w == 0.0:
             continue
-        at = here + np.uintp(2 + i)
+        at = column + np.uintp(2 + i)
         store(load(values, at) - l * u - m * w, values, at)
 
 
@@ -286,8 +288,8 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
         u = multipliers[pivot]
         multipliers[pivot] = multipliers[0]
         for c in range(1, rows + 1):
-            here = np.uintp(below + c * height)
-            values[here] -= u * values[here - _1]
+            column = np.uintp(below + c * height)
+            values[column] -= u * values[column - _1]
         for i in range(rows):
             multipliers[i] = multipliers[i + 1]
             multipliers[second + i] = values[np.uintp(below + 1 + i)]
@@ -374,9 +376,9 @@ def reduce_rows(F, f, panels, pivots, rhs, outer, x):
     start, first, inner = F.start[f], F.first[f], F.inner[f]
     height, at = F.first[f + 1] - first, F.pivot[f]
     for j in range(inner):
-        here = j + pivots[at + j]
-        u = x[here]
-        x[here] = x[j]
+        row = j + pivots[at + j]
+        u = x[row]
+        x[row] = x[j]
         x[j] = u
         if u != 0.0:
             _subtract(panels, start + j * height, u, x, j + 1, height)

@@ -22,11 +22,11 @@ _PIVOT = 0.1
 def update(values, multipliers, diagonal, rows, stride, columns):
     """Subtract a pivot row times its multipliers from the `rows` rows below, in all columns to the right: x -= l u."""
     for i in range(0, rows, WIDTH):
-        l, here = load(multipliers, i), diagonal
+        l, address = load(multipliers, i), diagonal
         for _ in range(columns):
-            here += stride
-            at = here + 1 + i
-            store(load(values, at) - l * values[np.uintp(here)], values, at)
+            address += stride
+            at = address + 1 + i
+            store(load(values, at) - l * values[np.uintp(address)], values, at)
 
 
 @inline_kernel
@@ -36,19 +36,19 @@ def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
     The multipliers l begin at entry 1, m at entry `second`; w is under u.
     """
     for i in range(0, rows, 2 * WIDTH):
-        l, m, here = load(multipliers, i + 1), load(multipliers, second + i), diagonal
+        l, m, address = load(multipliers, i + 1), load(multipliers, second + i), diagonal
         if rows - i > WIDTH:
             l_next, m_next = load(multipliers, i + 1 + WIDTH), load(multipliers, second + i + WIDTH)
             for _ in range(columns):
-                here += stride
-                u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
+                address += stride
+                u, w, at = values[np.uintp(address)], values[np.uintp(address + 1)], address + 2 + i
                 x, y = load(values, at), load(values, at + WIDTH)
                 store(x - l * u - m * w, values, at)
                 store(y - l_next * u - m_next * w, values, at + WIDTH)
         else:
             for _ in range(columns):
-                here += stride
-                u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
+                address += stride
+                u, w, at = values[np.uintp(address)], values[np.uintp(address + 1)], address + 2 + i
                 store(load(values, at) - l * u - m * w, values, at)
 
 
@@ -58,17 +58,17 @@ def update_row(values, multipliers, diagonal, pivot, stride, columns):
     u = multipliers[pivot]
     multipliers[pivot] = multipliers[0]
     for c in range(1, columns + 1):
-        here = np.uintp(diagonal + c * stride)
-        values[here] -= u * values[here - np.uintp(1)]
+        address = np.uintp(diagonal + c * stride)
+        values[address] -= u * values[address - np.uintp(1)]
 
 
 @inline_kernel
 def pivot_of(values, diagonal, below, part):
     """Return the offset of a column's pivot below the diagonal, and its size; part: see `narrow_columns`."""
-    size, most = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
+    size, max_value = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
     for i in range(WIDTH, below, WIDTH):
-        most = larger(most, choose(load(values, diagonal + 1 + i), 0.0, 0, below - i))
-    if size >= part * abs(largest(larger(most, most))):
+        max_value = larger(max_value, choose(load(values, diagonal + 1 + i), 0.0, 0, below - i))
+    if size >= part * abs(largest(larger(max_value, max_value))):
         return 0, size
     under, at = 0.0, 0
     for i in range(1, below + 1):

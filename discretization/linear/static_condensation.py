@@ -83,12 +83,12 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
     firsts = np.searchsorted(block[by_block], np.arange(count + 1))
     inner = np.bincount(block[~outside], minlength=count)
 
-    left = np.diff(firsts) - inner
+    n_reduced = np.diff(firsts) - inner
     reduced_row = np.zeros(count, np.int64)
-    reduced_row[order] = np.cumsum(left[order]) - left[order]
+    reduced_row[order] = np.cumsum(n_reduced[order]) - n_reduced[order]
     reduced_of = np.full(n, -1, np.int64)
     for b in range(count):
-        reduced_of[by_block[firsts[b] + inner[b] : firsts[b + 1]]] = reduced_row[b] + np.arange(left[b])
+        reduced_of[by_block[firsts[b] + inner[b] : firsts[b + 1]]] = reduced_row[b] + np.arange(n_reduced[b])
 
     touched = np.unique(np.column_stack([block[rows], column])[outside[column]], axis=0)
     of_block = np.searchsorted(touched[:, 0], np.arange(count + 1))
@@ -115,8 +115,8 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
     reduced = reduced_of[columns]
     outer = reduced >= 0
     owner = np.repeat(np.arange(count), widths)[outer]
-    low, high = reduced_row[owner], reduced_row[owner] + left[owner] - 1
-    has_rows = left[owner] > 0
+    low, high = reduced_row[owner], reduced_row[owner] + n_reduced[owner] - 1
+    has_rows = n_reduced[owner] > 0
     reach = np.maximum(np.abs(reduced[outer] - low), np.abs(reduced[outer] - high))[has_rows]
     return Panels(
         of_row,
@@ -129,7 +129,7 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
         np.bincount(rows, minlength=n)[of_row].astype(np.int64),
         reduced_row,
         reduced,
-        int(left.sum()),
+        int(n_reduced.sum()),
         int(reach.max(initial=0)),
     )
 
@@ -208,11 +208,11 @@ def eliminate_interior(P, F, b):
             F.weight[first + j], F.weight[first + best] = F.weight[first + best], F.weight[first + j]
         scale = 1.0 / x[diagonal]
         for i in range(j + 1, rows):
-            here = start + i * width + j
-            if x[here] != 0.0:
-                factor = x[here] * scale
-                x[here] = factor
-                subtract_row(x, here + 1, diagonal + 1, factor, width - j - 1)
+            entry = start + i * width + j
+            if x[entry] != 0.0:
+                factor = x[entry] * scale
+                x[entry] = factor
+                subtract_row(x, entry + 1, diagonal + 1, factor, width - j - 1)
                 F.weight[first + i] += F.weight[first + j] - 1
     return 0
 
@@ -226,17 +226,17 @@ def keep_row(P, F, b, i, offset):
     """
     x, first, at, inner = F.panels, P.first_row[b], P.first_column[b], P.interior[b]
     width = P.first_column[b + 1] - at
-    here = P.start[b] + i * width
+    row = P.start[b] + i * width
     F.first[first + i] = offset
     for j in range(min(i, inner)):
-        if x[here + j] != 0.0:
-            x[offset], F.where[offset] = x[here + j], first + j
+        if x[row + j] != 0.0:
+            x[offset], F.where[offset] = x[row + j], first + j
             offset += 1
     F.upper[first + i] = offset
     if i < inner:
         for c in range(i, width):
-            if c == i or x[here + c] != 0.0:
-                x[offset], F.where[offset] = x[here + c], P.columns[at + c]
+            if c == i or x[row + c] != 0.0:
+                x[offset], F.where[offset] = x[row + c], P.columns[at + c]
                 offset += 1
     return offset
 
@@ -261,9 +261,9 @@ def condensed_factor(P, F, values, rows, scale):
         for i in range(P.first_row[b + 1] - P.first_row[b]):
             if i >= inner:
                 row = P.reduced_row[b] + i - inner
-                here = P.start[b] + i * width
+                panel_row = P.start[b] + i * width
                 for c in range(inner, width):
-                    F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[here + c]
+                    F.band[P.reduced[first_column + c] * stride + middle + row] = F.panels[panel_row + c]
             offset = keep_row(P, F, b, i, offset)
     F.first[F.upper.size] = offset
     failed = narrow_factor(F.band, P.size, P.band, F.pivots, F.reached, F.multipliers)

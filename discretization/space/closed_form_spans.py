@@ -324,11 +324,11 @@ def scaled_block(X, s, g, row, column):
 def coupled(blocks):
     """Return True if the blocks of `blocks_at` are anything but diagonals of NN and MM."""
     A, B, C, D = blocks
-    off = abs(A[1]) + abs(A[2]) + abs(A[3]) + abs(A[5]) + abs(A[6]) + abs(A[7])
-    off += abs(D[1]) + abs(D[2]) + abs(D[3]) + abs(D[5]) + abs(D[6]) + abs(D[7])
+    off_diagonal = abs(A[1]) + abs(A[2]) + abs(A[3]) + abs(A[5]) + abs(A[6]) + abs(A[7])
+    off_diagonal += abs(D[1]) + abs(D[2]) + abs(D[3]) + abs(D[5]) + abs(D[6]) + abs(D[7])
     for i in range(9):
-        off += abs(B[i]) + abs(C[i])
-    return off != 0.0
+        off_diagonal += abs(B[i]) + abs(C[i])
+    return off_diagonal != 0.0
 
 
 @inline_kernel

@@ -48,15 +48,15 @@ def relax_branch(material, change, h, q):
     """
     C1, tau = material
     factor = 1.0 / (1.0 + 0.5 * h / tau)
-    lost = 0.0
+    dissipated = 0.0
     for i in range(6):
         for j in range(6):
             mean_i = factor * (q[i] + 0.5 * change[i])
             mean_j = factor * (q[j] + 0.5 * change[j])
-            lost += h / tau * mean_i * C1[i, j] * mean_j
+            dissipated += h / tau * mean_i * C1[i, j] * mean_j
     for i in range(6):
         q[i] = 2.0 * factor * (q[i] + 0.5 * change[i]) - q[i]
-    return lost
+    return dissipated
 
 
 MATERIAL, STIFFNESS, TIME = (

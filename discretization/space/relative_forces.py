@@ -313,13 +313,13 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         t = times(-1.0 / T, twice_axial(product_transposed(M, A)))
         t1 = times(-0.5 / T, twice_axial(product_transposed(M1, A1)))
         _, to_c = _end_turn(K, a, M1)
-        both = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(torque, t1))
+        shared = matrix_plus(outer(t, apply_transposed(to_c, times(0.5, C))), outer(torque, t1))
         by_m = plus_identity(matrix_times(-1.0 / T, X_m), trace(X_m) / T)
         by_a = plus_identity(matrix_times(1.0 / T, transpose(X_a)), -trace(X_a) / T)
         add_block_to(K, 6 * k + 3, 6 * a, half)
-        both = matrix_plus(both, product(_turning_of(K, a), product(_turn_spread(K, a), to_c)))
-        add_block_to(K, 6 * k + 3, 6 * a + 3, matrix_minus(by_m, both))
-        add_block_to(K, 6 * a + 3, 6 * a + 3, matrix_plus(by_a, both))
+        shared = matrix_plus(shared, product(_turning_of(K, a), product(_turn_spread(K, a), to_c)))
+        add_block_to(K, 6 * k + 3, 6 * a + 3, matrix_minus(by_m, shared))
+        add_block_to(K, 6 * a + 3, 6 * a + 3, matrix_plus(by_a, shared))
     for a in range(p + 1):
         if a == k:
             continue

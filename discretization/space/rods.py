@@ -190,12 +190,12 @@ def elastic_energies(
 
 def branch_losses(rods: Rods, branch: Floats) -> Floats:
     """Return the power per length (..., g), W/m, lost in Maxwell branches: see `discretization.space.maxwell_branch`."""
-    lost = np.zeros((*branch.shape[:-2], rods.n_points))
+    losses = np.zeros((*branch.shape[:-2], rods.n_points))
     if branch.shape[-2]:
         tau = rods.spans.relaxation
         rate = np.divide(1.0, tau, out=np.zeros_like(tau), where=tau > 0.0)
-        lost[..., rods.first :] = rate * squares(rods.spans.branch, branch)
-    return lost
+        losses[..., rods.first :] = rate * squares(rods.spans.branch, branch)
+    return losses
 
 
 def summed(values: Floats) -> Floats:

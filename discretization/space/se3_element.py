@@ -399,13 +399,13 @@ def tangent_over_step(poses1, averages, length, C, diagonal):
     D = _turn_matrix(A, B, k, T)
     t = times(-1.0 / T, twice_axial(product_transposed(A, B)))  # sum of a_k x b_k, over T
     t1 = times(-0.5 / T, twice_axial(product_transposed(A1, B1)))
-    both = matrix_plus(outer(t, apply_transposed(R, times(0.5, ck))), outer(torque, t1))
+    shared = matrix_plus(outer(t, apply_transposed(R, times(0.5, ck))), outer(torque, t1))
     Xa, Xb = product(A1, ZB), product_transposed(product(A, Z), B1)
     turn_e, turn_a = product(D, cke), product(D, cka)
     turn_b = matrix_minus(times_hat(turn_e, e1), turn_a)  # (10)
     turn_a = plus_identity(matrix_minus(turn_a, matrix_times(1.0 / T, Xa)), trace(Xa) / T)
     turn_b = plus_identity(matrix_plus(turn_b, matrix_times(1.0 / T, transpose(Xb))), -trace(Xb) / T)
-    turn_a, turn_b = matrix_minus(turn_a, both), matrix_plus(turn_b, both)
+    turn_a, turn_b = matrix_minus(turn_a, shared), matrix_plus(turn_b, shared)
     # rows of the torque on a: (Abar dcy) x ebar/(2 L), the rotation of Abar, half of de1
     X = hat_times(times(-scale, e), A)
     te, ta = product(X, cye), product(X, cya)

@@ -59,8 +59,8 @@ def _half_of(A, B):
 @inline_kernel
 def _strains(A, B, e, length):
     """Return y, k, s, u, the scalar part of the half rotation, Gamma, K."""
-    one = (1.0, 0.0, 0.0, 0.0)
-    y, k, s, u, half = invariants(A, B, one, _half_of(A, B), e, length)
+    identity = (1.0, 0.0, 0.0, 0.0)
+    y, k, s, u, half = invariants(A, B, identity, _half_of(A, B), e, length)
     f, _, p, _ = strain_functions(u)
     Gamma, K = strains_of(y, k, s, u, f, p, length)
     return y, k, s, u, half, Gamma, K

@@ -138,12 +138,14 @@ def _law_numbers(spans: Spans, number: int) -> tuple[int, int]:
     return GENERAL, place
 
 
-def _groups(spans: Spans, use: Ints, what: str, matrices: Floats, strain0: Floats | None) -> list[Group]:
-    """Group the spans `use` by kind; `what`: the name of the table of kinds in the module of an element."""
+def _groups(
+    spans: Spans, use: Ints, table_name: str, matrices: Floats, strain0: Floats | None
+) -> list[Group]:
+    """Group the spans `use` by kind; `table_name`: the name of the table of kinds in the module of an element."""
     groups = []
     for number in np.unique(spans.kind[use]):
         selected, element = use[spans.kind[use] == number], BY_NUMBER[number]
-        kind: Kind = getattr(element.kernels(), what)[element.order]
+        kind: Kind = getattr(element.kernels(), table_name)[element.order]
         numbers = numbers_of(spans, selected, matrices, strain0)
         row = 6 * spans.first[selected] if kind.rows else selected
         groups.append(group(kind, spans.frames[selected, : element.order + 1], numbers, row))
@@ -191,10 +193,12 @@ def viscous(spans: Spans) -> Ints:
     return _with_some(spans, np.any(spans.damping, axis=(1, 2)) | (spans.relaxation > 0.0))
 
 
-def _with_some(spans: Spans, some: np.ndarray) -> Ints:
-    """Return the numbers of the spans that have at least one point with `some` (g,) true."""
+def _with_some(spans: Spans, selected: np.ndarray) -> Ints:
+    """Return the numbers of the spans that have at least one point with `selected` (g,) true."""
     return (
-        np.flatnonzero(np.add.reduceat(some, spans.first[:-1]) > 0) if len(spans.kind) else np.zeros(0, int)
+        np.flatnonzero(np.add.reduceat(selected, spans.first[:-1]) > 0)
+        if len(spans.kind)
+        else np.zeros(0, int)
     )
 
 

@@ -85,8 +85,8 @@ def _half(u0, u1):
     slope, first = 0.5 / c1, 1.0 / (c0 + c1)
     c = c0, c1, slope, first, -slope * first * first
     q0, q1 = 1.0 / (1.0 + c0), 1.0 / (1.0 + c1)
-    both = q0 * q1
-    q = q0, q1, -slope * q1 * q1, -first * both, (first * slope * q1 - c[4]) * both
+    product = q0 * q1
+    q = q0, q1, -slope * q1 * q1, -first * product, (first * slope * q1 - c[4]) * product
     # w = 1 - 2 q; w itself is computed without that difference
     w = u0 * q0 * q0, u1 * q1 * q1, -2.0 * q[2], -2.0 * q[3], -2.0 * q[4]
     return w, q, c
@@ -124,9 +124,9 @@ def _by_halves(u0, u1):
 @always_inline_kernel
 def strain_function_differences(u0, u1):
     """Return f0, f1, f1', f[u0,u1], f[u0,u1,u1] and p0, p1, p1', p[u0,u1], p[u0,u1,u1] for u0, u1 >= 0."""
-    most = max(largest(u0), largest(u1))
-    if most <= _SERIES_LIMIT:
-        n = _terms(most)
+    largest_u = max(largest(u0), largest(u1))
+    if largest_u <= _SERIES_LIMIT:
+        n = _terms(largest_u)
         f = polynomial_differences(F_SERIES, n, u0, u1)
         p = polynomial_differences(P_SERIES, n, u0, u1)
     else:

@@ -100,7 +100,7 @@ def gyration(system: System) -> Floats:
 class AdaptiveStepper(StepperBase):
     """Advance states from output to output with adaptive steps; its `h` is the time between outputs.
 
-    `taken`: stepper that computes the steps, of order `order`. `error`: allowed error relative to `size` (m), for a run of
+    `stepper`: stepper that computes the steps, of order `order`. `error`: allowed error relative to `size` (m), for a run of
     `duration` (s). `knots`: increasing times at which a step must end, s. `load_values`: function of times (k,) that returns the
     loads to be sampled (k, loads, 3); None: no loads are sampled. `max_dt`: longest step, s. `growth`: True to measure with a
     second solution how errors grow.
@@ -121,14 +121,14 @@ class AdaptiveStepper(StepperBase):
         max_dt: float = math.inf,
         growth: bool = False,
     ) -> None:
-        self.taken, self.h, self.order = stepper, h, order
+        self.inner, self.h, self.order = stepper, h, order
         self._rate = error * size / duration  # m/s
         self._noise = NOISE * size
         self.error, self.size = error, size
         self._gyration = gyration(system)
         self._window = _WINDOWS.get(order, 2)
         self._last_steps: dict[int, float] = {}  # s, length of the last step before each output
-        self._knots, self._most, self._grows = np.asarray(knots, float), min(h, max_dt), growth
+        self._knots, self._max_step, self._grows = np.asarray(knots, float), min(h, max_dt), growth
         self._samples: LoadSamples | None = None
         if load_values is not None:
             self._samples = LoadSamples(
@@ -143,14 +143,14 @@ class AdaptiveStepper(StepperBase):
     @property
     def threads(self) -> int:
         """Return the number of threads of the inner stepper."""
-        return self.taken.threads
+        return self.inner.threads
 
     @property
     def substeps_per_step(self) -> int:
         """Return a lower bound of the solves per step, as `StepperBase` defines them: at least two steps are taken between
         outputs.
         """
-        return 2 * self.taken.substeps_per_step
+        return 2 * self.inner.substeps_per_step
 
     def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep, as `StepperBase` does, for a step as long as the one that ended at t.
@@ -161,7 +161,7 @@ class AdaptiveStepper(StepperBase):
         if before is None or self._next_knot(t, t + before, 0.0) < t + before:
             return None
         inner = state._replace(memory=state.memory[: -self._n_control].copy())
-        return self.taken.end_of_first_substep(inner, t, before)
+        return self.inner.end_of_first_substep(inner, t, before)
 
     @property
     def chart(self) -> None:
@@ -172,11 +172,11 @@ class AdaptiveStepper(StepperBase):
         check_arrays(state, self.shapes, *OF_SYSTEMS)
         if np.shape(state.memory) == (self.sizes.memory.size,):
             return check_arrays(state, self.shapes)
-        begun, control = self.taken.start(state), np.zeros(self._n_control)
-        control[STEP] = min(FIRST * self.h, self._most)
+        started, control = self.inner.start(state), np.zeros(self._n_control)
+        control[STEP] = min(FIRST * self.h, self._max_step)
         if self._grows:
-            control[N_GROWTH:] = _packed(begun)
-        return check_arrays(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
+            control[N_GROWTH:] = _packed(started)
+        return check_arrays(started._replace(memory=np.concatenate([started.memory, control])), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Advance from output to output, h apart; do not change the given state."""
@@ -195,14 +195,12 @@ class AdaptiveStepper(StepperBase):
         starts: Floats = self.h * np.arange(first_step, first_step + n_steps)
         state, done, report, failure = self.march(check_arrays(state, self.shapes), self.h, starts)
         if failure is not None:
-            t, least = float(starts[done]), self.h * LEAST
-            message = (
-                f"after t = {t:.6g} s: {failure.reason}, even with steps of {least:.3g} s; {failure.advice}"
-            )
+            t, min_length = float(starts[done]), self.h * LEAST
+            message = f"after t = {t:.6g} s: {failure.reason}, even with steps of {min_length:.3g} s; {failure.advice}"
             reached = LastStep(first_step + done, state)
             raise ConvergenceError(
                 t,
-                least,
+                min_length,
                 report.most_iterations,
                 failure.residual,
                 message,
@@ -215,31 +213,33 @@ class AdaptiveStepper(StepperBase):
     def _to_output(self, state: State, start: float, length: float) -> MarchResult:
         """Advance from one output to the next; return the unchanged state if this fails."""
         control = state.memory[-self._n_control :].copy()
-        now, report = state._replace(memory=state.memory[: -self._n_control].copy()), Report()
-        second = _unpacked(control[N_GROWTH:], self.taken.shapes) if self._grows else None
+        current, report = state._replace(memory=state.memory[: -self._n_control].copy()), Report()
+        second = _unpacked(control[N_GROWTH:], self.inner.shapes) if self._grows else None
         control[SMALLEST : STEPS + 1] = np.inf, 0.0, 0.0
-        t, end, least = start, start + length, LEAST * length
+        t, end, min_length = start, start + length, LEAST * length
         while True:
-            stop = self._next_knot(t, end, least)
-            parts = 2 * max(1, math.ceil((stop - t) / (2.0 * control[STEP]) - 1e-9))
-            h, count = (stop - t) / parts, min(self._window, parts)
-            seen = self._seen(t, h, count)
-            if seen == 0 and 0.5 * h >= least:
+            knot = self._next_knot(t, end, min_length)
+            parts = 2 * max(1, math.ceil((knot - t) / (2.0 * control[STEP]) - 1e-9))
+            h, count = (knot - t) / parts, min(self._window, parts)
+            resolved = self._resolved_steps(t, h, count)
+            if resolved == 0 and 0.5 * h >= min_length:
                 control[STEP] = 0.5 * h
                 continue
-            count = seen or 2
-            then, E, cost, failure = self._tried(now, t, h, count)
+            count = resolved or 2
+            trial, E, cost, failure = self._try_window(current, t, h, count)
             report = report.plus(cost)
             ratio = E / max(self._rate * h * count, self._noise)
-            aim = h * (0.5 / max(ratio, 1e-12)) ** (1.0 / self.order)
+            target = h * (0.5 / max(ratio, 1e-12)) ** (1.0 / self.order)
             if ratio > MOST:
                 report = report.plus(Report(halvings=1))
-                control[STEP] = h * min(max(aim / h, 0.1), 0.7)
-                if control[STEP] < least:
+                control[STEP] = h * min(max(target / h, 0.1), 0.7)
+                if control[STEP] < min_length:
                     return MarchResult(state, 0, report, failure or _TOO_EXACT)
                 continue
             control[STEP] = min(
-                max(math.sqrt(control[STEP] * aim), 0.5 * control[STEP]), 2.0 * control[STEP], self._most
+                max(math.sqrt(control[STEP] * target), 0.5 * control[STEP]),
+                2.0 * control[STEP],
+                self._max_step,
             )
             control[SMALLEST], control[LARGEST] = min(control[SMALLEST], h), max(control[LARGEST], h)
             control[STEPS] += count
@@ -247,59 +247,59 @@ class AdaptiveStepper(StepperBase):
                 control[ERROR] += E / self.size
             else:
                 control[SUM] += E / self.size
-                second, cost = self._measured(second, then, t, h, count, E, control)
+                second, cost = self._advance_second(second, trial, t, h, count, E, control)
                 report = report.plus(cost)
-            now, t = then, stop if count == parts else t + h * count
+            current, t = trial, knot if count == parts else t + h * count
             if t == end:
                 self._last_steps[round(end / self.h)] = h
                 if second is not None:
                     control[N_GROWTH:] = _packed(second)
                 return MarchResult(
-                    now._replace(memory=np.concatenate([now.memory, control])), 1, report, None
+                    current._replace(memory=np.concatenate([current.memory, control])), 1, report, None
                 )
 
-    def _next_knot(self, t: float, end: float, least: float) -> float:
+    def _next_knot(self, t: float, end: float, min_length: float) -> float:
         """Return the first knot after t and before `end`, or `end`; knots within the smallest step of t or `end` are skipped."""
-        k = int(np.searchsorted(self._knots, t + least, side="right"))
-        return float(self._knots[k]) if k < len(self._knots) and self._knots[k] < end - least else end
+        k = int(np.searchsorted(self._knots, t + min_length, side="right"))
+        return float(self._knots[k]) if k < len(self._knots) and self._knots[k] < end - min_length else end
 
-    def _seen(self, t: float, h: float, count: int) -> int:
+    def _resolved_steps(self, t: float, h: float, count: int) -> int:
         """Return how many steps from t on, in pairs, resolve the change of the loads, before the first pair that does not."""
         if self._samples is None:
             return count
         unresolved = self._samples.unresolved(h, t + h * np.arange(count)) > 1.0
         return int(np.argmax(unresolved)) // 2 * 2 if unresolved.any() else count
 
-    def _measured(
-        self, second: State, then: State, t: float, h: float, count: int, E: float, control: Floats
+    def _advance_second(
+        self, second: State, reference: State, t: float, h: float, count: int, E: float, control: Floats
     ) -> tuple[State, Report]:
         """Advance the second solution over a window in which the first one has the error E; write the error of the run to
         `control`.
 
-        If the second solution cannot take the window, it is restarted from the first one, `then`.
+        If the second solution cannot take the window, it is restarted from the first one, `reference`.
         """
         starts = t + 2.0 * h * np.arange(count // 2)
-        state, _, report, failure = self.taken.march(copy_state(second), 2.0 * h, starts)
+        state, _, report, failure = self.inner.march(copy_state(second), 2.0 * h, starts)
         if failure is not None:
             control[BEFORE] = control[ERROR] = control[ERROR] + E / self.size
-            return copy_state(then), report
-        since = self._apart(then, state) / (2.0**self.order - 1.0)
-        control[ERROR] = max(control[ERROR], control[BEFORE] + since / self.size)
+            return copy_state(reference), report
+        change = self._distance(reference, state) / (2.0**self.order - 1.0)
+        control[ERROR] = max(control[ERROR], control[BEFORE] + change / self.size)
         return state, report
 
-    def _tried(self, state: State, t: float, h: float, count: int) -> TrialWindow:
+    def _try_window(self, state: State, t: float, h: float, count: int) -> TrialWindow:
         """Compute a window and its error (1), which is infinite if the window cannot be solved with steps of h or of 2 h."""
-        fine, _, report, failure = self.taken.march(copy_state(state), h, t + h * np.arange(count))
+        fine, _, report, failure = self.inner.march(copy_state(state), h, t + h * np.arange(count))
         if failure is not None:
             return TrialWindow(state, math.inf, report, failure)
         starts = t + 2.0 * h * np.arange(count // 2)
-        coarse, _, cost, failure = self.taken.march(copy_state(state), 2.0 * h, starts)
+        coarse, _, cost, failure = self.inner.march(copy_state(state), 2.0 * h, starts)
         if failure is not None:
             return TrialWindow(state, math.inf, report.plus(cost), failure)
-        E = self._apart(fine, coarse) / (2.0**self.order - 1.0)
+        E = self._distance(fine, coarse) / (2.0**self.order - 1.0)
         return TrialWindow(fine, E, report.plus(cost), None)
 
-    def _apart(self, a: State, b: State) -> float:
+    def _distance(self, a: State, b: State) -> float:
         """Return the largest distance of two states over all frames, as in (1) without the division, m."""
         moved = np.linalg.norm(a.r - b.r, axis=1)
         # |q - q'| = 2 sin(angle/4)

@@ -17,14 +17,14 @@ OUT, FRESH, AGAIN = range(3)
 @internal_kernel
 def any_run_active(batch):
     """Return whether any run has not left the march."""
-    left = 0.0
+    inactive = 0.0
     for run in range(WIDTH):
-        left += batch.left[run]
-    return left < WIDTH
+        inactive += batch.left[run]
+    return inactive < WIDTH
 
 
 @always_inline_kernel
-def _keep(x, stored, part):
+def _store(x, stored, part):
     for i in range(x.size // WIDTH):
         store(load(x, i * WIDTH), stored, part * x.size + i * WIDTH)
 
@@ -44,13 +44,13 @@ def end_step(batch, stored, counts, part, steps):
             ended = ended or count[STEPS] == steps
     if ended:
         state = batch.state
-        _keep(state.r, stored.r, part)
-        _keep(state.quat, stored.quat, part)
-        _keep(state.v, stored.v, part)
-        _keep(state.Omega, stored.Omega, part)
-        _keep(state.lam, stored.lam, part)
-        _keep(state.memory, stored.memory, part)
-        _keep(state.totals, stored.totals, part)
+        _store(state.r, stored.r, part)
+        _store(state.quat, stored.quat, part)
+        _store(state.v, stored.v, part)
+        _store(state.Omega, stored.Omega, part)
+        _store(state.lam, stored.lam, part)
+        _store(state.memory, stored.memory, part)
+        _store(state.totals, stored.totals, part)
 
 
 @always_inline_kernel
@@ -69,7 +69,7 @@ def correct_runs(batch):
 
     A run with a frame that is rotated too far leaves the march.
     """
-    takes, gone = load(batch.takes, 0), load(batch.left, 0)
+    takes, inactive = load(batch.takes, 0), load(batch.left, 0)
     far = 0.0 * takes
     for f in range(batch.block.shape[0]):
         if batch.block[f] >= 0:
@@ -82,8 +82,8 @@ def correct_runs(batch):
             store3_at(
                 select_vector(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), batch.psi, 3 * f
             )
-    beyond = where_less(MAX_ROTATION * MAX_ROTATION, far, takes, 0.0)
-    store(where_less(0.5, beyond, 1.0, gone), batch.left, 0)
+    leaves = where_less(MAX_ROTATION * MAX_ROTATION, far, takes, 0.0)
+    store(where_less(0.5, leaves, 1.0, inactive), batch.left, 0)
 
 
 @internal_kernel

@@ -83,7 +83,7 @@ def solve_global(
     guess by mG(1), fails.
     """
     problem = _Problem(system, h, t_end, k, points, multipliers, q_end)
-    limit = _whole("limit", limit, 1)
+    limit = _checked_integer("limit", limit, 1)
     x = problem.initial(guess)
     last, damping = np.inf, 1.0
     residual, matrix = problem.assemble(x)
@@ -127,24 +127,24 @@ def solve_global(
     )
 
 
-def _whole(what: str, value: Any, least: int) -> int:
-    """Return `value` as an int of at least `least`; 2.0 counts as a whole number. Raise ModelError otherwise."""
+def _checked_integer(name: str, value: Any, minimum: int) -> int:
+    """Return `value` as an int of at least `minimum`; 2.0 counts as a whole number. Raise ModelError otherwise."""
     number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or not np.isfinite(value) or value != round(value) or value < least:
-        raise ModelError(f"BG: {what} = {value!r}; give a whole number of at least {least}")
+    if not number or not np.isfinite(value) or value != round(value) or value < minimum:
+        raise ModelError(f"BG: {name} = {value!r}; give a whole number of at least {minimum}")
     return int(value)
 
 
-def _array(what: str, value: Any, shape: tuple[int, ...]) -> Floats:
+def _array(name: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """Return `value` as an array of finite numbers of this shape. Raise ModelError otherwise."""
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ModelError(f"BG: {what} is no array of numbers; give finite numbers of shape {shape}") from None
-    wrong = array[~np.isfinite(array)]
-    if array.shape != shape or len(wrong):
-        problem = f"contains {wrong[0]}" if array.shape == shape else f"has the shape {array.shape}"
-        raise ModelError(f"BG: {what} {problem}; give finite numbers of shape {shape}")
+        raise ModelError(f"BG: {name} is no array of numbers; give finite numbers of shape {shape}") from None
+    not_finite = array[~np.isfinite(array)]
+    if array.shape != shape or len(not_finite):
+        problem = f"contains {not_finite[0]}" if array.shape == shape else f"has the shape {array.shape}"
+        raise ModelError(f"BG: {name} {problem}; give finite numbers of shape {shape}")
     return array
 
 
@@ -161,8 +161,8 @@ class _Problem:
         multipliers: str,
         q_end: Floats | None,
     ):
-        k = _whole("k", k, 1)
-        points = 2 * k if points is None else _whole("points", points, k)
+        k = _checked_integer("k", k, 1)
+        points = 2 * k if points is None else _checked_integer("points", points, k)
         order = k + k % 2  # measured: 2, 2, 4, 4 for k = 1, 2, 3, 4
         nodes = tuple(gauss(points)[0])
         self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=nodes, dissipates=True)
@@ -197,19 +197,19 @@ class _Problem:
         self.work = new_work(system.n, system.m, matrices=not system.has(PRODUCTS))
         self.mass = float(np.trace(system.mass(system.q0))) / system.n
 
-    def _check_constraints(self, what: str, q: Floats) -> None:
+    def _check_constraints(self, name: str, q: Floats) -> None:
         """Raise ModelError if q violates g = 0, or if constraints are redundant there."""
         system = self.system
         g = np.abs(system.constraints(q))
         if g.max(initial=0.0) > 1e-8 * (1.0 + np.abs(q).max()):
             worst = int(np.argmax(g))
             raise ModelError(
-                f"{self.label}: |g{worst + 1}({what})| = {g[worst]:.3g} at {what} = {q}; give coordinates with g = 0"
+                f"{self.label}: |g{worst + 1}({name})| = {g[worst]:.3g} at {name} = {q}; give coordinates with g = 0"
             )
         rank = int(np.linalg.matrix_rank(system.jacobian(q))) if system.m else 0
         if rank < system.m:
             raise ModelError(
-                f"{self.label}: {system.m} constraints of rank {rank} at {what}, so that multipliers are not unique; "
+                f"{self.label}: {system.m} constraints of rank {rank} at {name}, so that multipliers are not unique; "
                 f"leave out the {system.m - rank} redundant ones"
             )
 
@@ -247,8 +247,8 @@ class _Problem:
         # rows of multipliers at nodes with prescribed q
         rows = [self.first_multiplier + 2 * m * node + np.arange(m) for node in self.fixed_nodes]
         self.acceleration = rows if self.continuous else []
-        still = self.first_multiplier + m + np.arange(m)
-        self.zero = still if self.continuous and self.q_end is None else np.zeros(0, np.int64)
+        multipliers_at_start = self.first_multiplier + m + np.arange(m)
+        self.zero = multipliers_at_start if self.continuous and self.q_end is None else np.zeros(0, np.int64)
 
     def initial(self, guess: tuple[Floats, Floats] | None) -> Floats:
         """Return the first iterate of Newton's method (size,), with the prescribed values in place."""

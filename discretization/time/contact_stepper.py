@@ -85,7 +85,7 @@ class PairList(NamedTuple):
     """Neighbour list of pairs, and the stepper that takes steps with it."""
 
     stepper: StepperBase
-    windows: list[ContactPatch]
+    patches: list[ContactPatch]
     stiffness: Floats  # (w,) N/m, stiffness of the bristles of windows
     internal_indices: (
         Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
@@ -127,13 +127,13 @@ class ContactStepper(StepperBase):
         self.sizes = self._free.sizes._replace(memory=memory, own=internal_variables(system))
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
-        self._searched = prepare_search(self.contacts)
+        self._search = prepare_search(self.contacts)
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
-        self._reach = median_search_distance(self._searched.reach)
+        self._reach = median_search_distance(self._search.reach)
         longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
         if len(self.contacts.meshed):
             longer = 1.0  # with a fine mesh a wide skin contains many triangles, which cost more in each step
-        self._most, self._held = int(longer * MAX_STEPS), longer * STEPS
+        self._max_steps, self._list_steps = int(longer * MAX_STEPS), longer * STEPS
         self._lists: OrderedDict[bytes, PairList] = OrderedDict()
         self._last: tuple[bytes, PairList] | None = None  # (memory of the list, list) used last
 
@@ -158,11 +158,13 @@ class ContactStepper(StepperBase):
         has_memory = np.shape(state.memory) == (self.sizes.memory.size,)
         memory = state.memory[: self._inner] if has_memory else state.memory
         inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
-        behind = state.memory[self._inner :] if has_memory else np.zeros(self.sizes.memory.size - self._inner)
-        bristles = state.own if behind.any() else self.sizes.own.joined()  # bristles belong to a list
+        list_memory = (
+            state.memory[self._inner :] if has_memory else np.zeros(self.sizes.memory.size - self._inner)
+        )
+        bristles = state.own if list_memory.any() else self.sizes.own.joined()  # bristles belong to a list
         after = np.concatenate([inner.own, bristles[self._before_bristles :]])
-        begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
-        return check_arrays(begun if behind.any() else self._with_list(begun), self.shapes)
+        started = inner._replace(memory=np.concatenate([inner.memory, list_memory]), own=after)
+        return check_arrays(started if list_memory.any() else self._with_new_list(started), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
         """Take whole steps of length h from `starts`; the state is not changed."""
@@ -183,22 +185,22 @@ class ContactStepper(StepperBase):
     def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep, as `StepperBase` does; None also if the step would not be accepted."""
         state = copy_state(check_arrays(state, self.shapes))
-        if self._moved(state.memory, self._points(state)) > 0.0:
-            state = self._with_list(state)
+        if self._excess_motion(state.memory, self._points(state)) > 0.0:
+            state = self._with_new_list(state)
         while True:
-            listed, behind = self._list_of(state), state.memory[self._inner :]
-            variables = self._settled(state, listed)
+            pair_list, list_memory = self._list_of(state), state.memory[self._inner :]
+            variables = self._internal_variables(state, pair_list)
             inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
-            end = listed.stepper.end_of_first_substep(inner, t, h)
+            end = pair_list.stepper.end_of_first_substep(inner, t, h)
             if end is None:
                 return None
             ends = State(*(array[None] for array in end))
-            good, problem = self._accepted(state, ends, listed)
-            if good:
-                return _last(self._with_lists(ends, behind, listed))
+            n_accepted, problem = self._accepted(state, ends, pair_list)
+            if n_accepted:
+                return _last(self._as_system_states(ends, list_memory, pair_list))
             if problem is not _SKIN or np.array_equal(self._reference(state), self._points(state)):
                 return None
-            state = self._with_list(state)
+            state = self._with_new_list(state)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
         """Return states at the ends of several outputs and their reports, as `discretization.time.stepper.Stepper.record`
@@ -227,108 +229,113 @@ class ContactStepper(StepperBase):
         """
         done, report = 0, Report()
         # the state was changed after the list was made
-        if self._moved(state.memory, self._points(state)) > 0.0:
-            state, report = self._with_list(state), Report(list_rebuilds=1)
+        if self._excess_motion(state.memory, self._points(state)) > 0.0:
+            state, report = self._with_new_list(state), Report(list_rebuilds=1)
         while done < len(starts):
-            listed, behind = self._list_of(state), state.memory[self._inner :]
-            variables = self._settled(state, listed)
+            pair_list, list_memory = self._list_of(state), state.memory[self._inner :]
+            variables = self._internal_variables(state, pair_list)
             inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
-            most = min(len(starts) - done, self._hopeful(state, h))
-            ends, reports, failure = listed.stepper.ends(inner, h, starts[done : done + most])
-            good, problem = self._accepted(state, ends, listed)
-            if good:
-                states = self._with_lists(State(*(array[:good] for array in ends)), behind, listed)
-                yield AcceptedSteps(states, [report.plus(reports[0]), *reports[1:good]])
+            n_tried = min(len(starts) - done, self._steps_until_stale(state, h))
+            ends, reports, failure = pair_list.stepper.ends(inner, h, starts[done : done + n_tried])
+            n_accepted, problem = self._accepted(state, ends, pair_list)
+            if n_accepted:
+                states = self._as_system_states(
+                    State(*(array[:n_accepted] for array in ends)), list_memory, pair_list
+                )
+                yield AcceptedSteps(states, [report.plus(reports[0]), *reports[1:n_accepted]])
                 state, report = _last(states), Report()
-            done += good
-            if good == len(ends.r) and failure is None:
+            done += n_accepted
+            if n_accepted == len(ends.r) and failure is None:
                 continue
-            cost = report.plus(reports[good])  # cost including the step that failed
+            cost = report.plus(reports[n_accepted])  # cost including the step that failed
             if problem is _SKIN and not np.array_equal(self._reference(state), self._points(state)):
-                state, report = self._with_list(state), cost.plus(Report(list_rebuilds=1))
+                state, report = self._with_new_list(state), cost.plus(Report(list_rebuilds=1))
                 continue
             if problem is _PASSED:
-                cost, problem = cost.plus(Report(tunnelling_steps=1)), self._through(state, listed)
-            of_mesh = None if failure is None else self._into_mesh(state, listed, failure)
-            failure = problem or self._pressed(state, listed) or of_mesh or failure
+                cost, problem = (
+                    cost.plus(Report(tunnelling_steps=1)),
+                    self._tunnelling_failure(state, pair_list),
+                )
+            of_mesh = None if failure is None else self._mesh_failure(state, pair_list, failure)
+            failure = problem or self._penetration_failure(state, pair_list) or of_mesh or failure
             yield AcceptedSteps(State(*(array[:0] for array in ends)), [cost], failure)
             return
 
-    def _through(self, state: State, listed: PairList) -> Failure:
+    def _tunnelling_failure(self, state: State, pair_list: PairList) -> Failure:
         """Return why surfaces pass through each other: the step is too long, or the contact between them is too soft."""
-        apart = np.empty(len(listed.ends))
-        distances(self._points(state), listed.ends, apart)
-        deepest = int(np.argmin(apart / listed.reach))
-        if apart[deepest] > DEEP * listed.reach[deepest]:
+        pair_distances = np.empty(len(pair_list.ends))
+        distances(self._points(state), pair_list.ends, pair_distances)
+        deepest = int(np.argmin(pair_distances / pair_list.reach))
+        if pair_distances[deepest] > DEEP * pair_list.reach[deepest]:
             return _PASSED
         return Failure(
-            f"surfaces in contact go through each other: their axes are {apart[deepest]:.2g} m apart, and touch at "
-            f"{listed.reach[deepest]:.2g} m",
+            f"surfaces in contact go through each other: their axes are {pair_distances[deepest]:.2g} m apart, and touch at "
+            f"{pair_list.reach[deepest]:.2g} m",
             "give the contact more `stations`, between which a rod is not felt, or more stiffness",
         )
 
-    def _pressed(self, state: State, listed: PairList) -> Failure | None:
+    def _penetration_failure(self, state: State, pair_list: PairList) -> Failure | None:
         """Return a failure if cores are so near each other that the step probably failed because a surface entered a core; else
         None.
         """
         contacts, points = self.contacts, self._points(state)
-        surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
+        surface = np.searchsorted(contacts.first, pair_list.ends, side="right") - 1
         kind = contacts.kind[surface]
         turned = (kind[:, 0] > kind[:, 2])[:, None]  # put the core second
         ends, surface = (
-            np.where(turned, columns[:, [2, 3, 0, 1]], columns) for columns in (listed.ends, surface)
+            np.where(turned, columns[:, [2, 3, 0, 1]], columns) for columns in (pair_list.ends, surface)
         )
         use = np.flatnonzero(np.isin(contacts.kind[surface[:, 2]], WITH_CORES))
         surface = surface[use][:, [0, 2]]
         rounding = contacts.radius[surface].sum(axis=1)
-        apart = surface_distances(
+        gap_left = surface_distances(
             contacts, np.ascontiguousarray(points), np.ascontiguousarray(ends[use]), surface
         )
-        least = int(np.argmin(apart / rounding)) if len(use) else 0
-        if not len(use) or apart[least] > _PRESSED * rounding[least]:
+        nearest = int(np.argmin(gap_left / rounding)) if len(use) else 0
+        if not len(use) or gap_left[nearest] > _PRESSED * rounding[nearest]:
             return None
-        word = _WORDS[int(contacts.kind[surface[least, 1]])]
+        word = _WORDS[int(contacts.kind[surface[nearest, 1]])]
         return Failure(
-            f"a {word} in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
+            f"a {word} in contact is pressed through what rounds it: {gap_left[nearest]:.2g} m are left of {rounding[nearest]:.2g} m",
             "give the contact more `stiffness`, or its solids a greater `radius`",
         )
 
-    def _into_mesh(self, state: State, listed: PairList, failure: Failure) -> Failure | None:
+    def _mesh_failure(self, state: State, pair_list: PairList, failure: Failure) -> Failure | None:
         """Return a failure if a step has no finite forces because a surface passed through a mesh, or touches it all around; else
         None.
         """
-        kinds = self.contacts.kind[self.contacts.pairs[listed.pairs.pair]]
+        kinds = self.contacts.kind[self.contacts.pairs[pair_list.pairs.pair]]
         of_meshes = np.isin(kinds, (MESH, *OF_MESHES)).any(axis=1)
         if not of_meshes.any() or "finite" not in failure.reason:
             return None
-        rho = self.contacts.radius[self.contacts.pairs[listed.pairs.pair]].sum(axis=1)
-        apart = 1.0 + gaps(self.contacts, listed.pairs, np.ascontiguousarray(self._points(state))) / rho
-        least = float(np.min(apart[of_meshes]))
-        if least > _NEAR_MESH:
+        rho = self.contacts.radius[self.contacts.pairs[pair_list.pairs.pair]].sum(axis=1)
+        gap_left = 1.0 + gaps(self.contacts, pair_list.pairs, np.ascontiguousarray(self._points(state))) / rho
+        smallest = float(np.min(gap_left[of_meshes]))
+        if smallest > _NEAR_MESH:
             return None
         return Failure(
-            f"what touches a mesh is pressed through it, or is touched all around; {least:.2g} of its radius are left",
+            f"what touches a mesh is pressed through it, or is touched all around; {smallest:.2g} of its radius are left",
             "give a smaller dt, the contact more `stiffness`, or what is round in the mesh fewer and larger triangles",
         )
 
-    def _accepted(self, state: State, ends: State, listed: PairList) -> tuple[int, Failure | None]:
+    def _accepted(self, state: State, ends: State, pair_list: PairList) -> tuple[int, Failure | None]:
         """Return how many of the first steps to these ends are accepted, and what is wrong with the next one."""
         points = np.concatenate([self._points(state)[None], self._points(ends)])
-        stale = self._moved(state.memory, points[1:]) > 0.0
+        stale = self._excess_motion(state.memory, points[1:]) > 0.0
         passed = np.zeros(len(stale), np.uint8)
-        mark_crossings(points, listed.ends, listed.reach, passed)
-        wrong = np.flatnonzero(stale | (passed > 0))
-        if not len(wrong):
+        mark_crossings(points, pair_list.ends, pair_list.reach, passed)
+        rejected = np.flatnonzero(stale | (passed > 0))
+        if not len(rejected):
             return len(stale), None
-        return int(wrong[0]), _SKIN if stale[wrong[0]] else _PASSED
+        return int(rejected[0]), _SKIN if stale[rejected[0]] else _PASSED
 
-    def _hopeful(self, state: State, h: float) -> int:
+    def _steps_until_stale(self, state: State, h: float) -> int:
         """Return the number of steps until the list may be stale if no velocity increases; this number does not influence the
         results.
         """
-        left = -float(self._moved(state.memory, self._points(state)))
-        steps = 1.0 + left / max(self._fastest(state) * h, 1e-300)
-        return max(1, int(min(steps, self._most)))
+        margin = -float(self._excess_motion(state.memory, self._points(state)))
+        steps = 1.0 + margin / max(self._fastest(state) * h, 1e-300)
+        return max(1, int(min(steps, self._max_steps)))
 
     def _points(self, states: State) -> Floats:
         return points_of(self.contacts, states.r, states.quat)
@@ -337,7 +344,7 @@ class ContactStepper(StepperBase):
         """Return the points (k, 3), m, at which the list was made."""
         return self.sizes.memory.parts(state.memory)["reference"]
 
-    def _moved(self, memory: Floats, points: Floats) -> Floats:
+    def _excess_motion(self, memory: Floats, points: Floats) -> Floats:
         """Return by how much the points (..., k, 3) have left their half of the skin (...), m; negative: they have not left
         it.
         """
@@ -351,85 +358,89 @@ class ContactStepper(StepperBase):
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
-    def _settled(self, state: State, listed: PairList) -> Floats:
+    def _internal_variables(self, state: State, pair_list: PairList) -> Floats:
         """Return the internal variables of the system of a list: the bristles follow all others, window by window."""
-        bristles = np.zeros((len(listed.windows), OWN))
+        bristles = np.zeros((len(pair_list.patches), OWN))
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
-        return np.concatenate([state.own[listed.internal_indices], bristles.ravel()])
+        return np.concatenate([state.own[pair_list.internal_indices], bristles.ravel()])
 
-    def _with_lists(self, inner: State, behind: Floats, listed: PairList) -> State:
+    def _as_system_states(self, inner: State, list_memory: Floats, pair_list: PairList) -> State:
         """Return states (k, ...) of the system of a list as states of the whole system, with its internal variables and its
         memory.
         """
         count = len(inner.own)
         variables = np.zeros((count, self.sizes.own.size))
-        variables[:, listed.internal_indices] = inner.own[:, : len(listed.internal_indices)]
-        bristles = inner.own[:, len(listed.internal_indices) :].reshape(count, -1, OWN)
-        self._put(variables, bristles, listed.stiffness)
-        memory = np.concatenate([inner.memory, np.broadcast_to(behind, (count, len(behind)))], axis=1)
+        variables[:, pair_list.internal_indices] = inner.own[:, : len(pair_list.internal_indices)]
+        bristles = inner.own[:, len(pair_list.internal_indices) :].reshape(count, -1, OWN)
+        self._store_bristles(variables, bristles, pair_list.stiffness)
+        memory = np.concatenate(
+            [inner.memory, np.broadcast_to(list_memory, (count, len(list_memory)))], axis=1
+        )
         return inner._replace(memory=memory, own=variables)
 
-    def _put(self, variables: Floats, bristles: Floats, stiffness: Floats) -> None:
+    def _store_bristles(self, variables: Floats, bristles: Floats, stiffness: Floats) -> None:
         """Write the bristles (k, w, OWN) of windows into the internal variables (k, ...) of as many states."""
         used, capacity = bristles.any(axis=2), self.sizes.own.bristle
-        most = int(used.sum(axis=1).max(initial=0))
-        if most > capacity:
+        n_used = int(used.sum(axis=1).max(initial=0))
+        if n_used > capacity:
             raise ModelError(
-                f"{most} parts of surfaces rub at once, a state has room for {capacity}; use larger elements, or fewer surfaces"
+                f"{n_used} parts of surfaces rub at once, a state has room for {capacity}; use larger elements, or fewer surfaces"
             )
         k, w = np.nonzero(used)
         place = np.cumsum(used, axis=1)[k, w] - 1
         rows = self.sizes.own.part(variables, "bristle")
         rows[k, place] = np.column_stack([w + 1.0, bristles[k, w], stiffness[w]])
 
-    def _with_list(self, state: State) -> State:
+    def _with_new_list(self, state: State) -> State:
         """Return the state with a list made at its positions; energy in bristles that no new window continues is counted as
         lost.
         """
         points = self._points(state)
         skin = self._skin(points, self._fastest(state) * self.h)
-        behind = np.append(points.ravel(), skin)
-        new = self._without_far(state._replace(memory=np.concatenate([state.memory[: self._inner], behind])))
+        list_memory = np.append(points.ravel(), skin)
+        new = self._without_distant_bristles(
+            state._replace(memory=np.concatenate([state.memory[: self._inner], list_memory]))
+        )
         state = state._replace(own=new.own, totals=new.totals)
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         if not len(rows):
             return new
-        old, listed = self._list_of(state), self._list_of(new)
-        use = [old.windows[int(number) - 1] for number in rows[:, 0]]
-        to = match_patches(with_feature_points(self.contacts, points), use, listed.windows)
+        old, pair_list = self._list_of(state), self._list_of(new)
+        use = [old.patches[int(number) - 1] for number in rows[:, 0]]
+        to = match_patches(with_feature_points(self.contacts, points), use, pair_list.patches)
         variables, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(variables, "bristle")[...] = 0.0
-        bristles = transfer_bristles(rows[:, 1 : 1 + OWN], to, len(listed.windows))
-        self._put(variables[None], bristles[None], listed.stiffness)
+        bristles = transfer_bristles(rows[:, 1 : 1 + OWN], to, len(pair_list.patches))
+        self._store_bristles(variables[None], bristles[None], pair_list.stiffness)
         # if all bristles are continued, the energy is conserved up to rounding
         if len(np.unique(to[to >= 0])) < len(to):
-            totals[1] += max(0.0, self._kept(state.own) - self._kept(variables))
+            totals[1] += max(0.0, self._bristle_energy(state.own) - self._bristle_energy(variables))
         return new._replace(own=variables, totals=totals)
 
     def _skin(self, points: Floats, step: float) -> float:
         """Return the skin of a list made at these points, m; `step` is the distance that the fastest point moves in a step."""
-        desired = max(2.0 * self._held * step, LEAST * self._reach)
-        most = max(MOST * self._reach, FASTEST * step)
-        if desired <= most:
+        desired = max(2.0 * self._list_steps * step, LEAST * self._reach)
+        max_skin = max(MOST * self._reach, FASTEST * step)
+        if desired <= max_skin:
             return desired
-        few = (
-            self._held > STEPS
+        few_surfaces = (
+            self._list_steps > STEPS
         )  # few surfaces: a second search costs little, and so do many steps if nothing is near
         return (
             desired
-            if few and not len(candidates(self.contacts, points, desired, self._searched).pair)
-            else most
+            if few_surfaces and not len(candidates(self.contacts, points, desired, self._search).pair)
+            else max_skin
         )
 
-    def _kept(self, variables: Floats) -> float:
+    def _bristle_energy(self, variables: Floats) -> float:
         """Return the energy stored in bristles between surfaces, J."""
         rows = self.sizes.own.part(variables, "bristle")
         return 0.5 * float(rows[:, 1 + OWN] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
-    def _without_far(self, state: State) -> State:
+    def _without_distant_bristles(self, state: State) -> State:
         """Set the bristles at planes that the list leaves out to zero and count their energy as lost: they opened in the step
         before.
         """
@@ -437,37 +448,37 @@ class ContactStepper(StepperBase):
         if not counts.any():
             return state
         far, first = self._list_of(state).far, first_history_variable(self.system)
-        lost = bristle_energy(self.system.others, far, state.own, first)
-        if lost == 0.0:
+        energy = bristle_energy(self.system.others, far, state.own, first)
+        if energy == 0.0:
             return state
         variables, totals = state.own.copy(), state.totals.copy()
-        gone = far & (counts > 0)
-        variables[first[gone][:, None] + np.arange(OWN)] = 0.0
-        totals[1] += lost
+        opened = far & (counts > 0)
+        variables[first[opened][:, None] + np.arange(OWN)] = 0.0
+        totals[1] += energy
         return state._replace(own=variables, totals=totals)
 
-    def _own_without(self, far: NDArray[np.bool_]) -> Ints:
+    def _indices_without(self, far: NDArray[np.bool_]) -> Ints:
         """Return the indices (k,) in `State.own` of the internal variables before the windows, without those of the interactions
         `far`.
         """
         counts = history_variable_counts(self.system.others)
-        gone = far & (counts > 0)
-        indices = first_history_variable(self.system)[gone][:, None] + np.arange(OWN)
+        opened = far & (counts > 0)
+        indices = first_history_variable(self.system)[opened][:, None] + np.arange(OWN)
         return np.delete(np.arange(self._before_bristles), indices.ravel())
 
     def _list_of(self, state: State) -> PairList:
         """Return the list that belongs to the memory of the state; make it if it is not cached."""
-        behind = state.memory[self._inner :]
-        made = behind.tobytes()
-        if self._last is not None and self._last[0] == made:
+        list_memory = state.memory[self._inner :]
+        memory_key = list_memory.tobytes()
+        if self._last is not None and self._last[0] == memory_key:
             return self._last[1]
-        points, contacts = behind[:-1].reshape(-1, 3).copy(), self.contacts
-        pairs = candidates(contacts, points, float(behind[-1]), self._searched)
+        points, contacts = list_memory[:-1].reshape(-1, 3).copy(), self.contacts
+        pairs = candidates(contacts, points, float(list_memory[-1]), self._search)
         generic = self.system.others
-        far = are_inactive(self._planes, len(generic.kind), state, points, float(behind[-1]))
+        far = are_inactive(self._planes, len(generic.kind), state, points, float(list_memory[-1]))
         key = b"".join(column.tobytes() for column in (*pairs, far))
-        listed = self._lists.pop(key, None)
-        if listed is None:
+        pair_list = self._lists.pop(key, None)
+        if pair_list is None:
             windows = find_patches(contacts, pairs)
             losses, stiffness = loss_interactions(contacts, windows)
             near = chosen(generic, ~far) if far.any() else generic
@@ -475,23 +486,23 @@ class ContactStepper(StepperBase):
             stepper = self._make(unshared(self.system._replace(others=acting, contacts=contacts_of())))
             # a pair of rods is listed once for the contact points of each rod
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
-            both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
+            ordered = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
             # no step passes through a mesh, nor a ridge through a ridge: their discrete gradients would not be finite
             of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
             lines = np.flatnonzero(~pairs.meshed & ~of_meshes)
-            ends, first = np.unique(both[lines], axis=0, return_index=True)
-            listed = PairList(
+            ends, first = np.unique(ordered[lines], axis=0, return_index=True)
+            pair_list = PairList(
                 stepper,
                 windows,
                 stiffness,
-                self._own_without(far),
+                self._indices_without(far),
                 far,
                 np.ascontiguousarray(ends),
-                self._searched.reach[pairs.pair[lines[first]]],
+                self._search.reach[pairs.pair[lines[first]]],
                 pairs,
             )
-        self._lists[key] = listed
+        self._lists[key] = pair_list
         if len(self._lists) > MAX_CACHED_LISTS:
             self._lists.popitem(last=False)
-        self._last = made, listed
-        return listed
+        self._last = memory_key, pair_list
+        return pair_list

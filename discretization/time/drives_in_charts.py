@@ -60,9 +60,11 @@ def frames_to_constraints(system: System) -> tuple[Frames, Constraints]:
         Wb=zero,
         repeats=np.zeros(count, np.uint8),
     )
-    few = Constraints._field_defaults
+    optional = Constraints._field_defaults
     columns = {
-        name: column if name in few and not len(column) else np.concatenate([column, getattr(holding, name)])
+        name: column
+        if name in optional and not len(column)
+        else np.concatenate([column, getattr(holding, name)])
         for name, column in constraints._asdict().items()
     }
     fixed = np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed).astype(system.frames.fixed.dtype)

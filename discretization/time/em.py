@@ -82,25 +82,27 @@ def account(system, numbering, hidden, state, work, h, general=True):
 
     general: None for models without elements of order p, drives and interactions with the generic assembly (`generic_groups`).
     """
-    done, lost = work_of_loads(work), 0.0
+    work_done, dissipated = work_of_loads(work), 0.0
     if work.viscous:
         elements = system.elements
         for m in range(elements.length.shape[0]):
             for i in range(6):
                 for j in range(6):
                     rate_i, rate_j = strain_change(work.elements, m, i), strain_change(work.elements, m, j)
-                    lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
+                    dissipated += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
         if general is not None:
-            lost += span_dissipation(system, state, work, h)
-    lost += spring_damper_loss(state, work, h)
+            dissipated += span_dissipation(system, state, work, h)
+    dissipated += spring_damper_loss(state, work, h)
     if general is not None:
         if work.generic_groups.interacting.each.size > 0:
-            lost += generic_energy_taken(DISSIPATES, state, work, h)
-            done -= generic_energy_taken(WORKS, state, work, h) + generic_energy_taken(DRIVES, state, work, h)
+            dissipated += generic_energy_taken(DISSIPATES, state, work, h)
+            work_done -= generic_energy_taken(WORKS, state, work, h) + generic_energy_taken(
+                DRIVES, state, work, h
+            )
         if has_drives(work):
-            done += add_drive_work(system, numbering, hidden, state, work, h)
-    state.totals[0] += done
-    state.totals[1] += lost
+            work_done += add_drive_work(system, numbering, hidden, state, work, h)
+    state.totals[0] += work_done
+    state.totals[1] += dissipated
 
 
 @internal_kernel
@@ -146,18 +148,20 @@ def _changes(numbering, hidden, state, work, h, f):
         apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6])),
     )
     rate, spin = times(1.0 / h, load3(work.dr[f])), times(1.0 / h, apply_transposed(R0, psi))
-    faster, quicker = displacement, apply_transposed(R0, rotation)
+    position_change, rotation_change = displacement, apply_transposed(R0, rotation)
     if hidden is not None:
         rate, spin = (
             minus(rate, times(1.0 / h, load3(hidden.W[f, 0:3]))),
             minus(spin, times(1.0 / h, load3(hidden.W[f, 3:6]))),
         )
         if hidden.has_correction[f] != 0:
-            faster, quicker = (
-                minus(faster, load3(work.rhs[at + 6 : at + 9])),
-                minus(quicker, load3(work.rhs[at + 9 : at + 12])),
+            position_change, rotation_change = (
+                minus(position_change, load3(work.rhs[at + 6 : at + 9])),
+                minus(rotation_change, load3(work.rhs[at + 9 : at + 12])),
             )
-    dv, dOmega = velocity_changes(rate, spin, load3(state.v[f]), load3(state.Omega[f]), faster, quicker, h)
+    dv, dOmega = velocity_changes(
+        rate, spin, load3(state.v[f]), load3(state.Omega[f]), position_change, rotation_change, h
+    )
     return dv, dOmega, displacement, rotation
 
 

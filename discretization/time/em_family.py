@@ -55,8 +55,8 @@ ParseScheme = Callable[[str], EmIntegrator | None]
 
 
 def _named(name: str, order: int, hidden: bool) -> ParseScheme:
-    made = EmIntegrator(order, hidden, invariants=_KEPT | {"velocity"} if hidden else _KEPT)
-    return lambda text: made if text == name else None
+    integrator = EmIntegrator(order, hidden, invariants=_KEPT | {"velocity"} if hidden else _KEPT)
+    return lambda text: integrator if text == name else None
 
 
 def _dissipating(name: str) -> EmIntegrator | None:

@@ -275,15 +275,15 @@ def measure_rows(S, solver):
         terms[i] = 0.0
     for b in range(solver.blocks.shape[0]):
         kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
-        least = 0.0
+        smallest = 0.0
         if kind == V:
-            least = q / S.h
+            smallest = q / S.h
         elif kind == FORCES:
-            least = p / S.h
+            smallest = p / S.h
         elif kind == INCREMENT:
-            least = max(q, 1.0)
+            smallest = max(q, 1.0)
         for j in range(first, first + count):
-            size = max(abs(solver.x[j].real), least)
+            size = max(abs(solver.x[j].real), smallest)
             if T.band < 0:
                 for i in range(n):
                     terms[i] += abs(solver.matrix[i, j]) * size
@@ -346,8 +346,8 @@ def newton(residual, fn, D, S, W, solver, known):
         rate = size / last if iteration > 1 else 1.0
         error = 100.0 * size * size if fresh else size * min(rate, 1.0)
         best = 1.0 if fresh else min(best, rate)
-        tiny = (fresh or best <= _SERVED) and size <= _STALLED_FRESH
-        stalled = rate > 0.5 and (size <= _STALLED or tiny)
+        negligible = (fresh or best <= _SERVED) and size <= _STALLED_FRESH
+        stalled = rate > 0.5 and (size <= _STALLED or negligible)
         if not exact and (error <= _ROUND_OFF or stalled):
             return SOLVED, iteration, norm
         norm = evaluate(residual, fn, D, S, W, solver)
@@ -355,9 +355,9 @@ def newton(residual, fn, D, S, W, solver, known):
             return NOT_CONVERGED, iteration, norm
         if exact and norm < solver.tolerance:
             return SOLVED, iteration, norm
-        slow = size * rate**solver.corrections_per_matrix > _ROUND_OFF
+        too_slow = size * rate**solver.corrections_per_matrix > _ROUND_OFF
         # with a tolerance on |r| every iteration has a fresh matrix, as the papers count iterations
-        fresh = exact or (iteration > 1 and slow and not (tiny and not fresh))
+        fresh = exact or (iteration > 1 and too_slow and not (negligible and not fresh))
         last = size
     # round-off cannot be reduced; for a state at rest there is no other measure of it
     rounded = solver.tolerance == 0.0 and norm <= _LEAST * state_size(S)

@@ -168,24 +168,24 @@ class March:
         rows = implicit_march.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
         keeping, variables = system.condensed, system.books[2 + system.n_drives :]
-        done = implicit_march.march(
+        progress = implicit_march.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
         system.drive_to(system.drives)  # restore the drives
         data.dissipating.numbers[keeping] = variables
         failure = None
-        if done.status != implicit.SOLVED:
-            run = run.part(done.steps)
-            tried = f"{done.iterations} iterations"
-            if done.damped:
-                tried += f" and {done.damped} with damping from {self._attempts} starts"
+        if progress.status != implicit.SOLVED:
+            run = run.part(progress.steps)
+            tried = f"{progress.iterations} iterations"
+            if progress.damped:
+                tried += f" and {progress.damped} with damping from {self._attempts} starts"
             failure = Failure(
-                f"{implicit.REASONS[done.status]} (|r| = {done.norm:.3g} after {tried})",
+                f"{implicit.REASONS[progress.status]} (|r| = {progress.norm:.3g} after {tried})",
                 scheme.advice or "try a smaller h",
-                done.iterations + done.damped,
-                done.norm,
+                progress.iterations + progress.damped,
+                progress.norm,
                 f"{scheme.name} on '{system.name}'",
-                done.status == implicit.SINGULAR,
+                progress.status == implicit.SINGULAR,
             )
         return self._unwound(run, failure)
 
@@ -240,10 +240,10 @@ def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
 def _check_start(system: MechanicalSystem, start: Start) -> None:
     shapes = {"q": system.n, "p": system.n, "v": system.n, "lam": system.m, "gam": system.m}
     shapes["totals"] = len(system.books)
-    for what, size in shapes.items():
-        value = np.asarray(getattr(start, what), float)
+    for name, size in shapes.items():
+        value = np.asarray(getattr(start, name), float)
         if value.shape != (size,) or not np.all(np.isfinite(value)):
-            raise ModelError(f"start: {what} = {value} for '{system.name}'; give {size} finite numbers")
+            raise ModelError(f"start: {name} = {value} for '{system.name}'; give {size} finite numbers")
 
 
 def check_compatibility(scheme: Scheme, system: MechanicalSystem) -> None:
@@ -255,12 +255,12 @@ def check_compatibility(scheme: Scheme, system: MechanicalSystem) -> None:
             "`rigid.charts.multibody.rotating_body`, which fits all integrators"
         )
     if scheme.needs & ~flags:
-        what = (
+        property_name = (
             "a top in (d3, angular momentum), `rigid.symbolic.lagrange_top.lagrange_top`"
             if scheme.needs == mechanical_system.LAGRANGE_TOP
             else "a quaternion chart, chart='quaternion'"
         )
-        raise ModelError(f"{scheme.name} needs {what}; '{system.name}' has none")
+        raise ModelError(f"{scheme.name} needs {property_name}; '{system.name}' has none")
     if flags & mechanical_system.SHARED_MASS and scheme.needs_inverse:
         raise ModelError(
             f"{scheme.name} needs the inverse of the mass, which couples all nodes of the rods of '{system.name}'; make "

@@ -47,8 +47,8 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
                 raise ModelError(f"integrator {name}: {key} = {value}; give a whole number")
             parameters[key] = int(value)
     order = parameters.pop("order", None)
-    made = family.make(name, **{key: value for key, value in parameters.items() if value is not None})
-    return made if order is None or order == made.order else compose(made, order)
+    base_scheme = family.make(name, **{key: value for key, value in parameters.items() if value is not None})
+    return base_scheme if order is None or order == base_scheme.order else compose(base_scheme, order)
 
 
 # a name and the text in its brackets
@@ -95,28 +95,32 @@ def parse(text: str, **extra: Any) -> Scheme:
         except ValueError:
             key = ""
         if not key or twice:
-            what = ", ".join((*names, "order"))
+            parameter_names = ", ".join((*names, "order"))
             why = "is given twice" if twice else "cannot be read"
-            raise ModelError(f"integrator '{text}': '{entry}' {why}; parameters of {name} are {what}")
+            raise ModelError(
+                f"integrator '{text}': '{entry}' {why}; parameters of {name} are {parameter_names}"
+            )
     return scheme(name, **(parameters | extra))
 
 
-def compose(made: Scheme, order: int) -> Scheme:
+def compose(base_scheme: Scheme, order: int) -> Scheme:
     """Compose a symmetric scheme symmetrically: from order 2 to 4, 6 and 8, from any order by 2."""
-    if not made.symmetric:
+    if not base_scheme.symmetric:
         raise ModelError(
-            f"integrator {made.name} of order {made.order} is not symmetric and cannot be composed"
+            f"integrator {base_scheme.name} of order {base_scheme.order} is not symmetric and cannot be composed"
         )
-    if made.order == 2 and order in composition.FRACTIONS:
+    if base_scheme.order == 2 and order in composition.FRACTIONS:
         fractions = composition.FRACTIONS[order]
-    elif order == made.order + 2:
-        fractions = composition.suzuki(made.order)
+    elif order == base_scheme.order + 2:
+        fractions = composition.suzuki(base_scheme.order)
     else:
-        choice = "4, 6 or 8" if made.order == 2 else str(made.order + 2)
+        choice = "4, 6 or 8" if base_scheme.order == 2 else str(base_scheme.order + 2)
         raise ModelError(
-            f"integrator {made.name} of order {made.order} cannot be composed to {order}; choose {choice}"
+            f"integrator {base_scheme.name} of order {base_scheme.order} cannot be composed to {order}; choose {choice}"
         )
-    if made.reflects_velocities:
+    if base_scheme.reflects_velocities:
         # the order conditions hold for maps near the identity: two halves are near it, one step is not
         fractions = composition.halve_substeps(fractions)
-    return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))
+    return replace(
+        base_scheme, name=f"{base_scheme.name}, order {order}", order=order, fractions=tuple(fractions)
+    )

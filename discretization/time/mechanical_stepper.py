@@ -113,10 +113,12 @@ def system_in_chart(
     )
     kind, inertia = CHARTS[chart]
     start = state.r, state.quat, state.v, state.Omega
-    made = multibody_system(name, loose, *start, parts, chart=kind, inertia=inertia, parameter=parameter)
+    mechanical = multibody_system(
+        name, loose, *start, parts, chart=kind, inertia=inertia, parameter=parameter
+    )
     if np.any(multipliers_of(system).repeats):
-        made.info["repeats"] = repeated(system, state)
-    return made
+        mechanical.info["repeats"] = repeated(system, state)
+    return mechanical
 
 
 # fraction of the inertia seen by multipliers; times h^2, it regularises their diagonal if joints are redundant

@@ -441,7 +441,7 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
     # a prediction is accepted only at round-off: one within a larger tolerance may mean that nothing moves
-    enough = NOISE_FACTOR * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
+    accepted = NOISE_FACTOR * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = (
@@ -462,7 +462,7 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
             level = residual_over_roundoff(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
-            if level <= (enough if iteration == 0 else work.solved):
+            if level <= (accepted if iteration == 0 else work.solved):
                 if iteration == 0:
                     work.solved_without_matrix[0] = is_solved_by_prediction(work, level)
                     if not tangent and work.solved_without_matrix[0] == 0:

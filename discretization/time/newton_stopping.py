@@ -17,7 +17,7 @@ _STALLED, _SAFE = (
 
 
 @inline_kernel
-def is_converged_after(size, before, iteration, solved, reuse_factors, nothing):
+def is_converged_after(size, before, iteration, solved, reuse_factors, negligible):
     """Return whether no further correction is needed after one of this size.
 
     before: size of the correction before, 0: there is none; again: True if both have the same tangents; solved: convergence
@@ -27,19 +27,19 @@ def is_converged_after(size, before, iteration, solved, reuse_factors, nothing):
     if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
         return True
     if reuse_factors:  # the tangents have changed since, by at least half of the rotation before
-        return size * max(0.5 * before, shrunk) <= nothing
+        return size * max(0.5 * before, shrunk) <= negligible
     # contraction as in the last correction, but not better than quadratic: the one before may have been far from the
     # solution
-    left = size * max(shrunk * shrunk, size)
-    return left <= (nothing if before == 0.0 else max(nothing, 0.1 * solved * EPS))
+    predicted = size * max(shrunk * shrunk, size)
+    return predicted <= (negligible if before == 0.0 else max(negligible, 0.1 * solved * EPS))
 
 
 @inline_kernel
-def can_reuse_tangent(size, before, nothing, bodies):
+def can_reuse_tangent(size, before, negligible, bodies):
     """Return whether the correction after one of this size may reuse its tangents and be the last.
 
     before, nothing: as in `is_converged_after`; bodies: number of bodies.
     """
-    foreseen = min(_CURVED + _BY_BODY * bodies, _MOST_CURVED) * size
+    contraction = min(_CURVED + _BY_BODY * bodies, _MOST_CURVED) * size
     shrunk = size / before if before > 0.0 else 0.0
-    return foreseen * size * max(shrunk * shrunk, foreseen) <= nothing
+    return contraction * size * max(shrunk * shrunk, contraction) <= negligible

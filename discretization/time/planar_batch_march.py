@@ -38,7 +38,7 @@ def _correct(batch, work):
 
 
 @internal_kernel
-def _keep_last(batch, last, last_more, work):
+def _store_last(batch, last, last_more, work):
     """Store the corrections of the runs that end with them as their last ones."""
     ends = load(batch.ends, 0)
     for s in range(work.hinges.shape[0]):
@@ -50,7 +50,7 @@ def _keep_last(batch, last, last_more, work):
 
 
 @internal_kernel
-def _no_last(last, last_more):
+def _clear_last(last, last_more):
     """Set the last corrections to zero, until they are known."""
     for s in range(last.shape[0]):
         for i in range(3):
@@ -61,7 +61,7 @@ def _no_last(last, last_more):
 
 
 @internal_kernel
-def _take_last(last, last_more, work):
+def _restore_last(last, last_more, work):
     """Copy the stored last corrections to work."""
     for s in range(work.hinges.shape[0]):
         for i in range(3):
@@ -72,7 +72,7 @@ def _take_last(last, last_more, work):
 
 
 @internal_kernel
-def _judge(batch, bodies, solved, most_iterations, at):
+def _update_phases(batch, bodies, solved, most_iterations, at):
     """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
         batch.takes[run] = batch.ends[run] = 0.0
@@ -93,38 +93,42 @@ def _judge(batch, bodies, solved, most_iterations, at):
 
 
 @internal_kernel
-def _some_are(batch, at):
+def _any_in_phase(batch, at):
     """Return whether a run is in the phase `at`."""
-    some = False
+    any_run = False
     for run in range(WIDTH):
-        some = some or batch.at[run] == at
-    return some
+        any_run = any_run or batch.at[run] == at
+    return any_run
 
 
 @internal_kernel
 def _newton(views, batch, solved, h, most_iterations):
     """Solve the step of all runs that have not left; their last corrections are left in work."""
     tables, work, values, last, last_more = views
-    _no_last(last, last_more)
+    _clear_last(last, last_more)
     store(predicted_rotation(work), batch.turn, 0)
     for run in range(WIDTH):
         batch.at[run] = FRESH if batch.left[run] == 0.0 else OUT
         batch.iteration[run], batch.before[run], batch.factored[run] = 0, 0.0, 0
     at = FRESH
-    while _some_are(batch, FRESH) or _some_are(batch, AGAIN):
-        at = AGAIN if _some_are(batch, AGAIN) else FRESH  # first the runs that reuse the present factors
+    while _any_in_phase(batch, FRESH) or _any_in_phase(batch, AGAIN):
+        at = AGAIN if _any_in_phase(batch, AGAIN) else FRESH  # first the runs that reuse the present factors
         store(correct_open_chain(tables, work, h, values, at == AGAIN), batch.size, 0)
-        _judge(batch, work.hinges.shape[0], solved, most_iterations, at)
-        _keep_last(batch, last, last_more, work)
+        _update_phases(batch, work.hinges.shape[0], solved, most_iterations, at)
+        _store_last(batch, last, last_more, work)
         _correct(batch, work)
-    _take_last(last, last_more, work)
+    _restore_last(last, last_more, work)
 
 
 @nogil_kernel
 def march_planar_batch(batch, solved, h, values, most_iterations, stored, counts):
     """Take steps of eight runs of a planar model, as `discretization.time.tree_batch_march.march_tree_batch` does for trees."""
     tables, work, state = view_in_lanes(batch.tables), view_in_lanes(batch.work), view_in_lanes(batch.state)
-    every, last, last_more = view_in_lanes(values), view_in_lanes(batch.last), view_in_lanes(batch.last_more)
+    signals_of_steps, last, last_more = (
+        view_in_lanes(values),
+        view_in_lanes(batch.last),
+        view_in_lanes(batch.last_more),
+    )
     steps, memory, history = (
         values.shape[0] // counts.shape[1],
         batch.state.memory,
@@ -133,15 +137,15 @@ def march_planar_batch(batch, solved, h, values, most_iterations, stored, counts
     for k in range(values.shape[0]):
         if not any_run_active(batch):
             return
-        signals = every[k]
+        signals = signals_of_steps[k]
         load_state_in_plane(tables, state, work)
         w, by = factors_of_runs(batch.weights, memory, h, batch.factors, batch.known)
         begin_open_chain(tables, state, work, h, signals, by, history)
         _newton((tables, work, signals, last, last_more), batch, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
-        missed = commit(state, work, h, w, history)
+        errors = commit(state, work, h, w, history)
         if history:
-            update_records_of_runs(memory, h, missed, batch.factors, batch.known)
+            update_records_of_runs(memory, h, errors, batch.factors, batch.known)
         store_state_in_plane(tables, state, work)
         end_step(batch, stored, counts, k // steps, steps)

@@ -165,19 +165,19 @@ def _no_correction(work):
 
 
 @inline_kernel
-def needs_new_matrix(level, turns):
-    """Return whether the second correction needs a new matrix after a first one that rotates frames by `turns`, if nothing is
+def needs_new_matrix(level, rotation):
+    """Return whether the second correction needs a new matrix after a first one that rotates frames by `rotation`, if nothing is
     stretched.
 
     Both contractions are assumed to be of this size, because a matrix changes by that much; if they are not, the next residual
     shows it.
     """
-    contraction = CURVED * turns
+    contraction = CURVED * rotation
     return level * contraction * contraction > LEFT
 
 
 @internal_kernel
-def newton(tables, work, h, values, most, count):
+def newton(tables, work, h, values, max_iterations, count):
     """Solve the step's equations from the present increments; count: (2,) iterations and factorisations, which are added."""
     before, iteration, fresh = 1e300, 0, False  # fresh: the last correction used a new matrix
     tangent, known = (
@@ -202,29 +202,29 @@ def newton(tables, work, h, values, most, count):
         if level > solved:
             if fresh and iteration > 2 and contraction > STALLED and level <= SAFE:
                 return _no_correction(work)
-            if iteration == most:
+            if iteration == max_iterations:
                 return NOT_CONVERGED
-        foreseen = level * contraction * (contraction if tangent else 1.0)
+        predicted = level * contraction * (contraction if tangent else 1.0)
         last = level <= solved or (
             not tables.elements.viscous  # losses are computed from strains at the end
             and iteration > 0
             and contraction <= QUADRATIC
-            and foreseen <= LEFT
+            and predicted <= LEFT
         )
         count[1] += tangent
         if solve_with_couplings(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= solved else SINGULAR
         if last and (level <= solved or _is_small(tables, work)):
             return CONVERGED
-        fresh, turns = tangent, largest_rotation(work)
-        add_corrections(work, turns)
+        fresh, rotation = tangent, largest_rotation(work)
+        add_corrections(work, rotation)
         # if the present factors suffice for the next correction, no matrix is computed: they reduce the error by the
         # contraction
         if iteration == 0:
             stretches = tables.elements.ends.shape[0] > 0 or tables.spring.shape[0] > 0
-            tangent = stretches or needs_new_matrix(level, turns)
+            tangent = stretches or needs_new_matrix(level, rotation)
         else:
-            tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
+            tangent = contraction > QUADRATIC or predicted * contraction * contraction > LEFT
         before, known = level, False
         iteration += 1
         count[0] += 1
@@ -253,7 +253,7 @@ def commit(state, work, h, w, history):
     """
     rate, memory, frames = 1.0 / h, state.memory, work.hinges.shape[0]
     first, n = IN_SPACE * state.r.shape[0], IN_PLANE * frames
-    missed = 0.0 * work.frames[0, VX], 0.0 * work.frames[0, VX]
+    errors = 0.0 * work.frames[0, VX], 0.0 * work.frames[0, VX]
     for s in range(frames):
         frame, i = work.frames[s], first + IN_PLANE * s
         rotation = (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
@@ -273,17 +273,17 @@ def commit(state, work, h, w, history):
         frame[OM] += dom
         frame[AX], frame[AY], frame[AOM] = dvx * rate, dvy * rate, dom * rate
         if history:
-            missed = store_mean(memory, i, n, frame[VX] - 0.5 * dvx, w, missed)
-            missed = store_mean(memory, i + 1, n, frame[VY] - 0.5 * dvy, w, missed)
-            missed = store_mean(memory, i + 2, n, frame[OM] - 0.5 * dom, w, missed)
+            errors = store_mean(memory, i, n, frame[VX] - 0.5 * dvx, w, errors)
+            errors = store_mean(memory, i + 1, n, frame[VY] - 0.5 * dvy, w, errors)
+            errors = store_mean(memory, i + 2, n, frame[OM] - 0.5 * dom, w, errors)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
-    return missed
+    return errors
 
 
 @always_inline_kernel
-def planar_step(context, state, substeps, k, last, values, most, count):
+def planar_step(context, state, substeps, k, last, values, max_iterations, count):
     """Take one substep of a planar model (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
     The state need not be updated within a step. If the numbers of the plane are those of the state (`aligned`), it need not be
@@ -291,24 +291,24 @@ def planar_step(context, state, substeps, k, last, values, most, count):
     each substep.
     """
     tables, work, n = context.tables, context.work, len(substeps)
-    history, h, stays = (
+    history, h, stays_in_plane = (
         context.weights.shape[0] > 0,
         substeps[k % n],
         tables.aligned or tables.elements.ends.shape[0] == 0,
     )
-    if k == 0 or not (tables.aligned or (stays and k % n != 0)):
+    if k == 0 or not (tables.aligned or (stays_in_plane and k % n != 0)):
         load_state_in_plane(tables, state, work)
     known = count_known_means(context.weights, state.memory, substeps, k)
     w = weights_at(context.weights, known, k % n)
     by = factors_of(state.memory, known, w)
     if tables.is_open_chain:
         begin_open_chain(tables, state, work, h, values, by, history)
-        status = solve_open_chain(tables, work, h, values, most, count)
+        status = solve_open_chain(tables, work, h, values, max_iterations, count)
     else:
         begin_step(tables, state, work, h, by, history)
         begin_drives(tables, state, work, values)
         raise_load_roundoff(tables, work, h, values)
-        status = newton(tables, work, h, values, most, count)
+        status = newton(tables, work, h, values, max_iterations, count)
     if status != CONVERGED:
         if n == 1:  # the planar state is that at the start of the step, and the state in space may be too
             if k > 0 and tables.aligned:
@@ -318,10 +318,10 @@ def planar_step(context, state, substeps, k, last, values, most, count):
     if tables.accounts:
         account(tables, state, work, h, values)
     end_springs(tables, state, work, h)
-    missed = commit(state, work, h, w, history)
+    errors = commit(state, work, h, w, history)
     if history:
-        update_record(state.memory, h, known, missed)
-    if last or not (stays and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
+        update_record(state.memory, h, known, errors)
+    if last or not (stays_in_plane and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
         store_state_in_plane(tables, state, work)
     end_drives(tables, state, values)
     return CONVERGED

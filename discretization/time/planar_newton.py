@@ -115,11 +115,11 @@ def correct_open_chain(tables, work, h, values, reuse_factors):
 @internal_kernel
 def largest_rotation(work):
     """Return the largest rotation of the corrections, rad; NaN if one is not finite."""
-    largest = beyond = 0.0 * work.frames[0, MPSI]
+    largest = not_finite = 0.0 * work.frames[0, MPSI]
     for s in range(work.hinges.shape[0]):
         rotation = work.frames[s, MPSI]
-        largest, beyond = most(largest, abs(rotation)), beyond + (rotation - rotation)
-    return largest + beyond
+        largest, not_finite = most(largest, abs(rotation)), not_finite + (rotation - rotation)
+    return largest + not_finite
 
 
 @internal_kernel
@@ -140,7 +140,7 @@ def add_corrections(work, largest):
 
 
 @internal_kernel
-def _fails(tables, work, h, values):
+def _failure_status(tables, work, h, values):
     """Return why corrections are not finite: SINGULAR or NOT_FINITE."""
     add_bodies(tables, work, h, False)
     add_loads(tables, work, h, values, False)
@@ -161,7 +161,7 @@ def solve_open_chain(tables, work, h, values, most_iterations, count):
         size = correct_open_chain(tables, work, h, values, reuse_factors)
         count[1] += not reuse_factors
         if not size < 1e300:
-            return _fails(tables, work, h, values)
+            return _failure_status(tables, work, h, values)
         if is_chain_converged(size, before, iteration + 1, tables.solved, reuse_factors, rotation):
             return CONVERGED
         if iteration == most_iterations:

@@ -69,7 +69,7 @@ class PlanarStepper(StructuredStepper):
         count = IN_PLANE * len(self.tables.parent) if earlier and not oscillates else 0
         super().__init__(system, h, order, load_values, halves, count, drive_values)
         self._work = allocate_work(self.tables)
-        self._settled: Any = None
+        self._bound_context: Any = None
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
         self.solver_settings |= self.remembered()
 
@@ -96,7 +96,7 @@ class PlanarStepper(StructuredStepper):
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
         """Return the planar model; its kernel arguments are unpacked once and reused as long as the model is the same object."""
-        models, known = StepContext(self.tables, self._work, self.weights), self._settled
+        models, known = StepContext(self.tables, self._work, self.weights), self._bound_context
         if known is None or any(map(operator.is_not, known[0], models)):
-            known = self._settled = models, bind_tuple(models)
+            known = self._bound_context = models, bind_tuple(models)
         return known[1], None, None

@@ -146,8 +146,8 @@ class Stepper(StepperBase):
         self._plain = plain
         self.system = plain.with_rods(plain.rods._replace(elements=elements).lumped())
         dissipation = dissipation_of(plain, self.numbering, rho, np.asarray(torque_free_frames, np.int64))
-        every = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
-        self.work = self.work._replace(dissipation=dissipation, spans=every)
+        all_viscous = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
+        self.work = self.work._replace(dissipation=dissipation, spans=all_viscous)
 
     def start(self, state: State) -> State:
         """Return the state with the memory of this integrator; the memory of another integrator is replaced by a new one."""
@@ -273,8 +273,8 @@ class Stepper(StepperBase):
 
     def _turn_released(self, values: Floats) -> Any:
         """Return the context of a march: it releases the turn of this thread if the march takes long."""
-        long = len(values) * (self.sizes.frames - 1) * self.pace >= COST
-        return turn_released() if long else nullcontext()
+        is_long = len(values) * (self.sizes.frames - 1) * self.pace >= COST
+        return turn_released() if is_long else nullcontext()
 
     # makes steppers of systems with other numbers, if known; arguments as in `discretization.solver_selection.select_stepper`
     make: Callable[..., Stepper] | None = None

@@ -160,13 +160,13 @@ class StepperBase(ABC):
 
     def _split_step(self, state: State, h: float, start: float) -> MarchResult:
         """Take one step in parts, from corner to corner; return the state before the step if a part fails."""
-        begun, report = copy_state(state), Report()
+        current, report = copy_state(state), Report()
         ends = ends_of_parts(self.corners, h, start)
         for begin, end in pairwise(ends.tolist()):
             state, _, cost, failure = self._part_of_step(state, begin, end)
             report = report.plus(cost)
             if failure is not None:
-                return MarchResult(begun, 0, report, failure)
+                return MarchResult(current, 0, report, failure)
         return MarchResult(state, 1, report, None)
 
     def _part_of_step(self, state: State, begin: float, end: float) -> MarchResult:

@@ -81,8 +81,8 @@ def symplectic_defect(
         for fraction, signal in zip(
             scheme.fractions, signals_at(marched, scheme, np.array([t]), h)[0], strict=True
         ):
-            one = OneStep(marched, scheme, fraction * h, signal, arrays)
-            q, p, v, dq, dp, dv = _carry(one, (q, p, v), (dq, dp, dv))
+            single_step = OneStep(marched, scheme, fraction * h, signal, arrays)
+            q, p, v, dq, dp, dv = _carry(single_step, (q, p, v), (dq, dp, dv))
         t += h
     system.drive_to(system.drives)
     return float(np.abs(two_form(dq, dp) - before).max() / np.abs(before).max())
@@ -92,9 +92,9 @@ def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
     """Return Newton's matrix dr/dx at the solution of the first step."""
     scheme, marched = scheme.fitted(system)
     q, v = system.q0, system.v0
-    one = OneStep(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
-    x = one.solve(q, system.momentum(q, v), v)
-    return one.derivative(x, (q, system.momentum(q, v), v))
+    single_step = OneStep(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
+    x = single_step.solve(q, system.momentum(q, v), v)
+    return single_step.derivative(x, (q, system.momentum(q, v), v))
 
 
 class OneStep:
@@ -121,7 +121,7 @@ class OneStep:
         rows = implicit_march.Rows(q_row, p_row, v_row, lam, gam, totals, np.zeros(2, np.int64))
         rows.q[0], rows.p[0], rows.v[0], rows.totals[0] = q, p, v, system.books
         substeps = implicit_march.Substeps(np.array([self.h]), self.signal[None, None], 0, implicit.ATTEMPTS)
-        done = implicit_march.march(
+        progress = implicit_march.march(
             compiled_method(self.scheme),
             system.functions,
             system.data,
@@ -131,7 +131,7 @@ class OneStep:
             rows,
             implicit_march.ends_for(system),
         )
-        assert done.status == implicit.SOLVED
+        assert progress.status == implicit.SOLVED
         return self.solver.x.real.copy()
 
     def residual(self, x: Any, state: tuple[Any, ...]) -> Any:
@@ -165,17 +165,17 @@ class OneStep:
 
 
 def _carry(
-    one: OneStep, state: tuple[Floats, Floats, Floats], tangents: tuple[Floats, Floats, Floats]
+    single_step: OneStep, state: tuple[Floats, Floats, Floats], tangents: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, ...]:
     """Return state and tangent vectors after one step."""
-    x = one.solve(*state)
-    inverse = np.linalg.inv(one.derivative(x, state))
-    new_state = tuple(part.real for part in one.update(x, state))
+    x = single_step.solve(*state)
+    inverse = np.linalg.inv(single_step.derivative(x, state))
+    new_state = tuple(part.real for part in single_step.update(x, state))
     carried: tuple[list[Floats], ...] = ([], [], [])
     for d in zip(*tangents, strict=True):
         moved = tuple(part + 1j * COMPLEX_STEP * change for part, change in zip(state, d, strict=True))
-        dx = -inverse @ (one.residual(x, moved).imag / COMPLEX_STEP)
-        for rows, part in zip(carried, one.update(x + 1j * COMPLEX_STEP * dx, moved), strict=True):
+        dx = -inverse @ (single_step.residual(x, moved).imag / COMPLEX_STEP)
+        for rows, part in zip(carried, single_step.update(x + 1j * COMPLEX_STEP * dx, moved), strict=True):
             rows.append(part.imag / COMPLEX_STEP)
     return (*new_state, *(np.array(rows) for rows in carried))
 

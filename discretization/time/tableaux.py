@@ -36,7 +36,7 @@ class Tableau(NamedTuple):
         return np.concatenate([[s, constraint_stages], *flat])
 
 
-def _kept(*arrays: Floats) -> Tableau:
+def _read_only(*arrays: Floats) -> Tableau:
     """Return a tableau of these arrays, made read-only because many runs share it."""
     for array in arrays:
         array.setflags(write=False)
@@ -70,7 +70,7 @@ def gauss_lobatto(s: int) -> Tableau:
     c, b = gauss(s)
     ct, bt = lobatto(s + 1)
     A = collocation(c, c)
-    return _kept(A, A, with_ends(ct, c, bt[0]), collocation(c, ct), b, bt, c)
+    return _read_only(A, A, with_ends(ct, c, bt[0]), collocation(c, ct), b, bt, c)
 
 
 @cache
@@ -81,4 +81,4 @@ def lobatto_3a_3b(s: int) -> Tableau:
     c, b = lobatto(s)
     A = collocation(c, c)
     A_hat = with_ends(c, c, b[0])
-    return _kept(A, A_hat, A_hat, A, b, b, c)
+    return _read_only(A, A_hat, A_hat, A, b, b, c)

@@ -63,7 +63,9 @@ def keep(state, stored, k):
 
 
 @allocating_internal_kernel
-def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, count, counts):
+def _loop(
+    of_plane, of_tree, of_any, state, substeps, load_values, max_iterations, needs_forces, count, counts
+):
     """Take len(load_values) substeps; return the first status that is not CONVERGED.
 
     asks: True if forces of joints of trees are needed after each substep; with False the loop may return UNHELD. counts:
@@ -75,12 +77,14 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
     for k in range(load_values.shape[0]):
         count[0], count[1], status, values = 0, 0, CONVERGED, load_values[k]
         if of_plane is not None:
-            status = planar_step(of_plane, state, substeps, k, k == last, values, most, count)
+            status = planar_step(of_plane, state, substeps, k, k == last, values, max_iterations, count)
         if of_tree is not None:
-            status = tree_step(of_tree, state, substeps, k, k == last, asks, values, most, count)
+            status = tree_step(
+                of_tree, state, substeps, k, k == last, needs_forces, values, max_iterations, count
+            )
         if of_any is not None:
             hidden, plain = of_any.hidden, of_any.plain
-            status = general_step(of_any, hidden, plain, state, substeps, k, values, most, count)
+            status = general_step(of_any, hidden, plain, state, substeps, k, values, max_iterations, count)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
@@ -92,29 +96,33 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
 
 
 @allocating_internal_kernel
-def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, scratch, counts):
+def _loop_as_far(
+    of_plane, of_tree, of_any, state, before, substeps, load_values, max_iterations, scratch, counts
+):
     """Take all substeps, or as many whole steps as can be solved.
 
     before: scratch state of the same shapes; scratch: (2, N_COUNTS) scratch counts.
     """
     copy_state(state, before)
-    models, asks, first, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
+    models, needs_forces, first, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
     copy(counts, first)
-    status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
+    status = _loop(*models, state, substeps, load_values, max_iterations, needs_forces, count, counts)
     if status == UNRESTRICTED:
-        asks = True
+        needs_forces = True
         copy(first, counts)
         copy_state(before, state)
-        status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
+        status = _loop(*models, state, substeps, load_values, max_iterations, needs_forces, count, counts)
     if status != CONVERGED and count[INTACT] == 0:
         copy_state(before, state)
         done = (counts[STEPS] - first[STEPS]) * substeps.shape[0]
-        _loop(*models, state, substeps, load_values[:done], most, asks, count, first)
+        _loop(*models, state, substeps, load_values[:done], max_iterations, needs_forces, count, first)
     return status
 
 
 @nogil_allocating_kernel
-def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_values, most, stored, counts):
+def march_and_store(
+    of_plane, of_tree, of_any, state, before, substeps, load_values, max_iterations, stored, counts
+):
     """Advance the state in place, in equal parts; store the state after each part in `stored`, a state with an additional first
     axis.
 
@@ -133,7 +141,7 @@ def march_and_store(of_plane, of_tree, of_any, state, before, substeps, load_val
         while first < end:
             values = load_values[first : min(first + steps * n, end)]
             status = _loop_as_far(
-                *models, state, before, substeps, values, most, counts[parts:], counts[part]
+                *models, state, before, substeps, values, max_iterations, counts[parts:], counts[part]
             )
             if status != CONVERGED:
                 return status

@@ -114,9 +114,9 @@ class Trajectory:
         array, shape (N + 1,)
             J.
         """
-        return mechanical_rows.potentials(self.system, self.q) + self._kept()
+        return mechanical_rows.potentials(self.system, self.q) + self._stored_energy()
 
-    def _kept(self) -> Floats:
+    def _stored_energy(self) -> Floats:
         """Return the energies that condensed internal variables store (N + 1,), J."""
         return stored_energies(self.system, self.totals, self.q)
 
@@ -148,7 +148,7 @@ class Trajectory:
         array, shape (N + 1,)
             J.
         """
-        return mechanical_rows.hamiltonians(self.system, self.q, self.p) + self._kept()
+        return mechanical_rows.hamiltonians(self.system, self.q, self.p) + self._stored_energy()
 
     def energy(self) -> Floats:
         """Return the energies that the scheme conserves, if it conserves any.

@@ -66,18 +66,18 @@ def _expand(batch, tree, work):
     run.
     """
     largest = correct_plain_body(tree, work, 0)
-    beyond = largest - largest  # NaN if something is not finite
+    not_finite = largest - largest  # NaN if something is not finite
     for i in range(1, tree.frame.shape[0]):
-        both = correct_plain_body(tree, work, i)
-        beyond = beyond + (both - both)
-        largest = most(largest, both)
+        rotation = correct_plain_body(tree, work, i)
+        not_finite = not_finite + (rotation - rotation)
+        largest = most(largest, rotation)
     for i in range(tree.frame.shape[0]):
         recover_joint_wrench(tree, work, i)
-    store(largest + beyond, batch.level, 0)
+    store(largest + not_finite, batch.level, 0)
 
 
 @internal_kernel
-def _take_forces(batch, tree):
+def _update_joint_forces(batch, tree):
     """Take new forces and couples of joints for the runs that take the correction and those that end with it."""
     takes = load(batch.takes, 0) + load(batch.ends, 0)
     for i in range(tree.frame.shape[0]):
@@ -89,7 +89,7 @@ def _take_forces(batch, tree):
 
 
 @internal_kernel
-def _keep_last(batch):
+def _store_last(batch):
     """Store the corrections of the runs that end with them."""
     ends = load(batch.ends, 0)
     for i in range(batch.last.shape[0]):
@@ -98,7 +98,7 @@ def _keep_last(batch):
 
 
 @internal_kernel
-def _judge(batch, bodies, solved, max_iterations, at):
+def _update_phases(batch, bodies, solved, max_iterations, at):
     """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
         batch.takes[run] = batch.ends[run] = 0.0
@@ -124,21 +124,21 @@ def _judge(batch, bodies, solved, max_iterations, at):
 
 
 @internal_kernel
-def _some_are(batch, at):
+def _any_in_phase(batch, at):
     """Return whether a run is in the phase `at`."""
-    some = False
+    any_run = False
     for run in range(WIDTH):
-        some = some or batch.at[run] == at
-    return some
+        any_run = any_run or batch.at[run] == at
+    return any_run
 
 
 @internal_kernel
 def _take_corrections(tree, loops, batch):
     """Apply the corrections of the runs that take them, and store those of the runs that end with them."""
-    _take_forces(batch, tree)
+    _update_joint_forces(batch, tree)
     if loops is not None:
-        _take_forces(batch, loops.joints)
-    _keep_last(batch)
+        _update_joint_forces(batch, loops.joints)
+    _store_last(batch)
     correct_runs(batch)
 
 
@@ -155,14 +155,14 @@ def _newton(views, loops, batch, solved, h, max_iterations):
             batch.left[run] = 1.0
         batch.at[run] = FRESH if batch.left[run] == 0.0 else OUT
     while True:
-        if _some_are(batch, AGAIN):
+        if _any_in_phase(batch, AGAIN):
             assemble_residuals(system, tree, state, work, h)
             for i in range(tree.frame.shape[0] - 1, -1, -1):
                 reeliminate_plain(tree, work, i)
             _expand(batch, tree, work)
-            _judge(batch, tree.frame.shape[0], solved, max_iterations, AGAIN)
+            _update_phases(batch, tree.frame.shape[0], solved, max_iterations, AGAIN)
             _take_corrections(tree, loops, batch)
-        if not _some_are(batch, FRESH):
+        if not _any_in_phase(batch, FRESH):
             return
         assemble_bodies(system, tree, state, work, h)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
@@ -181,7 +181,7 @@ def _newton(views, loops, batch, solved, h, max_iterations):
         if loops is not None:
             close_batch_loops(batch, tree, loops, work, view_in_lanes(batch.more), view_in_lanes(batch.moved))
         _expand(batch, tree, work)
-        _judge(batch, tree.frame.shape[0], solved, max_iterations, FRESH)
+        _update_phases(batch, tree.frame.shape[0], solved, max_iterations, FRESH)
         _take_corrections(tree, loops, batch)
 
 
@@ -217,8 +217,8 @@ def _march(batch, loops, solved, h, values, max_iterations, stored, counts):
         commit_alone(numbering, state, work, h)
         commit_multipliers(state, work, h)
         if batch.weights.shape[0] > 0:
-            missed = store_means_scalar(state, work, h, w, (none, none))
-            update_records_of_runs(memory, h, missed, batch.factors, batch.known)
+            errors = store_means_scalar(state, work, h, w, (none, none))
+            update_records_of_runs(memory, h, errors, batch.factors, batch.known)
         end_step(batch, stored, counts, k // steps, steps)
 
 

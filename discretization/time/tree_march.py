@@ -125,7 +125,7 @@ from rigid.tuple_references import by_reference
 # first argument of `remaining` and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 UNRESTRICTED = -1  # status of a step in which bodies came to rest by joint forces that were not computed
-UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a substep
+FORCES_MISSING = 2  # index in `count`: 1 if forces of joints are not known after a substep
 
 
 @by_reference
@@ -149,37 +149,37 @@ class StepContext(NamedTuple):
     work: Any
 
 
-def _more(what, system, numbering, tree, loops, state, work, h):
+def _remaining(part, system, numbering, tree, loops, state, work, h):
     """Process everything except bodies, their weights and joints of closed form; return 0, FOLDED or NOT_FINITE."""
-    return _acting(what, system, numbering, tree, loops, state, work, h, True, True)
+    return _process_remaining(part, system, numbering, tree, loops, state, work, h, True, True)
 
 
-def _common_more(what, system, numbering, tree, loops, state, work, h):
+def _common_remaining(part, system, numbering, tree, loops, state, work, h):
     """Process the remaining parts of models without drives and interactions with the generic assembly (`generic_groups`), as
-    `_more`
+    `_remaining`
     does.
     """
-    return _acting(what, system, numbering, tree, loops, state, work, h, None, True)
+    return _process_remaining(part, system, numbering, tree, loops, state, work, h, None, True)
 
 
-def _bare_more(what, system, numbering, tree, loops, state, work, h):
-    """Process rods, springs and loads, as `_more` does, in models whose joints are all of closed form."""
-    return _acting(what, system, numbering, tree, loops, state, work, h, None, None)
+def _bare_remaining(part, system, numbering, tree, loops, state, work, h):
+    """Process rods, springs and loads, as `_remaining` does, in models whose joints are all of closed form."""
+    return _process_remaining(part, system, numbering, tree, loops, state, work, h, None, None)
 
 
 @internal_kernel
-def _acting(what, system, numbering, tree, loops, state, work, h, general, rows):
-    """Implement `_more` and its variants, from which the compiler leaves out unused parts.
+def _process_remaining(part, system, numbering, tree, loops, state, work, h, general, rows):
+    """Implement `_remaining` and its variants, from which the compiler leaves out unused parts.
 
     general, rows: None, as in `add_forces`, if the model has none of the interactions or rows that they stand for.
     """
     rods = system.elements.length.shape[0] > 0
-    if what == BEGIN:
+    if part == BEGIN:
         load_counted_variables(numbering, state, work)
         if rods:
             move_fixed_frames(state, work)
             begin_elements(system, state, work, h)
-    elif what == ASSEMBLE:
+    elif part == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
         for i in range(OWN * n, values.shape[0], LANES):
             store(0.0, values, i)
@@ -191,12 +191,12 @@ def _acting(what, system, numbering, tree, loops, state, work, h, general, rows)
         failed = add_forces(system, numbering, state, work, h, True, general, True, rows)
         if failed != 0:
             return NOT_FINITE if failed == NOT_FINITE else FOLDED
-    elif what == NOISE:
+    elif part == NOISE:
         begin_step(system, numbering, state, work, h, general)
         if general is None:
             add_generic_noise(numbering, state, work, h)
         add_load_noise(numbering, work, h)
-    elif what == END:
+    elif part == END:
         if work.turns.frames.shape[0] > 0:
             move(system, state, work)
             if passed_rotation_limit(state, work):
@@ -249,17 +249,17 @@ def _add_joints_to_driven(system, numbering, joints, work):
             add3(moment, work.residual[at + 3 : at + 6])
 
 
-def _drives(what, system, state, work, h, values):
+def _drives(part, system, state, work, h, values):
     """Put or commit driven motions; return 0.
 
     given: (l, 3) values of loads, followed by the values of drives at the end of the step.
     """
-    if what == BEGIN:
+    if part == BEGIN:
         for f in work.drives.frames:
             store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         begin_drives(system, None, state, work, h, values)
         move_fixed_frames(state, work)
-    elif what == END:
+    elif part == END:
         end_drives(system, state, work, values)
     return 0
 
@@ -274,21 +274,21 @@ def _drives_rest(work):
     return True
 
 
-def _no_drives(what, system, state, work, h, values):
+def _no_drives(part, system, state, work, h, values):
     """Do nothing: for models without drives."""
     return 0
 
 
-def _no_more(what, system, numbering, tree, loops, state, work, h):
+def _no_remaining(part, system, numbering, tree, loops, state, work, h):
     """Do nothing: for trees without remaining parts, or without loops."""
     return 0
 
 
-def _loops(what, system, numbering, tree, loops, state, work, h):
-    """Assemble or close the loops of the tree, as `what` says; return 0, or 1 if the loops are not independently constrained."""
-    if what == ASSEMBLE:
+def _loops(part, system, numbering, tree, loops, state, work, h):
+    """Assemble or close the loops of the tree, as `part` says; return 0, or 1 if the loops are not independently constrained."""
+    if part == ASSEMBLE:
         update_loops(tree, loops, work)
-    elif what == CLOSE:
+    elif part == CLOSE:
         return close_loops(tree, loops, work)
     return 0
 
@@ -311,17 +311,19 @@ def tree_kernels(
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
     common = not driven and not len(system.spans.kind) and all_have_closed_loops(work.generic_groups)
-    remaining = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
+    remaining = (_common_remaining if len(work.facts.closed) else _bare_remaining) if common else _remaining
     remaining_parts, closed = (
-        remaining if has_other_elements(system, tree) else _no_more,
-        _loops if len(loops.place) else _no_more,
+        remaining if has_other_elements(system, tree) else _no_remaining,
+        _loops if len(loops.place) else _no_remaining,
     )
-    apart = process_general_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_general_joint
-    known = remaining_parts, closed, apart, driven, types_key
+    general_kernel = (
+        process_general_joint if bool(np.any(~tree.plain & (tree.kind > FREE))) else no_general_joint
+    )
+    known = remaining_parts, closed, general_kernel, driven, types_key
     if known not in _known:
         kinds = [typeof(model) for model in models]
         drives = _compiled_drives(_drives if driven else _no_drives, *map(typeof, (system, state, work)))
-        general_joint = _compiled_other_joint(apart, kinds[2], kinds[5])
+        general_joint = _compiled_other_joint(general_kernel, kinds[2], kinds[5])
         _known[known] = _compiled(remaining_parts, *kinds), _compiled(closed, *kinds), general_joint, drives
     kernels: tuple[Any, Any, Any, Any] = _known[known]
     return kernels
@@ -347,33 +349,35 @@ def _compiled_drives(function: Any, *models: Any) -> Any:
 
 
 @internal_kernel
-def _take_forces(tree, fraction):
+def _update_joint_forces(tree, fraction):
     """Take the new forces and couples of joints, or go the fraction `fraction` of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             w = tree.each[tree.joint[i]]
-            store_vector(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), fraction))
             store_vector(
-                w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), fraction)
+                w, HELD_FORCE, _interpolated(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), fraction)
+            )
+            store_vector(
+                w, HELD_COUPLE, _interpolated(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), fraction)
             )
 
 
 @inline_kernel
-def _taken(old, new, fraction):
+def _interpolated(old, new, fraction):
     """Return the vector at the fraction `fraction` of the way from one vector to the other."""
     return new if fraction == 1.0 else plus(old, times(fraction, minus(new, old)))
 
 
 @internal_kernel
-def _add_joint(left, joints, j, body, other):
-    """Add the force and moment of a joint on both of its bodies to their residuals `left`."""
+def _add_joint(residual, joints, j, body, other):
+    """Add the force and moment of a joint on both of its bodies to their residuals `residual`."""
     w = joints.each[joints.joint[j]]
     f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
-    add3(times(-1.0, f), left[6 * body : 6 * body + 3])
-    add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), left[6 * body + 3 : 6 * body + 6])
+    add3(times(-1.0, f), residual[6 * body : 6 * body + 3])
+    add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), residual[6 * body + 3 : 6 * body + 6])
     if other >= 0:
-        add3(f, left[6 * other : 6 * other + 3])
-        add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * other + 3 : 6 * other + 6])
+        add3(f, residual[6 * other : 6 * other + 3])
+        add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), residual[6 * other + 3 : 6 * other + 6])
 
 
 @internal_kernel
@@ -381,7 +385,7 @@ def _is_balanced(context, state, h):
     """Return whether the predicted forces hold bodies at rest, up to rounding."""
     system, numbering, tree = context.system, context.numbering, context.tree
     loops, work, remaining = context.loops, context.work, context.remaining
-    left, noise = work.rhs, work.noise
+    residual, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
         noise[i] = 0.0
@@ -390,7 +394,7 @@ def _is_balanced(context, state, h):
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
-        left[i] = work.residual[i]
+        residual[i] = work.residual[i]
     for i in range(n):
         if tree.frame[i] < 0:
             continue
@@ -399,14 +403,14 @@ def _is_balanced(context, state, h):
             noise[6 * i + j] += size
             noise[6 * i + 3 + j] += size * tree.reach[i]
         if tree.kind[i] > OTHER:
-            _add_joint(left, tree, i, i, tree.parent[i])
+            _add_joint(residual, tree, i, i, tree.parent[i])
     for j in range(loops.place.shape[0]):
-        _add_joint(left, loops.joints, j, loops.place[j, 0], loops.place[j, 1])
+        _add_joint(residual, loops.joints, j, loops.place[j, 0], loops.place[j, 1])
     worst = 0.0
     for i in range(6 * n):
-        worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
-    for i in range(left.shape[0]):  # the last correction is zero, also for multipliers
-        left[i] = 0.0
+        worst = max(worst, abs(residual[i]) / (noise[i] + 1e-300))
+    for i in range(residual.shape[0]):  # the last correction is zero, also for multipliers
+        residual[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
             row = tree.row[tree.first_row[i] + r]
@@ -471,9 +475,9 @@ def _newton(context, state, h, at_rest, shown, needs_forces, max_iterations, cou
             recover_joint_wrenches(tree, work)
         if last:
             if needs_forces:
-                _take_forces(tree, 1.0)
+                _update_joint_forces(tree, 1.0)
             if closed:
-                _take_forces(loops.joints, 1.0)
+                _update_joint_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
@@ -485,9 +489,9 @@ def _newton(context, state, h, at_rest, shown, needs_forces, max_iterations, cou
         else:
             correct_alone(numbering, work, damping)
         if iterated:
-            _take_forces(tree, damping)
+            _update_joint_forces(tree, damping)
         if closed:
-            _take_forces(loops.joints, damping)
+            _update_joint_forces(loops.joints, damping)
         reuses = (
             plain
             and can_reuse_tangent(size, before, NEGLIGIBLE_CORRECTION, tree.frame.shape[0])
@@ -514,21 +518,21 @@ def _predict(context, state, h, by, shown):
 @internal_kernel
 def _commit(context, state, h, known, w, shown):
     """Write the end of a step to the state and add it to the predictor history; known, w: number of known means, and weights."""
-    lanes, work, missed, history = context.lanes, context.work, (0.0, 0.0), context.weights.shape[0] > 0
+    lanes, work, errors, history = context.lanes, context.work, (0.0, 0.0), context.weights.shape[0] > 0
     if lanes.kind.shape[0] > 0:
-        missed = commit_groups(lanes, work, h, w, history)
+        errors = commit_groups(lanes, work, h, w, history)
         if shown:
             store_body_groups(lanes, state, work, history)
     commit_alone(context.numbering, state, work, h)
     if history:
-        update_record(state.memory, h, known, store_means_scalar(state, work, h, w, missed))
+        update_record(state.memory, h, known, store_means_scalar(state, work, h, w, errors))
 
 
 @always_inline_kernel
-def tree_step(context, state, substeps, k, last, asks, values, max_iterations, count):
+def tree_step(context, state, substeps, k, last, always_forces, values, max_iterations, count):
     """Take one substep of a tree (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
-    asks: True if forces of joints are computed in each substep. With False they may be missing, as `count[UNTOLD]` records from
+    asks: True if forces of joints are computed in each substep. With False they may be missing, as `count[FORCES_MISSING]` records from
     substep to substep; if a later substep needs them, the step returns UNHELD.
     """
     system, numbering, tree, loops = context.system, context.numbering, context.tree, context.loops
@@ -547,7 +551,7 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
     known = count_known_means(context.weights, state.memory, substeps, k)
     w = weights_at(context.weights, known, k % n)
     at_rest = _predict(context, state, h, factors_of(state.memory, known, w), shown) and _drives_rest(work)
-    if at_rest and count[UNTOLD] != 0:
+    if at_rest and count[FORCES_MISSING] != 0:
         return UNRESTRICTED
     if shown or k == 0:
         failed = remaining(BEGIN, system, numbering, tree, loops, state, work, h)
@@ -564,7 +568,7 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
             begin_joint_groups(tree, lanes, work)
         if closed:
             begin_joints(loops.joints, work)
-    ends = needs_forces or asks or last
+    ends = needs_forces or always_forces or last
     status = _newton(context, state, h, at_rest, shown, ends, max_iterations, count)
     if status != CONVERGED:
         return status
@@ -589,5 +593,5 @@ def tree_step(context, state, substeps, k, last, asks, values, max_iterations, c
     _commit(context, state, h, known, w, shown)
     if last and grouped and not shown:
         store_body_groups(lanes, state, work, history)
-    count[UNTOLD] = 0 if ends else 1
+    count[FORCES_MISSING] = 0 if ends else 1
     return CONVERGED

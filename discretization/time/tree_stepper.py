@@ -35,29 +35,32 @@ Made = tuple[Numbering, Workspace, TreeArrays, LoopArrays, BodyLanes]
 
 
 @memoized(per_tables, copies=True)
-def _made(system: System, tree: Tree, tolerance: float) -> tuple[Made, Any]:
+def _march_arrays(system: System, tree: Tree, tolerance: float) -> tuple[Made, Any]:
     """Return the arrays for the march of a tree, and the keys that determine the types of the tables and of these arrays."""
-    numbering, work, arrays, loops, groups = _room(system, tree)
+    numbering, work, arrays, loops, groups = _structure_arrays(system, tree)
     arrays = with_geometry(arrays, system, tree)
-    made = (
+    arrays_of_march = (
         numbering,
         with_parameters(work, system, numbering, True, tolerance),
         arrays,
         loops_with_geometry(loops, system, tree),
         with_joint_data(groups, arrays),
     )
-    return made, (type_key(tuple(table for table in system if isinstance(table, tuple))), type_key(made))
+    return arrays_of_march, (
+        type_key(tuple(table for table in system if isinstance(table, tuple))),
+        type_key(arrays_of_march),
+    )
 
 
 @memoized(per_structure, copies=True)
-def _room(system: System, tree: Tree) -> Made:
+def _structure_arrays(system: System, tree: Tree) -> Made:
     """Return the arrays that depend only on the structure of the system."""
     numbering = numbering_of(system, tree)
-    together, alone = simd_body_groups(system, tree)
+    grouped, alone = simd_body_groups(system, tree)
     work = workspace_of(system, tree, numbering, 0.0, alone)
     arrays = tree_arrays(system, tree, alone)
     rods = len(system.elements.length) > 0
-    return numbering, work, arrays, allocate_loops(system, tree, arrays), body_lanes(arrays, together, rods)
+    return numbering, work, arrays, allocate_loops(system, tree, arrays), body_lanes(arrays, grouped, rods)
 
 
 class TreeStepper(StructuredStepper):
@@ -88,9 +91,9 @@ class TreeStepper(StructuredStepper):
         history = WIDTH * len(system.frames.mass) if uses else 0
         super().__init__(system, h, order, load_values, halves, history, drive_values)
         self.tree = tree
-        made, self._told = _made(system, tree, tolerance)
+        made, self._type_keys = _march_arrays(system, tree, tolerance)
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made
-        self._settled: Any = None
+        self._bound_context: Any = None
         self.solver, self.solver_settings = str(tree), self.remembered()
 
     pace = 0.2  # microseconds a step and frame: 5 to 100 bodies on hinges
@@ -114,15 +117,18 @@ class TreeStepper(StructuredStepper):
         objects.
         """
         models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self.weights, self.work
-        known = self._settled
+        known = self._bound_context
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
-            of_tables, of_made = self._told
+            of_tables, of_made = self._type_keys
             keys = of_tables, *map(type_key, (system.gravity, self.weights)), of_made
             kernels = tree_kernels(system, numbering, tree, loops, state, work, (*keys, type_key(state)))
             has_others = has_other_elements(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
             facts = has_others, plain
             context = StepContext(*kernels, *facts, *models)
-            known = self._settled = models, bind_tuple(context, (*kernels, *map(type_key, facts), *keys))
+            known = self._bound_context = (
+                models,
+                bind_tuple(context, (*kernels, *map(type_key, facts), *keys)),
+            )
         return None, known[1], None
