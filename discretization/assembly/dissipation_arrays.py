@@ -73,8 +73,8 @@ def check_elements(system: Any) -> None:
     for number in np.unique(system.spans.kind):
         if not BY_NUMBER[number].closed:
             raise ModelError(
-                f"em-d(rho): the rod element '{BY_NUMBER[number].word}' does not tell its strains; use another element, such as "
-                "'se3', or integrator 'em'"
+                f"em-d(rho): the rod element '{BY_NUMBER[number].word}' does not provide its strains; use another element, "
+                "such as 'se3', or integrator 'em'"
             )
 
 

@@ -160,8 +160,8 @@ def no_elements() -> ElementLanes:
     """Return lane arrays without elements."""
     none, rows = np.zeros(0, np.int64), np.zeros((0, 6, WIDTH))
     return ElementLanes(
-        addresses=np.zeros((N_ADDRESSES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none, couples=False,
-        length=np.zeros(0), scale=rows, start=rows, strain1=rows, columns=rows
+        addresses=np.zeros((N_ADDRESSES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none,
+        couples=False, length=np.zeros(0), scale=rows, start=rows, strain1=rows, columns=rows
     )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ def rounding(mass, J, v, spin, weight, h):
 def predict_increments(w0, mean, turning, h):
     """Return dr and psi of a step with the mean velocity `mean` and the mean spatial angular velocity `turning`.
 
-    w0: spatial angular velocity at the start; that at the end is w1 = 2 turning - w0. psi/h is the mean of w0 and R0 R1^T w1,
-    and the latter is w1 - psi x (w1 - w0)/2: psi - b x psi = h turning with b = h (turning - w0)/2.
+    w0: spatial angular velocity at the start; that at the end is w1 = 2 turning - w0. psi/h is the mean of w0 and R0 R1^T w1.
+    The latter is w1 - psi x (w1 - w0)/2. Therefore psi - b x psi = h turning with b = h (turning - w0)/2.
     """
     u, b = times(h, turning), times(0.5 * h, minus(turning, w0))
     psi = plus(u, plus(cross(b, u), times(dot(b, u), b)))

@@ -4,7 +4,7 @@ These are constraints, energies and dissipations. Kinds that have a loop of thei
 are stored in the same arrays.
 
 With y0, y1 the poses at both ends, the impulses are the dual between them, pulled back to a force and the torque
-sum_k dbar_k x f_k; rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
+sum_k dbar_k x f_k. Rows of the matrix are the duals at the end, columns those between the ends, for unit multipliers.
 The tangent of the impulses is taken by complex steps along dr and eta of every frame, d_k1 -> d_k1 + i eps eta x d_k1.
 An energy has one dual, its discrete force; a dissipation has the dual of the change over the step, with lam = 1/h. One loop
 serves all of them.
@@ -81,11 +81,13 @@ class GenericAssembly(NamedTuple):
     start: np.ndarray  # (f, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
-    lam: np.ndarray  # (MOST_ROWS,) complex multipliers
-    g: np.ndarray  # (MOST_OWN,) complex constraint values or internal variables; MOST_OWN exceeds MOST_ROWS
-    block: np.ndarray  # (6 MOST_FRAMES, 6 MOST_FRAMES) tangent of one interaction
+    lam: np.ndarray  # (MAX_ROWS,) complex multipliers
+    g: (
+        np.ndarray
+    )  # (MAX_INTERNAL_VARIABLES,) complex constraint values (at most MAX_ROWS) or internal variables
+    block: np.ndarray  # (6 MAX_FRAMES, 6 MAX_FRAMES) tangent of one interaction
     sliding: np.ndarray  # (WITH_SEEN,) complex, lam of kinds with set-valued forces (`slides`)
-    expected: np.ndarray  # (e or 0, WITH_SEEN) values at the last tangent in this step, `expected_forces`
+    expected: np.ndarray  # (e or 0, WITH_SEEN) values at the last tangent in this step, `regularised_forces`
     acts: np.ndarray  # (e,) uint8, 1: contact acted in this step, its round-off is in `Workspace.noise`
 
 
@@ -237,7 +239,7 @@ class EnergyDuals(NamedTuple):
     dissipations: Any  # `InteractionArrays` of the dissipations
     kind: np.ndarray  # (e, 2) kind of interaction e among energies and among dissipations, -1: none
     place: np.ndarray  # (e, 2) index of interaction e in `energies.each` and in `dissipations.each`
-    start: np.ndarray  # (MOST_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
+    start: np.ndarray  # (MAX_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
     lam: np.ndarray  # (1,) complex multiplier

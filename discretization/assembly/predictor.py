@@ -1,27 +1,27 @@
 """Predict where Newton's method of `em` starts: the mean velocity of the next step, from those of the last six.
 
 At the ends of steps velocities alternate by a component that joints do not allow, and accelerations with them; their means over
-steps do not. With v the velocity at the start of a step of length h, a the acceleration of the last step and m_0, m_1 ... the
-mean velocities of the last steps, the latest first, the mean velocity of the step is predicted as
+steps do not. Let v be the velocity at the start of a step of length h, a the acceleration of the last step and m_0, m_1 ... the
+mean velocities of the last steps, the latest first. The mean velocity of the step is predicted as
 
     m = c (v + h a/2) + sum_j w_j m_j                                                                   (1)
 
 with c = 1 and w = 0 if no means are known: at the first step and after the step length has changed. Otherwise c = 0. Models with
 rods, whose stiff modes oscillate, and trees with joint forces that are iterates have no history.
 
-A substep of a composition, of length g h and order 2, ends off the motion by c (g h)^3 (Hairer, Lubich, Wanner, Geometric
-Numerical Integration, II.4): at its middle its mean velocity is that of the motion and h^2 g^2 times a smooth function, h^3 s
-times a smooth function, where s sums g^3 up to there, and terms of higher order. (1) is exact for
+A substep of a composition, of length g h and order 2, has the error c (g h)^3 at its end (Hairer, Lubich, Wanner, Geometric
+Numerical Integration, II.4). At its middle, its mean velocity is that of the motion, plus h^2 g^2 times a smooth function, plus
+h^3 s times a smooth function, plus terms of higher order; s sums g^3 up to there. (1) is exact for
 
     1, t, t^2, t^3 at the middles and g^2                                                               (2)
 
-or, if six substeps cannot distinguish all of these, for as many of the first, 1, t ..., as they can. Among these w the ones are
-chosen that miss t^4, 3 s and 3 t g^2 least, and are not large themselves. They depend on the composition alone: one set for each
-of the first six substeps, which have fewer means, and one for each substep of all later steps (`weights_of`). A step of order 2
-is a composition of one substep.
+or, if six substeps cannot distinguish all of these, for as many of the first, 1, t ..., as they can. Among these w, those are
+chosen that have the least errors for t^4, 3 s and 3 t g^2, and are not large themselves. They depend on the composition alone:
+one set for each of the first six substeps, which have fewer means, and one for each substep of all later steps (`weights_of`).
+A step of order 2 is a composition of one substep.
 
-If the last mean was missed by (1) more than by simply using the mean before it, the next substep uses the last mean: steps are
-too long for (2).
+If (1) predicted the last mean worse than the mean before it does, the next substep uses the last mean: steps are too long
+for (2).
 
 `State.memory` ends with the history: six means, the latest first, and their record: the length of the last substep, the number of
 means, and the errors of (1) and of the mean before it for the latest mean.

@@ -2,9 +2,9 @@
 
 These are friction, restitution as contacts close and open, and moments against drilling and rolling.
 
-Such a force is T = f(w), in units of its limit, with f = w/sqrt(w^2 + v^2) of the rate w at which a gap closes, or f = P/|P| of
-the force P that would hold a contact, if |P| is above the limit; for a moment w is a rotation rate, a vector. It is steep near
-rest only. Elsewhere its tangent almost vanishes: a contact that should come to rest is moved past it, to the other sign, and back
+Such a force is T = f, in units of its limit. For the rate w at which a gap closes, f = w/sqrt(w^2 + v^2); for a moment, w is a
+rotation rate, a vector. For the force P that would hold a contact, f = P/|P| if |P| is above the limit. f is steep near rest
+only. Elsewhere its tangent almost vanishes: a contact that should come to rest is moved past it, to the other sign, and back
 again, forever. If many contacts form a heap, some always do this. So T is treated as an unknown of the smooth equation
 
     T sqrt(w^2 + v^2) = w,   T |P| = P                                                                                (1)

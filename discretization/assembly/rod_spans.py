@@ -197,7 +197,7 @@ def passed_pi(state, work, frames, p):
 
 @internal_kernel
 def add_spans(system, numbering, state, work, h, tangent):
-    """Add residual and, if `tangent`, matrix of all spans; return 0 or FOLDED."""
+    """Add residual and, if `tangent`, matrix of all spans; return 0 or ROTATION_LIMIT."""
     spans, arrays, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
     if arrays.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:

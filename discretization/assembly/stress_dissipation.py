@@ -52,14 +52,14 @@ HAS_STRAIN = np.dtype(
 class StrainWork(NamedTuple):
     """Interactions with strains, kind by kind, and scratch arrays for one interaction."""
 
-    kinds: Any  # (k,) records of type STRAINED
+    kinds: Any  # (k,) records of type HAS_STRAIN
     entries: Any  # (e,) entries of `pack_groups`; `row` is the number in `System.others`
     numbers: Floats
-    root: Floats  # (e, MOST_STRAINS, MOST_STRAINS) factor F of the step
-    strain0: Floats  # (e, MOST_STRAINS) strains at the start of the step
-    strain: np.ndarray  # (MOST_STRAINS,) complex scratch
-    stress: np.ndarray  # (MOST_STRAINS,) complex scratch
-    start: np.ndarray  # (MOST_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
+    root: Floats  # (e, MAX_STRAINS, MAX_STRAINS) factor F of the step
+    strain0: Floats  # (e, MAX_STRAINS) strains at the start of the step
+    strain: np.ndarray  # (MAX_STRAINS,) complex scratch
+    stress: np.ndarray  # (MAX_STRAINS,) complex scratch
+    start: np.ndarray  # (MAX_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
 
@@ -157,7 +157,7 @@ def begin_strains(state, work):
 
 @inline_kernel
 def _excess(strained, kind, e, j, z):
-    """Return component j of F^T de - z0, with the strains `strained.strain` at the end; de is wrapped if the strain has a period."""
+    """Return component j of F^T de - z0 for the end strains `strained.strain`; de is wrapped if the strain has a period."""
     component = 0j - z[j]
     for i in range(j, kind.count):
         change = strained.strain[i] - strained.strain0[e, i]

@@ -9,8 +9,8 @@ by the thread of the time loop. Each sum is made by one thread, in the order in 
 bit-identical for any number of threads.
 
 The other threads run while the time loop does (`running_threads`). The thread of the time loop publishes a job by a number,
-does its own share and waits until all others are done. If one share fails, because of a too small pivot or an inverted element,
-all end.
+processes its own part and waits until all others are done. If one part fails, because of a too small pivot or an inverted
+element, all end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from rigid.tuple_references import by_reference, place_of, reference_at
 CLEAR, RESIDUAL, TANGENT, FACTOR, SOLVE = range(5)
 # Words, atomic integers shared by the threads. AT_WORK: odd while other threads run; LEADER: address of `_led`; PLACE: address of
 # the team; GIVEN: number of the last published job, in steps of two; KIND: kind of that job; FAILED: number of the last job that
-# failed; from DONE on, for each thread: number of the last job it has done, ABSENT before it runs.
+# failed; from DONE on, for each thread: number of the last job it has done, NOT_RUNNING before it runs.
 AT_WORK, LEADER, PLACE, GIVEN, KIND, FAILED, DONE = range(0, 7 * APART, APART)
 NOT_RUNNING = -1
 _FLOPS, _ENTRIES = 14.0, 1.0  # floating-point operations per ns, panel entries per ns
@@ -176,7 +176,7 @@ def _longest(times: list[float], threads: int) -> float:
 
 @internal_kernel
 def _wait_for_front(team, f, thread, number):
-    """Wait for a front of another thread; return whether it will not come because a share failed."""
+    """Wait for a front of another thread; return whether it will not come because a part of the job failed."""
     return (
         team.owner[f] != thread
         and wait_for(team.reached, f, number, team.words, FAILED, number, team.sleep) != 0
@@ -242,7 +242,7 @@ def _assemble_part(team, tangent, thread, number):
 
 @internal_kernel
 def _do_part(team, kind, thread, number):
-    """Do the share of this thread in a job of this kind."""
+    """Process the part of this thread in a job of this kind."""
     if kind == CLEAR:
         _clear_part(team, thread)
     elif kind in (RESIDUAL, TANGENT):
@@ -268,7 +268,7 @@ def _lead(place: Any, kind: Any, h: Any) -> Any:
 
 @nogil_kernel
 def _serve(team, thread, session, number):
-    """Do the share of each job after `number`, until `words[AT_WORK]` exceeds `session`."""
+    """Process the part of this thread in each job after `number`, until `words[AT_WORK]` exceeds `session`."""
     words = team.words
     words[PLACE] = place_of(team)  # the address as seen by any thread will do
     store_flag(words, DONE + thread * APART, number)
@@ -287,7 +287,7 @@ _lead_at = function_at(_LEAD)
 
 @contextlib.contextmanager
 def running_threads(team: ThreadTeam | None) -> Iterator[None]:
-    """Run the other threads of the team during a time loop; they have ended when the context ends, for whatever reason.
+    """Run the other threads of the team during a time loop; they have ended when the context ends, also after an exception.
 
     If some thread cannot be started, the time loop runs on a single thread.
     """

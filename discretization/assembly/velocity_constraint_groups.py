@@ -1,6 +1,6 @@
 """Assemble velocity-level (hidden) constraints of interactions without closed forms in a Cayley energy-momentum step.
 
-The equations are (1), (3) and (4) of `hidden_rows`. The derivatives of A = gam . dg/dt are those that
+The equations are (1), (3) and (4) of `velocity_constraints`. The derivatives of A = gam . dg/dt are those that
 `rigid.interactions.hidden_rates` computes from the dual of a kind, for any number of frames. The module treats interactions with
 rows, and constraints of the table without hidden forms, such as those of a joint. With both ends alike these derivatives are the
 gradient of dg/dt, which is linear in velocities.

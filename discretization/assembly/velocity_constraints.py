@@ -61,7 +61,9 @@ class VelocityConstraints(NamedTuple):
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
     second: Floats  # (c, 6) vectors W_a, W_b of the constraints
-    closed: np.ndarray  # (c,) uint8, 1: closed velocity-level forms; 0: from its dual, in `hidden_groups`
+    closed: (
+        np.ndarray
+    )  # (c,) uint8, 1: closed velocity-level forms; 0: from its dual, in `velocity_constraint_groups`
     scratch: np.ndarray  # scratch of one interaction assembled from its dual
     gradient: np.ndarray  # (MOST_ROWS,) complex multipliers of this interaction
 

@@ -280,4 +280,6 @@ def _check(grid: _Grid) -> None:
             raise ModelError(f"local laws: {name} has shape {shape}; give {expected}")
     for name in ("t", "S"):
         if not np.all(np.diff(getattr(grid, name)) > 0):
-            raise ModelError(f"local laws: {name} does not grow; give it in order, without repetition")
+            raise ModelError(
+                f"local laws: {name} is not strictly increasing; give it in order, without repetition"
+            )

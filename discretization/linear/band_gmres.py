@@ -178,9 +178,11 @@ def solve_full_matrix(handle, band, half, far, values, counts, rhs, transposed):
 def solve_with_far_blocks(handle, far, half, factors, acting, noise, solved, rhs):
     """Compute x in place of rhs (n,) for a band with far blocks; return 0, or 1 if the matrix is singular.
 
-    factors: entries of the factored band with the far blocks behind them, the stretches eliminated by blocks, its pivots, its
-    first rows, and its entries before factorisation; acting: blocks, rows, counts, see `acting_blocks`; noise (n,): round-off
-    level of each row; solved: convergence tolerance in these units.
+    factors: entries of the factored band with the far blocks behind them, the runs eliminated by blocks, its pivots, its first
+    rows, and its entries before factorisation.
+
+    acting: blocks, rows, counts, see `acting_blocks`. noise (n,): round-off level of each row. solved: convergence tolerance in
+    these units.
     """
     values, done, pivots, first, band = factors
     blocks, rows, counts = acting

@@ -7,16 +7,16 @@ block C to the right and the next diagonal block E,
     D = L U,   B <- B U^-1,   C <- L^-1 C,   E <- E - B C                                             (1)
 
 column by column. Rows are not exchanged: if a pivot is below a thousandth of the entries under it, the elimination ends before
-that block, and the rest is left to `narrow_columns`, in the storage that it expects.
+that block, and the remaining columns are left to `narrow_columns`, in the storage that it expects.
 
 The first three rows of a block are forces, the others moments. Entries are compared in one unit: with the length rho of a
 block,
 
-    rho^2 = (sum of the diagonal of turns)/(sum of that of places),   l_ij <- l_ij s_i/s_j,                  (2)
+    rho^2 = (diagonal sum of rotations)/(diagonal sum of translations),   l_ij <- l_ij s_i/s_j,                  (2)
 
-s = 1 for forces and 1/rho for moments, before anything is eliminated from it. "Turns" are the rotations, "places" the positions
-of the block. A block of multipliers, which has no diagonal, uses the length of the block before it. So the decision to
-exchange rows does not depend on the unit of length.
+s = 1 for forces and 1/rho for moments, before anything is eliminated from it. Rotations are the last three
+unknowns of the block, translations the first three. A block of multipliers, which has no diagonal, uses the length of the block
+before it. So the decision to exchange rows does not depend on the unit of length.
 """
 
 from rigid.compilation.decorators import always_inline_kernel, internal_kernel

@@ -11,7 +11,8 @@ Only means appear: p in space, v in time, lam in both. So the unknowns of a step
     free  v = 0      pinned  phi held, v_q = 0      clamped  phi and orientation held, <q, v> = 0      held  phi and q held  (3)
 
 constraint="middle" is (1) unchanged: |q bar| = 1 in the middle of the box. The remaining error of |q| changes its sign with
-every step, as does the part of p along q, a double root -1: it grows linearly until Newton's method fails.
+every step, as does the part of p along q. This is a double root -1: the error grows linearly until Newton's method fails.
+
 constraint="levels" avoids this: |q| = 1 for the mean over the element at the ends of the step, by impulses along it,
 
     p0 in (1) becomes p0 - 2 h lam q0,   |q1| = 1,   then p1 - mu q1 with <q1, p1> = 0                                   (4)

@@ -4,13 +4,13 @@ A marker is the pose (p, e_1, e_2, e_3) of a point with axes fixed on a frame, l
 
     p = r + sum_j X_j d_j,   e_k = sum_j Q_jk d_j                                                           (1)
 
-Its coordinates are the strains (u, theta n) of `se3_dual` at L = 1. theta n, rad, is the rotation vector of the relative
-rotation of the markers, by the angle theta about n, up to nearly pi; it has the same components in the axes of both markers.
-u, m, is the displacement of the screw motion from marker a to marker b: (u, theta n) is the logarithm of their relative pose.
-Without a rotation u = p_b - p_a in the axes of the markers; for a small rotation u is p_b - p_a in axes half-way between both.
-V = (u, theta n) . C (u, theta n)/2 and its moments do not depend on which marker is called a. Numbers: X_a, Q_a, X_b, Q_b (row
-by row), then the numbers of the element. Its stress-free strains are (-1, 0, 0, 0, 0, 0) plus the wanted ones, since the element
-measures its stretch from 1.
+Its coordinates are the strains (u, theta n) of `se3_dual` at L = 1. The vector theta n, rad, is the rotation vector of the
+relative rotation of the markers, by the angle theta about n, up to nearly pi. It has the same components in the axes of both
+markers. The vector u, m, is the displacement of the screw motion from marker a to marker b: (u, theta n) is the logarithm of
+their relative pose. Without a rotation u = p_b - p_a in the axes of the markers; for a small rotation u is p_b - p_a in axes
+half-way between both. V = (u, theta n) . C (u, theta n)/2 and its moments do not depend on which marker is called a. Numbers:
+X_a, Q_a, X_b, Q_b (row by row), then the numbers of the element. Its stress-free strains are (-1, 0, 0, 0, 0, 0) plus the
+wanted ones, since the element measures its stretch from 1.
 """
 
 from __future__ import annotations

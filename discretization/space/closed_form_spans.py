@@ -4,14 +4,14 @@
 
 with positions r (n, 3) at the start, their increments dr, rotations R0, R1 (n, 3, 3), the span's frames, its numbers X and the
 numbers D of its viscosity, which is multiplied by `ratio` = 1/h, or 0. A form writes to K (MATRIX_ROWS, 6 MOST_FRAMES), with 6
-columns a frame (force, torque): if `tangent`, the derivatives of the forces to dr and eta, one row for each of these; then the
-strains at start and end, 6 a point, and the forces. The remaining rows are scratch.
+columns a frame (force, torque). If `tangent`, the first rows are the derivatives of the forces to dr and eta, one row for each of
+these. Then follow the strains at start and end, 6 a point, and the forces. The remaining rows are scratch.
 
 A form may evaluate eight spans of a linear material at once, in SIMD lanes (`rigid.lanes`):
 
-    lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K)
+    lane_forces(r, dr, R0, R1, addresses, X, D, ratio, tangent, K)
 
-with `places` (:, 8) instead of frames, the numbers X, D of all spans and K (MATRIX_ROWS, 6 MOST_FRAMES, 8); all eight have one
+with `addresses` (:, 8) instead of frames, the numbers X, D of all spans and K (MATRIX_ROWS, 6 MOST_FRAMES, 8); all eight have one
 order. The formulas are the same: the functions here that read and write depend on the number of axes of K or `frames`.
 """
 
@@ -56,7 +56,7 @@ SUMS = MORE + MOST + 1
 MATRIX_ROWS = SUMS + 6 * (MOST + 1)
 
 
-# rows of `places` of eight spans: frames, number of each span, offset of its numbers, whether a stiffness is not diagonal
+# rows of `addresses` of eight spans: frames, number of each span, offset of its numbers, whether a stiffness is not diagonal
 FRAMES, SPAN, NUMBERS, FULL = 0, MOST + 1, MOST + 2, MOST + 3
 
 

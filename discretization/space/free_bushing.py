@@ -1,16 +1,17 @@
 """Bushing with a free axis: a compliant bearing, whose rotation about that axis is not limited.
 
-The rotation vector of `bushing` is defined only while the total rotation is below pi, whatever resists it. If nothing resists a
-rotation about one axis, e_1 of the markers, the coordinates of the bearing are used instead, with e = p_b - p_a and the axes
-a_i, b_i of both markers,
+The rotation vector of `bushing` is defined only while the total rotation is below pi, regardless of the stiffness. If nothing
+resists a rotation about one axis, e_1 of the markers, the coordinates of the bearing are used instead, with e = p_b - p_a and
+the axes a_i, b_i of both markers,
 
     u   = (e . a_1, e . a_2, e . a_3)                   the displacement, in the axes of marker a                (1)
     t   = f(w) k,  k = 2 S/T,  w = k . k/4                                                                       (2)
           S = (-a_3 . b_1, a_2 . b_1),  T = 1 + a_1 . b_1                                                        (3)
     phi = atan2(a_3 . b_2 - a_2 . b_3, a_2 . b_2 + a_3 . b_3)                                                    (4)
 
-t, rad, is the rotation vector, along a_2 and a_3, of the shortest rotation that takes a_1 to b_1: k is 2 tan(angle/2) times its
-axis, and f is that of `strain_functions`; t is defined up to nearly pi. phi, rad, is the remaining rotation about the axis. Only
+The vector t, rad, is the rotation vector, along a_2 and a_3, of the shortest rotation that takes a_1 to b_1. The vector k is
+2 tan(angle/2) times its axis, and f is that of `strain_functions`; t is defined up to nearly pi. The angle phi, rad, is the
+remaining rotation about the axis. Only
 dampers need phi, and only its changes, so that no revolutions are counted. V = (u, 0, t) . C (u, 0, t)/2. Properties that differ
 between directions across the axis rotate with marker a, the housing of the bearing.
 
@@ -245,7 +246,7 @@ def with_axis(axis: Floats) -> Floats:
 def free_numbers(markers: Floats, matrix: Floats, coordinates: Floats, resisted: bool) -> Floats:
     """Return the numbers of the bearing or of its damper.
 
-    markers (24,), matrix (6, 6): as in `bushing`; rest (6,): coordinates (u, 0, t) without force; resisted: True if a tilt is
+    markers (24,), matrix (6, 6): as in `bushing`; coordinates (6,): (u, 0, t) without force; resisted: True if a tilt is
     resisted.
     """
     return np.concatenate([markers, [float(resisted)], matrix.ravel(), coordinates])

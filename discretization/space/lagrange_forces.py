@@ -194,7 +194,7 @@ def _add_turns(nodes, p, K):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
-    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_form_spans`."""
     p, L = order_of(X), X[LENGTH]
     for a in range(p + 1):
         for i in range(NODE):

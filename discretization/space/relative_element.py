@@ -6,7 +6,7 @@ With m the middle of the p + 1 frames and B_a = R_m^T R_a, T_a = 1 + tr B_a,
     y_a = R_m^T (r_a - r_m),   x_m = y_m = 0
 
 x and y are interpolated; at p Gauss points, ' the derivative along the stress-free length, q = y', with the functions of
-`turn_series` of x . x,
+`rotation_series` of x . x,
 
     A = x x q,   B = x x A,   C = x x x',   rho = x . x'                                                                 (2)
     Gamma = q - alpha A + beta B - e1,   K = alpha x' + delta rho x - beta C                                             (3)

@@ -335,7 +335,7 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
 
 @inline_kernel
 def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
-    """Compute forces, strains and, if `tangent`, derivatives into K as `closed_spans` describes.
+    """Compute forces, strains and, if `tangent`, derivatives into K as `closed_form_spans` describes.
 
     poses: r, dr, R0, R1; of_order: p and the length.
     """
@@ -394,12 +394,12 @@ def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
-    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_form_spans`."""
     _forces_over_step((r, dr, R0, R1), frames, (order_of(X), X[LENGTH]), X, D, ratio, tangent, K)
 
 
 @compiled(LANE_FORCES)
 def lane_forces(r, dr, R0, R1, addresses, X, D, ratio, tangent, K):
-    """Compute the discrete forces of eight spans in lanes into K; arguments as in `closed_spans`."""
+    """Compute the discrete forces of eight spans in lanes into K; arguments as in `closed_form_spans`."""
     of_order = order_of(X[addresses[NUMBERS, 0] :]), numbers1(X, addresses, NUMBERS * WIDTH, LENGTH)[0]
     _forces_over_step((r, dr, R0, R1), addresses, of_order, X, D, ratio, tangent, K)

@@ -5,7 +5,7 @@ The strains at the end change by
     dGamma = G_q dq + G_x dx,   dK = K_x dx + K_d dx'                                                                  (1)
 
 and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices below. These change too: averages by half the
-change of the end, the functions of `turn_series` and their divided differences by their derivatives times 2 x . dx.
+change of the end, the functions of `rotation_series` and their divided differences by their derivatives times 2 x . dx.
 """
 
 from rigid.compilation.decorators import inline_kernel

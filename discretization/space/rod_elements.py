@@ -28,7 +28,7 @@ class RodElement(NamedTuple):
     word: str
     order: int
     module: str  # module that has ENERGIES, DISSIPATIONS and STRAINS by order
-    closed: str  # module that has `forces`, see `closed_spans`; "": `em` uses the duals
+    closed: str  # module that has `forces`, see `closed_form_spans`; "": `em` uses the duals
     in_lanes: bool = False  # True if that module has `lane_forces`, too
 
     def kernels(self) -> Any:

@@ -1,10 +1,10 @@
 """Layout of the numbers of rod elements with Gauss points, interpolation at the points, and stresses from strains.
 
-Numbers X of an element: order p, length L, then for each of its p points the stiffness (or viscosity) row by row, the
-stress-free strains, and for a law added to the linear one (`laws`) its invariant, its number in `laws.functions.LAW_FUNCTIONS`
-(0 without a law) and its parameters. Numbers of a viscosity have no stress-free strains; instead of the parameters they hold the
-constant part of the viscous stress in a step: `relaxing_branch`. Values and slopes at a point are sums over the nodes with the
-tables of `interpolation`.
+Numbers X of an element: order p, length L, then the numbers of its p points. A point has the stiffness (or viscosity) row by row
+and the stress-free strains. A law added to the linear one (`laws`) has its invariant, its number in
+`laws.functions.LAW_FUNCTIONS` (0 without a law) and its parameters. Numbers of a viscosity have no stress-free strains; instead
+of the parameters they hold the constant part of the viscous stress in a step: `maxwell_branch`. Values and slopes at a point
+are sums over the nodes with the tables of `interpolation`.
 """
 
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
@@ -23,7 +23,7 @@ from rigid.linear_algebra import average, dot, minus, plus, times
 ORDER, LENGTH, FIRST = 0, 1, 2  # offsets among the numbers of an element; FIRST: of the first point
 POINT, STRAIN0 = PARAMETERS + MOST_PARAMETERS, 36  # numbers per point; offset of its stress-free strains
 INVARIANT, LAW = 42, 43
-BEHIND, FREQUENCY = PARAMETERS, PARAMETERS + 6  # offsets in a viscosity: s of `relaxing_branch` (3), 1/h
+BEHIND, FREQUENCY = PARAMETERS, PARAMETERS + 6  # offsets in a viscosity: s of `maxwell_branch` (3), 1/h
 
 
 @inline_kernel

@@ -199,7 +199,7 @@ def branch_losses(rods: Rods, branch: Floats) -> Floats:
 
 
 def summed(values: Floats) -> Floats:
-    """Return the sum over the last axis. It is no matrix product, whose order depends on the number of states."""
+    """Return the sum over the last axis. A matrix product is not used: its order of summation depends on the number of states."""
     sums: Floats = np.sum(np.ascontiguousarray(values), axis=-1)
     return sums
 

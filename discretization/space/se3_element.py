@@ -269,8 +269,10 @@ def forces_over_step(poses0, poses1, start, length, C, diagonal):
     """Compute the discrete forces of one element over a step.
 
     Returns the scalar part of the half rotation at the end, whose sign changes if the relative rotation passes pi; Gamma and K
-    there; n of (7) and the torques (9) on a and b; the `Averages` for `tangent_over_step`. poses0, poses1: as in
-    `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: True if C is. All numbers, or all lanes.
+    there; n of (7) and the torques (9) on a and b; the `Averages` for `tangent_over_step`.
+
+    poses0, poses1: as in `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: True if C is. All numbers, or
+    all lanes.
     """
     A1, B1, qa1, qb1, e1 = poses1
     at_end = invariants(A1, B1, qa1, qb1, e1, length)
@@ -334,7 +336,7 @@ def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal
 def tangent_over_step(poses1, averages, length, C, diagonal):
     """Return the derivatives of n, torque_a, torque_b to (e1, eta_a, eta_b), row by row.
 
-    found: the `Averages` that `forces_over_step` returned; C, diagonal: as in `forces_over_step`.
+    averages: the `Averages` that `forces_over_step` returned; C, diagonal: as in `forces_over_step`.
     """
     A1, B1, _, _, e1 = poses1
     CNN, CNM, CMN, CMM = C

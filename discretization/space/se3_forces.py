@@ -68,7 +68,7 @@ def _strains(A, B, e, length):
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, viscosity, ratio, tangent, K):
-    """Compute the discrete forces of one span into K; arguments as in `closed_spans`."""
+    """Compute the discrete forces of one span into K; arguments as in `closed_form_spans`."""
     a, b, L = frames[0], frames[1], X[LENGTH]
     A0, B0, A1, B1 = matrix_at(R0, a), matrix_at(R0, b), matrix_at(R1, a), matrix_at(R1, b)
     e0 = minus(load3(r[b]), load3(r[a]))

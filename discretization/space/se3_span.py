@@ -1,8 +1,8 @@
 """SE(3) rod element with a nonlinear material: a span between two frames with one point, in the middle.
 
 Strains and the dual of a stress are those of `se3_dual`. The work of that dual is L times stress . (change of the strains) for
-any stress, so that the energy is exact with a stress whose work is W1 - W0 of the law (`rod_points.stress_between`). The layout
-of the numbers is that of `rod_points`, so that laws and viscosities are implemented once for all elements.
+any stress, so that the energy is exact with a stress whose work is W1 - W0 of the law (`rod_gauss_points.stress_between`). The
+layout of the numbers is that of `rod_gauss_points`, so that laws and viscosities are implemented once for all elements.
 """
 
 from discretization.space.rod_gauss_points import (

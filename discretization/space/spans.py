@@ -1,9 +1,9 @@
 """Arrays of the rod elements between several frames: spans of order p, with p points where strains and stresses are evaluated.
 
 The energy of a span is the sum over its points of weight/2 (e - e0)^T C (e - e0), e = (Gamma, K), plus the energy of a law of
-`laws`; its viscous stress is D de/dt, and it may have a Maxwell branch (`relaxation`). Points are numbered in the order of the
-spans, each between two neighbouring frames (`interpolation`), so that a rod has as many points as intervals between its frames,
-as with `Elements`.
+`laws`. Its viscous stress is D de/dt, and it may have a Maxwell branch (`relaxation`). Points are numbered in the order of the
+spans, each between two neighbouring frames (`interpolation`). A rod has therefore as many points as intervals between its
+frames, as with `Elements`.
 """
 
 from __future__ import annotations

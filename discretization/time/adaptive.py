@@ -5,13 +5,13 @@ The longer steps are discarded. If the two end at r, R and r', R', the error of 
 
     E = max_f (|r - r'| + k_f |angle(R, R')|)/(2^p - 1),   k_f^2 = tr J_f/(2 m_f)                                 (1)
 
-over all frames f. The error allowed in a window of length W, in a run of length T, is its share
+over all frames f. The error allowed in a window of length W, in a run of length T, is its fraction
 
     a = error L W/T,   L: the size of the model                                                                  (2)
 
 so that the errors of all windows add up to `error` L if none cancels and none grows. Only positions and rotations are compared:
 fast vibrations that no step resolves have large velocities and small amplitudes, and contribute at most these amplitudes to the
-error, however long the window is.
+error, for windows of any length.
 
     h <- h sqrt((a/2E)^(1/p)),   a factor of 1/2 to 2                                                            (3)
 
@@ -28,8 +28,8 @@ growth; the ratio of this error to the sum of E over all windows is the factor b
 the steps.
 
 The step of the next window and the second solution are part of the state (`discretization.integrator_memory`), so that a run
-that is resumed from any output takes the same steps, bit-identically. The invariants are those of the steps, whatever their
-lengths.
+that is resumed from any output takes the same steps, bit-identically. The invariants are those of the steps,
+regardless of their lengths.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ from rigid.errors import ConvergenceError, LastStep
 from rigid.system import Floats, State
 
 # columns of the part `control` of `State.memory`, see `MemoryLayout`; with a second solution also the sum of the errors of all
-# windows,
-# and the error up to its last restart (after a step that it could not solve), both relative to the size of the model
+# windows, and the error up to its last restart (after a step that it could not solve), both relative to the size of the model
 STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)
 SUM, BEFORE, N_GROWTH = N_CONTROL, N_CONTROL + 1, N_CONTROL + 2
 FIRST = 1 / 32  # fraction of the time between outputs: the first step that is tried
@@ -60,7 +59,8 @@ MOST = 2.0  # ratio of error to allowed error of a window beyond which it is rep
 NOISE = 1e-14  # part of L: round-off level; E need not be smaller
 _WINDOWS = {2: 8, 4: 4}  # order of the scheme: steps of a window
 _TOO_EXACT = Failure(
-    "the motion errs by more than it may", "give a larger error, or look for what is far too stiff"
+    "the error of the motion exceeds the allowed one",
+    "allow a larger error, or look for parts that are far too stiff",
 )
 
 

@@ -72,15 +72,31 @@ def solve_global(
 
     Parameters
     ----------
-    points: number of Gauss points of an element, at least k; 2k by default.
-    multipliers: "continuous" or "discontinuous".
-    q_end: (n,) coordinates at t_end: the boundary value problem with q given at both ends; by default p is given at t = 0.
-    guess: q, p at the nodes (N k + 1, n); by default the solution of mG(1), or for boundary values the straight line.
-    condition: True to compute the condition number of the last Newton matrix.
-    limit: largest number of iterations of Newton's method.
+    system : MechanicalSystem
+    h : float
+        Length of an element, s.
+    t_end : float
+        End time, s.
+    k : int, default 1
+        Polynomial degree of an element.
+    points : int, optional
+        Number of Gauss points of an element, at least k. By default 2k.
+    multipliers : {"continuous", "discontinuous"}
+    q_end : (n,) array, optional
+        Coordinates at t_end: the boundary value problem with q given at both ends. By default p is given at t = 0.
+    guess : pair of (N k + 1, n) arrays, optional
+        q and p at the nodes. By default the solution of mG(1), or for boundary values the straight line.
+    condition : bool, default False
+        True to compute the condition number of the last Newton matrix.
+    limit : int, default 50
+        Largest number of iterations of Newton's method.
 
-    Raises ModelError for a system or arguments that do not fit, ConvergenceError if Newton's method, or the integration of the
-    guess by mG(1), fails.
+    Raises
+    ------
+    ModelError
+        If the system or an argument cannot be used.
+    ConvergenceError
+        If Newton's method, or the integration of the guess by mG(1), fails.
     """
     problem = _Problem(system, h, t_end, k, points, multipliers, q_end)
     limit = _checked_integer("limit", limit, 1)
@@ -140,7 +156,9 @@ def _array(name: str, value: Any, shape: tuple[int, ...]) -> Floats:
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ModelError(f"BG: {name} is no array of numbers; give finite numbers of shape {shape}") from None
+        raise ModelError(
+            f"BG: {name} is not an array of numbers; give finite numbers of shape {shape}"
+        ) from None
     not_finite = array[~np.isfinite(array)]
     if array.shape != shape or len(not_finite):
         problem = f"contains {not_finite[0]}" if array.shape == shape else f"has the shape {array.shape}"
@@ -169,7 +187,7 @@ class _Problem:
         check_compatibility(self.scheme, system)
         if len(system.drives):
             raise ModelError(
-                f"BG({k}): '{system.name}' has prescribed motion, which it does not take; march with 'mG({k})', or use springs"
+                f"BG({k}): '{system.name}' has prescribed motion, which BG does not support; use 'mG({k})', or springs"
             )
         n_elements = number_of_steps(f"BG({k})", "h", h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
@@ -210,7 +228,7 @@ class _Problem:
         if rank < system.m:
             raise ModelError(
                 f"{self.label}: {system.m} constraints of rank {rank} at {name}, so that multipliers are not unique; "
-                f"leave out the {system.m - rank} redundant ones"
+                f"remove the {system.m - rank} redundant ones"
             )
 
     def _check_size(self) -> None:
@@ -255,7 +273,7 @@ class _Problem:
         system, x = self.system, np.zeros(self.size)
         if guess is not None:
             if not isinstance(guess, tuple | list) or len(guess) != 2:
-                raise ModelError("BG: guess is no pair; give (q, p) at the nodes")
+                raise ModelError("BG: guess is not a pair; give (q, p) at the nodes")
             shape = (self.n_nodes, system.n)
             q, p = _array("q of guess", guess[0], shape), _array("p of guess", guess[1], shape)
         elif self.q_end is None:

@@ -58,7 +58,8 @@ def halve_substeps(fractions: Floats) -> Floats:
 def substep_fractions(order: int, reflects_velocities: bool) -> Floats:
     """Return the fractions of the substeps of one step, composed from a step of order 2; `order` is one of `FRACTIONS`.
 
-    reversing: True if the step reflects something even with h = 0; a composition then takes halves, order 2 is the step itself.
+    reflects_velocities: True if the step reflects velocities or states even with h = 0. A composition then takes halves; order 2
+    is the step itself.
     """
     if order not in FRACTIONS:
         raise ValueError(f"composition of order {order} is not known; choose one of {sorted(FRACTIONS)}")

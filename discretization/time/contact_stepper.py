@@ -67,14 +67,14 @@ STEPS = 20  # number of steps for which a list should be valid
 FEW, LONGER = (
     64,
     8.0,
-)  # number of points; factor on MOST_STEPS and STEPS for few surfaces, whose steps cost less than a list
+)  # number of points; factor on MAX_STEPS and STEPS for few surfaces, whose steps cost less than a list
 LEAST, MOST = 0.1, 1.0  # smallest and largest skin, as multiples of the usual reach
 # the largest skin is at least this multiple of the distance that the fastest point moves in a step
 FASTEST = 6.0
 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
-# fraction of the rounding radius: a core as near as this counts as penetrated, whatever else failed
+# fraction of the rounding radius: a core as near as this counts as penetrated, also if something else failed
 _PRESSED = 0.3
 # multiple of the radii: a surface as near to a mesh as this may be why a step has no finite forces
 _NEAR_MESH = 1.5
@@ -269,9 +269,9 @@ class ContactStepper(StepperBase):
         if pair_distances[deepest] > DEEP * pair_list.reach[deepest]:
             return _PASSED
         return Failure(
-            f"surfaces in contact go through each other: their axes are {pair_distances[deepest]:.2g} m apart, and touch at "
+            f"surfaces in contact pass through each other: their axes are {pair_distances[deepest]:.2g} m apart, and touch at "
             f"{pair_list.reach[deepest]:.2g} m",
-            "give the contact more `stations`, between which a rod is not felt, or more stiffness",
+            "give the contact more `stations` (a rod is not detected between them), or more stiffness",
         )
 
     def _penetration_failure(self, state: State, pair_list: PairList) -> Failure | None:
@@ -296,7 +296,8 @@ class ContactStepper(StepperBase):
             return None
         word = _WORDS[int(contacts.kind[surface[nearest, 1]])]
         return Failure(
-            f"a {word} in contact is pressed through what rounds it: {gap_left[nearest]:.2g} m are left of {rounding[nearest]:.2g} m",
+            f"a {word} in contact is pressed through its rounding: {gap_left[nearest]:.2g} m are left of "
+            f"{rounding[nearest]:.2g} m",
             "give the contact more `stiffness`, or its solids a greater `radius`",
         )
 
@@ -314,8 +315,9 @@ class ContactStepper(StepperBase):
         if smallest > _NEAR_MESH:
             return None
         return Failure(
-            f"what touches a mesh is pressed through it, or is touched all around; {smallest:.2g} of its radius are left",
-            "give a smaller dt, the contact more `stiffness`, or what is round in the mesh fewer and larger triangles",
+            "a surface that touches a mesh is pressed through it, or is touched on all sides; "
+            f"{smallest:.2g} of its radius are left",
+            "give a smaller dt, the contact more `stiffness`, or round parts of the mesh fewer and larger triangles",
         )
 
     def _accepted(self, state: State, ends: State, pair_list: PairList) -> tuple[int, Failure | None]:
@@ -386,7 +388,8 @@ class ContactStepper(StepperBase):
         n_used = int(used.sum(axis=1).max(initial=0))
         if n_used > capacity:
             raise ModelError(
-                f"{n_used} parts of surfaces rub at once, a state has room for {capacity}; use larger elements, or fewer surfaces"
+                f"friction acts in {n_used} contact patches at once, but a state stores at most {capacity}; use larger elements, "
+                "or fewer surfaces"
             )
         k, w = np.nonzero(used)
         place = np.cumsum(used, axis=1)[k, w] - 1

@@ -1,8 +1,8 @@
-"""Prescribed motion of a model in a chart: driven constraints are taken as they are, a driven frame is held by six of them.
+"""Prescribed motion of a model in a chart: driven constraints are used unchanged, a driven frame is held by six of them.
 
-A driven frame keeps its coordinates. Three driven displacements from the ground hold its position, and three driven angles
-d_1 . e_2 = d_2 . e_3 = d_3 . e_1 = 0 hold its rotation, with d_i its prescribed axes and e_j its actual ones; near the
-prescribed rotation they have no other solution. This module converts the arrays packed for `em` (`discretization.drives`) to
+A driven frame keeps its coordinates. Three driven displacements from the ground hold its position. Three driven angles
+d_1 . e_2 = d_2 . e_3 = d_3 . e_1 = 0 hold its rotation, with d_i its prescribed axes and e_j its actual ones. Near the
+prescribed rotation these have no other solution. This module converts the arrays packed for `em` (`discretization.drives`) to
 those of a chart, and stores the results in `State`.
 """
 

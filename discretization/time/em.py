@@ -9,8 +9,8 @@ momentum, angular momentum, |q| = 1, position constraints. Joints constrain the 
 the part of the velocities that violates G v = 0: at the ends of the steps G v is of order h^2, not zero.
 
 A composition advances by substeps of gamma_i h. Because `em` is symmetric this raises the order and conserves every invariant.
-In models with joints each substep is taken in two equal halves, of which the second restores what the first reflects:
-positions and velocities then have the full order, and G v at the ends is of that order in h.
+In models with joints each substep is taken in two equal halves, of which the second restores what the first reflects. Positions
+and velocities then have the full order, and G v at the ends is of that order in h.
 
 `em-ggl` satisfies joints at position and velocity level. With A = gam . g_v, D its discrete derivative
 (`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam removes,

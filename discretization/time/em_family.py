@@ -78,8 +78,8 @@ def _dissipating(name: str) -> EmIntegrator | None:
         rho = float("nan")
     if not 0.0 <= rho <= 1.0:
         raise ModelError(
-            f"integrator '{name}': rho is the spectral radius at infinity, a number from 0 (what a step cannot resolve dies in "
-            "two steps) to 1 (em); give it, for instance em-d(0.8)"
+            f"integrator '{name}': rho is the spectral radius at infinity, a number from 0 (motion that a step does not "
+            "resolve decays in two steps) to 1 (em); give it, for instance em-d(0.8)"
         )
     return EmIntegrator(2, rho=rho)
 

@@ -1,8 +1,8 @@
 """Evaluate GGL-EM, 002 (84), for frames in quaternions: conserves energy, momenta and both levels of constraints.
 
 002 is restricted to constant masses; its functional (33) holds for M(q) with g_v = G(q) W(q) p. Discrete derivatives in (q, p)
-that are exact and rotate with the system do not exist if positions are coupled with quaternions: points rotate by
-psi = 2 tan(theta/2) n over a step, q1 - q0 by zeta = 4 tan(theta/4) n, and for a common rotation of a joint's frames
+that are exact and rotate with the system do not exist if positions are coupled with quaternions. Points rotate by
+psi = 2 tan(theta/2) n over a step, q1 - q0 by zeta = 4 tan(theta/4) n. For a common rotation of a joint's frames
 
     sum f . (psi x r) + zeta . sum tau = 0   and   sum r x f + sum tau = 0   only if   n . sum r x f = 0,
 

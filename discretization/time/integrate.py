@@ -203,7 +203,7 @@ class March:
         k, run = int(np.argmax(turned[beyond[0]])), run.part(max(int(beyond[0]) - 1, 0))
         return run, Failure(
             f"{self.system.info['counting'].names[k]} is wound by more than half a turn after t = {run.t[-1]:.6g}",
-            "`simulate` counts its turns",
+            "use `simulate`, which counts revolutions",
             owner=f"{self.scheme.name} on '{self.system.name}'",
             passing=True,
         )
@@ -232,7 +232,7 @@ def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
         raise ModelError(f"integrator = {integrator!r}; give a name such as 'GGL-EM', or a Scheme")
     if parameters:
         raise ModelError(
-            f"{integrator.name} is made already; give {', '.join(parameters)} where it is made, by `parse`"
+            f"{integrator.name} is already a scheme; give {', '.join(parameters)} where it is created, by `parse`"
         )
     return integrator
 
@@ -268,7 +268,7 @@ def check_compatibility(scheme: Scheme, system: MechanicalSystem) -> None:
         )
     if flags & mechanical_system.VISCOUS and not scheme.dissipates:
         raise ModelError(
-            f"{scheme.name} is variational: it has no place for the dampers and viscous rods of '{system.name}'; use "
+            f"{scheme.name} is variational: it does not support the dampers and viscous rods of '{system.name}'; use "
             "GGL-EM, EML-kappa, mG or em, or remove the damping"
         )
     loses = flags & mechanical_system.VISCOUS and not flags & mechanical_system.LOSSLESS
@@ -279,8 +279,8 @@ def check_compatibility(scheme: Scheme, system: MechanicalSystem) -> None:
         )
     if flags & mechanical_system.CONDENSED and len(scheme.nodes) > 1:
         raise ModelError(
-            f"{scheme.name} takes forces at {len(scheme.nodes)} places of a step, each of which what relaxes, or sticks and "
-            f"slides, in '{system.name}' would have to know of all others; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
+            f"{scheme.name} evaluates forces at {len(scheme.nodes)} points of a step, but an element that relaxes, or sticks and "
+            f"slides, in '{system.name}' is updated once per step; use GGL-EM, EML-kappa, MPH or em, or mG(1, 1)"
         )
     if flags & mechanical_system.SINGULAR_MASS and not scheme.singular_mass:
         raise ModelError(
@@ -292,7 +292,7 @@ def _regular(system: MechanicalSystem) -> str:
     """Return advice for a singular mass: another chart, or a scheme that accepts it."""
     chart = system.info.get("chart")
     if chart == "director":
-        return "a flat body has none in directors: use quaternion-alpha or quaternion-gamma, or EML or MPL"
+        return "directors give a flat body a singular mass: use quaternion-alpha or quaternion-gamma, or EML or MPL"
     if chart == "quaternion":
         directors = "" if system.info["flat"] else ", director"
         return f"use EML, MPL or EML-kappa, or a chart with regular mass: quaternion-alpha, quaternion-gamma{directors}"

@@ -56,8 +56,9 @@ _PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
 
 
 def _named(name: str, text: str) -> tuple[str, Family]:
-    """Return the name in its canonical spelling, whatever its case, and its family; text: the text of the request, for the
-    error.
+    """Return the name in its canonical spelling and its family; upper and lower case are not distinguished.
+
+    text: the text of the request, for the error.
     """
     canonical = {key.lower(): key for key in FAMILIES}.get(name.lower())
     if canonical is None:

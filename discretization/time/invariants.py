@@ -38,8 +38,8 @@ def declared_invariants(
     `em` has its own coordinates and ignores `chart`.
 
     joined: True if interactions act between bodies, or there are rods; more is conserved for single bodies. curved: True if there
-    are screws or gears, whose g is not a polynomial, or drives: invariants that a quadrature conserves are not conserved for them
-    (`groups.is_curved`). Raises ModelError for a name that is not an integrator.
+    are screws or gears, whose g is not a polynomial, or drives. Invariants that a quadrature conserves are not conserved for them
+    (`interaction_groups.is_curved`). Raises ModelError for a name that is not an integrator.
     """
     em_scheme = em_integrator(integrator)
     if em_scheme is not None:

@@ -70,7 +70,7 @@ def system_in_chart(
     """Return the mechanical system of a model; `chart` is a key of `CHARTS`.
 
     load_values: function of times (k,) that returns the values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
-    drive_values: function of times (k,) that returns the prescribed motion, see `discretization.drives`; without it states can be
+    drive_values: function of times (k,) that returns the prescribed motion, see `discretization.drives`. Without it states can be
     read, but no step can be computed. Raises ModelError for unknown charts.
     """
     if chart not in CHARTS:
@@ -167,9 +167,9 @@ class MechanicalStepper(StepperBase):
         self.scheme = parse(integrator)
         if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
-                f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
-                f"{', '.join(name for name, family in FAMILIES.items() if family.handles_redundancy)}, or leave some of the "
-                f"joints more motion"
+                f"model '{name}': some joints are redundant, which '{integrator}' does not support; use 'em', 'em-ggl' or "
+                f"one of {', '.join(name for name, family in FAMILIES.items() if family.handles_redundancy)}, or replace "
+                "some joints by joints with more degrees of freedom"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
         check_arrays(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
@@ -194,8 +194,8 @@ class MechanicalStepper(StepperBase):
             check_compatibility(self.scheme, replace(self.mechanical, data=data))
         except ModelError as error:
             raise ModelError(
-                "contacts with friction, damping or a restitution below 1 do not fit: "
-                f"{error}; or take contacts that lose nothing"
+                "contacts with friction, damping or a restitution below 1 are not supported: "
+                f"{error}; or use contacts without losses"
             ) from None
 
     def start(self, state: State) -> State:

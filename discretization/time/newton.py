@@ -1,7 +1,7 @@
 """Solve the equations of one step by Newton's method, with the linear solvers that it needs.
 
-The matrix is recomputed unless the last correction reduced the residual by a factor of 100; then its factors are used once
-more. If the step before needed no matrix, as when nothing moves, only the residual is evaluated first. If contacts couple
+The matrix is recomputed unless the last correction reduced the residual by a factor of 100; then its factors are used
+again. If the step before needed no matrix, as when nothing moves, only the residual is evaluated first. If contacts couple
 many parts (`coupled`), factors are reused only if two more corrections with the same contraction would end the iteration: the
 remaining error is then in a few contacts that slip, open or close. The old factors contain nothing about these, and a correction
 with them points in a wrong direction. The iteration ends when every residual is at its own round-off level (`noise`), because
@@ -60,10 +60,10 @@ REASONS = {
 }
 ADVICE = {
     NOT_CONVERGED: "try a smaller dt, more elements, or look for loads or springs that are far too stiff",
-    SINGULAR: "look for a joint that repeats what another one fixes, or a frame without inertia",
+    SINGULAR: "look for a redundant joint, or a frame without inertia",
     FOLDED: "use more elements, or a smaller dt",
     NOT_FINITE: "look for loads that are not finite or far too large, and for an exception printed above",
-    RAISED: "mend what raised it",
+    RAISED: "correct the function that raised it",
 }
 
 # fraction of the convergence tolerance for a prediction in `em-d`, which has no last correction, so that errors add up
@@ -216,7 +216,7 @@ def correct(system, numbering, work):
 
 @internal_kernel
 def damping_of(system, numbering, work):
-    """Return the step length for the correction in work.rhs that rotates no frame by more than MAX_TURN."""
+    """Return the step length for the correction in work.rhs that rotates no frame by more than MAX_ROTATION."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
     for f in range(frames.mass.shape[0]):

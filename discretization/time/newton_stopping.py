@@ -20,8 +20,8 @@ _STALLED, _SAFE = (
 def is_converged_after(size, before, iteration, solved, reuse_factors, negligible):
     """Return whether no further correction is needed after one of this size.
 
-    before: size of the correction before, 0: there is none; again: True if both have the same tangents; solved: convergence
-    tolerance in units of round-off; nothing: size of a negligible correction, NOTHING or less, rad.
+    before: size of the correction before, 0: there is none; reuse_factors: True if both have the same tangents; solved:
+    convergence tolerance in units of round-off; negligible: size of a negligible correction, NEGLIGIBLE_CORRECTION or less, rad.
     """
     shrunk = size / before if before > 0.0 else 0.0
     if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
@@ -38,7 +38,7 @@ def is_converged_after(size, before, iteration, solved, reuse_factors, negligibl
 def can_reuse_tangent(size, before, negligible, bodies):
     """Return whether the correction after one of this size may reuse its tangents and be the last.
 
-    before, nothing: as in `is_converged_after`; bodies: number of bodies.
+    before, negligible: as in `is_converged_after`; bodies: number of bodies.
     """
     contraction = min(_CURVED + _BY_BODY * bodies, _MOST_CURVED) * size
     shrunk = size / before if before > 0.0 else 0.0

@@ -99,7 +99,7 @@ def correct_open_chain(tables, work, h, values, reuse_factors):
     """Compute the corrections at the present increments into `work`; return the largest rotation, NaN if a correction is not
     finite.
 
-    again: True to reuse the tangents of the corrections before, False to compute new ones.
+    reuse_factors: True to reuse the tangents of the corrections before, False to compute new ones.
     """
     count, fresh = work.hinges.shape[0], not reuse_factors
     add_bodies(tables, work, h, fresh)

@@ -11,7 +11,7 @@ along the motion A = gam . G W p with Xbar changes by gam . (g_v(1; Xbar) - g_v(
 opposite sign (2).
 
 A driven frame has mass and coordinates, and is held by six driven constraints. The work that these do to move that mass is
-no work on the model: T of the frame, p . v - v . M v/2, is excluded from the energy balance (3).
+not work on the model: T of the frame, p . v - v . M v/2, is excluded from the energy balance (3).
 
 The rows of `Step.signal` after those of the nodes of a scheme belong to `Scheme.driven`, by default start and end of the
 step; the last one is always the end.

@@ -99,19 +99,29 @@ class Scheme:
     """An integrator of mechanical systems and the declared facts about it.
 
     symmetric: a composition raises its order; if it is `reflects_velocities`, every substep is taken in two halves.
-    promises: quantities that it conserves for any system without joints whose symmetries its discrete derivatives respect, which
-    those of sympy potentials not in `Part`s do not: "energy" T* + V, "generalised energy" p . v - T + V, "momentum",
-    "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+
+    invariants: quantities that it conserves for any system without joints whose symmetries its discrete derivatives respect.
+    Those of sympy potentials that are not in `Part`s do not respect them. The quantities are "energy" T* + V, "generalised
+    energy"
+    p . v - T + V, "momentum", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+
     joined: quantities that it conserves for bodies with joints and springs; "linear momentum" and "angular momentum" are
     distinguished.
-    by_quadrature: quantities that it conserves for jointed bodies if g is a polynomial in the coordinates, which that of a screw
-    is not.
-    needs: flags that a system must have; prepare: function that is applied to a system before integration; `fitted` does both.
-    account: adds (work, dissipation) of a step to its last argument; dissipates: it accepts viscous forces, see `forcing`.
+
+    quadrature_invariants: quantities that it conserves for jointed bodies if g is a polynomial in the coordinates; that of a
+    screw
+    is not a polynomial.
+
+    needs: flags that a system must have. prepare: function that is applied to a system before integration. `fitted` does both.
+
+    account: adds (work, dissipation) of a step to its last argument. dissipates: it accepts viscous forces, see `forcing`.
+
     driven: times, in addition to the nodes, at which parameters of driven constraints are read; the start and the end of a step
     by default. drives: adds the work of each drive, see `rheonomic`.
+
     ends: its multipliers are forces at the end of the step; else they are means over it, in its middle.
-    caution: advice if Newton's method fails, if it is not a smaller step.
+
+    advice: advice if Newton's method fails, if it is not a smaller step.
     """
 
     name: str

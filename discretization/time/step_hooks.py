@@ -32,7 +32,7 @@ from rigid.system import State
 def _rest(part, system, numbering, hidden, state, work, h, values):
     """Process drives, counted angles and the energy account at the beginning or the end of a step, as `part` says.
 
-    given: values of loads (l, 3) in this step, followed by the values of drives at its end. Return CONVERGED or FOLDED; the
+    values: values of loads (l, 3) in this step, followed by the values of drives at its end. Return CONVERGED or FOLDED; the
     compiled function (`compiled`) returns RAISED if an exception was raised.
     """
     if part == BEGIN:

@@ -72,7 +72,7 @@ class Stepper(StepperBase):
     `halves`: whether a
     composition takes its substeps in halves, by default if `discretization.time.velocity_reflection.has_velocity_reflection`;
     `fractions`, `equations`: of
-    another scheme (`em_names.EmIntegrator`); `threads`: number of threads that work on a step of a model that is solved by
+    another scheme (`em_family.EmIntegrator`); `threads`: number of threads that work on a step of a model that is solved by
     fronts.
 
     Raises ModelError if the order needs negative substeps and the model dissipates energy.
@@ -162,7 +162,7 @@ class Stepper(StepperBase):
             variant = "-ggl" if self._hidden is not None else ""
             raise ModelError(
                 f"integrator 'em{self.order}{variant}' takes negative substeps, which contacts with friction, damping or a "
-                f"restitution below 1 do not allow; use integrator 'em{variant}', or contacts that lose nothing"
+                f"restitution below 1 do not allow; use integrator 'em{variant}', or contacts without losses"
             )
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
@@ -237,9 +237,9 @@ class Stepper(StepperBase):
         if not 0.0 < max(rows) < np.inf:  # the matrix is singular for another reason
             return ADVICE[status]
         return (
-            f"joint '{names[0]}' repeats what {repeated} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
-            f"{' in ' if loop else ''}{loop}; place them so that they agree on the way, or leave one of them out; or "
-            f"{ADVICE[status]}"
+            f"joint '{names[0]}' is redundant with {repeated} and inconsistent with them: |g| = {max(rows):.2g} is left over"
+            f"{' in ' if loop else ''}{loop}; place them so that they are consistent during the motion, or remove one of "
+            f"them; or {ADVICE[status]}"
         )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
@@ -412,7 +412,7 @@ def check_conservative(system: System, name: str, variant: str) -> None:
         if kind.state_equations is None or not kind.state_equations.conserves
     ]
     if np.any(system.spans.relaxation):
-        dissipative.insert(0, "a rod with a branch that relaxes")
+        dissipative.insert(0, "a rod with a Maxwell branch")
     if dissipative:
         raise ModelError(
             f"integrator {name} takes negative substeps, which {dissipative[0]} does not allow; "

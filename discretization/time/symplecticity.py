@@ -108,7 +108,7 @@ class OneStep:
         signal: Floats,
         arrays: tuple[implicit.Solver, Work] | None = None,
     ):
-        """Create the step; own: result of `solver_for`, if several steps share it."""
+        """Create the step; arrays: result of `solver_for`, if several steps share it."""
         self.system, self.scheme, self.h = system, scheme, h
         self.signal = np.ascontiguousarray(signal, float)
         self.solver, self.work = arrays or solver_for(scheme, system)

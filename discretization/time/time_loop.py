@@ -4,10 +4,10 @@ A solver has a step function that takes the state at the start of a substep to t
 
     (models, state, substeps, k, values, ..., most iterations, count) -> status of `discretization.time.newton`         (1)
 
-with the lengths `substeps` of all substeps of a step, s, the number k of this substep since the loop began, the `values` of loads
-in its middle (l, 3), followed by the values of drives at its end (`discretization.drives`), and `count`, to which it adds
-iterations and factorisations. The loop ignores the state after a failed step, unless the step reports that the state is intact:
-it goes back to a state that it saved some steps before, and repeats the steps up to the last whole step.
+`substeps` are the lengths of all substeps of a step, s, and k is the number of this substep since the loop began. `values` (l, 3)
+are the values of loads in its middle, followed by those of drives at its end (`discretization.drives`). To `count` the function
+adds iterations and factorisations. The loop ignores the state after a failed step, unless the step reports that the state is
+intact: it goes back to a state that it saved some steps before, and repeats the steps up to the last whole step.
 
 One of the models of the three solvers is given, the others are None: the compiler leaves out the code for them.
 """
@@ -68,7 +68,8 @@ def _loop(
 ):
     """Take len(load_values) substeps; return the first status that is not CONVERGED.
 
-    asks: True if forces of joints of trees are needed after each substep; with False the loop may return UNHELD. counts:
+    needs_forces: True if forces of joints of trees are needed after each substep; with False the loop may return UNRESTRICTED.
+    counts:
     (N_COUNTS,) counts of one part as in `march_and_store`, which are added to.
     """
     n, last = substeps.shape[0], load_values.shape[0] - 1
@@ -127,9 +128,13 @@ def march_and_store(
     axis.
 
     of_plane, of_tree, of_any: `StepContext` of `discretization.planar.arrays`, `discretization.time.tree_march` or
-    `discretization.time.em`; before: scratch state; load_values: values of all substeps; counts: (parts + 2, N_COUNTS) int64
+    `discretization.time.em`.
+
+    before: scratch state. load_values: values of all substeps.
+
+    counts: (parts + 2, N_COUNTS) int64
     receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, including those of the
-    step that fails; the last two rows are scratch. Return the first status that is not CONVERGED. States stored before it are
+    step that fails; its last two rows are scratch. Return the first status that is not CONVERGED. States stored before it are
     valid, and the state is that at the end of the last whole step.
     """
     parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)

@@ -227,7 +227,7 @@ def march_tree_batch(batch, solved, h, values, max_iterations, stored, counts):
     """Take steps of length h of eight runs from batch.state, one for each row of `values`, or as far as each run can follow the
     others.
 
-    solved: residual/noise that counts as solved; values: (steps, loads, 3, 8) loads; kept: states with an additional first axis
+    solved: residual/noise that counts as solved; values: (steps, loads, 3, 8) loads; stored: states with an additional first axis
     (parts) and last axis (runs); counts: (8, parts, N_COUNTS), zeros on entry. batch.left: on entry 1 for runs that do not take
     part.
     """

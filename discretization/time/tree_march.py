@@ -252,7 +252,7 @@ def _add_joints_to_driven(system, numbering, joints, work):
 def _drives(part, system, state, work, h, values):
     """Put or commit driven motions; return 0.
 
-    given: (l, 3) values of loads, followed by the values of drives at the end of the step.
+    values: (l, 3) values of loads, followed by the values of drives at the end of the step.
     """
     if part == BEGIN:
         for f in work.drives.frames:
@@ -305,8 +305,8 @@ def tree_kernels(
     """Return the compiled functions of a step for the remaining parts of a model, its loops, its bodies on other joints and its
     drives.
 
-    Parts that the model does not have are replaced by empty functions. told: key that determines the types of all models
-    (`rigid.bound_arguments.told_by`).
+    Parts that the model does not have are replaced by empty functions. types_key: key that determines the types of all models
+    (`rigid.bound_arguments.type_key`).
     """
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
@@ -431,7 +431,8 @@ def _is_finite(tree, work):
 def _newton(context, state, h, at_rest, shown, needs_forces, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
-    at_rest: True if no body moves in the prediction; shown: as in `move_group`; asked: True if forces of joints are needed.
+    at_rest: True if no body moves in the prediction; shown: as in `move_group`; needs_forces: True if forces of joints are
+    needed.
     """
     system, numbering, tree = context.system, context.numbering, context.tree
     loops, lanes, work = context.loops, context.lanes, context.work
@@ -532,8 +533,9 @@ def _commit(context, state, h, known, w, shown):
 def tree_step(context, state, substeps, k, last, always_forces, values, max_iterations, count):
     """Take one substep of a tree (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
-    asks: True if forces of joints are computed in each substep. With False they may be missing, as `count[FORCES_MISSING]` records from
-    substep to substep; if a later substep needs them, the step returns UNHELD.
+    always_forces: True if forces of joints are computed in each substep. With False they may be missing, as
+    `count[FORCES_MISSING]` records from
+    substep to substep; if a later substep needs them, the step returns UNRESTRICTED.
     """
     system, numbering, tree, loops = context.system, context.numbering, context.tree, context.loops
     history = context.weights.shape[0] > 0

@@ -11,8 +11,8 @@ A law is a file with `energy`, which is phi(x), and `quotient`, its divided diff
     phi[x0, x1] = (phi(x1) - phi(x0))/(x1 - x0),   phi'(x) where both are the same                                     (2)
 
 so that the stress of a step, phi[x0, x1] times the mean gradient of x, does exactly the work that is stored: invariants are
-linear or quadratic in the strains. Both functions accept complex arguments. They read the numbers X of an element (`rod_points`)
-from the offset `at` of the point, where C begins; the parameters of the law follow at `at + PARAMETERS`.
+linear or quadratic in the strains. Both functions accept complex arguments. They read the numbers X of an element
+(`rod_gauss_points`) from the offset `at` of the point, where C begins; the parameters of the law follow at `at + PARAMETERS`.
 """
 
 from __future__ import annotations

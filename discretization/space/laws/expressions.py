@@ -57,7 +57,7 @@ def law_of(text: str) -> ModuleType:
 def _parsed(owner: str, text: str) -> ast.expr:
     """Return Python's syntax tree of a text; raise ModelError if it cannot be read or is too long."""
     if not isinstance(text, str) or len(text) > LONGEST:
-        raise ModelError(f"{owner}: expression = {shown(text)} is no text of up to {LONGEST} characters")
+        raise ModelError(f"{owner}: expression = {shown(text)} is not a text of up to {LONGEST} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -65,9 +65,7 @@ def _parsed(owner: str, text: str) -> ast.expr:
             f"{owner}: expression = {shown(text)} cannot be read; write it as in Python, a**2 for a square"
         ) from None
     if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
-        raise ModelError(
-            f"{owner}: expression = {shown(text)} is too long; give one of up to {MOST_NODES} parts"
-        )
+        raise ModelError(f"{owner}: expression = {shown(text)} is too long; use at most {MOST_NODES} parts")
     return tree
 
 
@@ -121,7 +119,7 @@ def _node(owner: str, at: ast.expr, known: tuple[tuple[str, ...], tuple[str, ...
 def _number(owner: str, at: ast.expr, value: Any) -> Node:
     """Return the node of a number; raise ModelError if it is not finite and real."""
     if isinstance(value, complex) or not math.isfinite(value):
-        raise ModelError(f"{owner}: {shown(ast.unparse(at))} is no finite real number; give one")
+        raise ModelError(f"{owner}: {shown(ast.unparse(at))} is not a finite real number")
     return ("num", value)
 
 

@@ -15,7 +15,7 @@ DENSITY = types.complex128(STRAINS, F1, types.int64)
 STRESS = STRAINS(STRAINS, STRAINS, F1, types.int64)
 density_at, stress_at = function_at(DENSITY), function_at(STRESS)
 density_function, stress_function = compiled(DENSITY), compiled(STRESS)
-PARAMETERS = 44  # offset of the parameters from the first number of the point, see `rod_points`
+PARAMETERS = 44  # offset of the parameters from the first number of the point, see `rod_gauss_points`
 
 # functions by the law number that is stored among the numbers of a point; 0: no law
 LAW_FUNCTIONS = FunctionTable("laws", energy=ENERGY, quotient=QUOTIENT, density=DENSITY, stress=STRESS)

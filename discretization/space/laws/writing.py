@@ -5,7 +5,7 @@ differences (`slopes`),
 
     d(a + b) = da + db      d(a b) = abar db + bbar da      d(a/b) = (da - avg(a/b) db)/bbar      d f(a) = f[a0, a1] da        (1)
 
-exactly, so that W1 - W0 = stress . (e1 - e0), whatever the expression. Both ends count alike; if they are equal the result is
+exactly, so that W1 - W0 = stress . (e1 - e0) for any expression. Both ends count alike; if they are equal the result is
 the gradient; nothing is subtracted. The rules are applied backwards (reverse mode): `w` of a node is dW over the change of that
 node.
 """
