@@ -1,15 +1,14 @@
 """Assemble residual and tangent of a Cayley energy-momentum step from frames and interactions.
 
-Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends
-of the step, bars for averages, R1 = cay(psi) R0:
+Unknowns: dr, psi of every moving frame, impulses Lam of every constraint. With suffix 0 and 1 for the ends of the step, bars
+for averages, R1 = cay(psi) R0:
 
     2 m (dr/h - v0) + h f + G_r^T Lam = 0                                                               (1)
     R1 J Omega1 - R0 J Omega0 + h tau + G_psi^T Lam = 0,   Omega1 = 2 R0^T psi/h - Omega0               (2)
     g(1) = 0                                                                                            (3)
 
-f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3)
-and the multipliers are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x
-unknown.
+f, tau are the discrete derivatives of all energies minus the applied loads, G of all constraints. Rows (3) and the
+multipliers are scaled by s = 2 m/h of the lighter frame, so that the matrix is balanced: Lam = s x unknown.
 
 A step calls `begin_step` once; each Newton iteration calls `move` and `assemble`.
 """
@@ -107,9 +106,9 @@ def _move_frame(state, work, f):
 def assemble(system, numbering, state, work, h, tangent, general=True, acted=True):
     """Evaluate the residual (1)-(3) at the current dr, psi, lam and, if `tangent`, the matrix.
 
-    Return 0, 1 if an element failed, or NOT_FINITE if a derivative is not finite.
-    `general`: None for models without elements of order p (spans) and without interactions that are assembled from their duals.
-    `acted`: None for models without springs and loads whose constraints are all `COMMON`. The compiler then omits these terms.
+    Return 0, 1 if an element failed, or NOT_FINITE if a derivative is not finite. `general`: None for models without elements
+    of order p (spans) and without interactions that are assembled from their duals. `acted`: None for models without springs
+    and loads whose constraints are all `COMMON`. The compiler then omits these terms.
     """
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0

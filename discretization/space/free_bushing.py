@@ -11,9 +11,9 @@ the axes a_i, b_i of both markers,
 
 The vector t, rad, is the rotation vector, along a_2 and a_3, of the shortest rotation that takes a_1 to b_1. The vector k is
 2 tan(angle/2) times its axis, and f is that of `strain_functions`; t is defined up to nearly pi. The angle phi, rad, is the
-remaining rotation about the axis. Only
-dampers need phi, and only its changes, so that no revolutions are counted. V = (u, 0, t) . C (u, 0, t)/2. Properties that differ
-between directions across the axis rotate with marker a, the housing of the bearing.
+remaining rotation about the axis. Only dampers need phi, and only its changes, so that no revolutions are counted.
+V = (u, 0, t) . C (u, 0, t)/2. Properties that differ between directions across the axis rotate with marker a, the housing of the
+bearing.
 
 S, T and both numbers of (4) are bilinear in the poses, so that with bars for averages over a step
 

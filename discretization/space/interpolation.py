@@ -2,9 +2,9 @@
 
     x(xi) = sum_a l_a(xi) x_a,   l_a(xi_b) = 1 where a = b, else 0;   nodes xi_a: 0, 1 and the roots of P_p'   (1)
 
-p Gauss points integrate polynomials of order 2p - 1 exactly, as the p + 1 nodes do with the integrals of
-l_a as weights. One point lies between each pair of neighbouring nodes, so that an element of order p has as many points as
-intervals. Indices of the tables: order, point, node; entries that an order does not use are zero.
+p Gauss points integrate polynomials of order 2p - 1 exactly, as the p + 1 nodes do with the integrals of l_a as weights. One
+point lies between each pair of neighbouring nodes, so that an element of order p has as many points as intervals. Indices of
+the tables: order, point, node; entries that an order does not use are zero.
 """
 
 from __future__ import annotations

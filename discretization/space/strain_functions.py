@@ -6,8 +6,8 @@ With u = |k|^2/4 = tan^2(theta/2), the three functions are
     g(u) = (1 + u) f(u) = theta/sin(theta)                                            (2)
     p(u) = (g(u) - 1)/(4 u)                                                           (3)
 
-smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u0), its tangent F[u0, u1,
-u1]. By the product rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
+smooth at u = 0. A discrete derivative needs F[u0, u1] = (F(u1) - F(u0))/(u1 - u0), its tangent F[u0, u1, u1]. By the product
+rule of averages g[u0, u1] = (1 + ubar) f[u0, u1] + fbar, so only f and p are evaluated:
 
 - u0, u1 <= 0.1: power series (radius 1), the divided differences by Horner's rule on the quotients;
 - else from the functions of half the angle, w = tan^2(theta/4), which is at most 0.04 after three halvings. With

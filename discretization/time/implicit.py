@@ -315,10 +315,9 @@ def newton(residual, fn, D, S, W, solver, known):
     """Solve r(x) = 0 from the guess in x; return (status, iterations, norm of the residual).
 
     A matrix is reused if `corrections_per_matrix` more corrections that shrink as the last one did would reach round-off.
-    `error` is
-    what is left after a correction: its square (as a fraction) with a fresh matrix, else given by the rate of contraction.
-    If r is round-off of its own terms, one more correction removes what is left of it, provided that the matrix has proved
-    good. If that matrix has made corrections tiny and they stop shrinking, they are only round-off.
+    `error` is what is left after a correction: its square (as a fraction) with a fresh matrix, else given by the rate of
+    contraction. If r is round-off of its own terms, one more correction removes what is left of it, provided that the matrix
+    has proved good. If that matrix has made corrections tiny and they stop shrinking, they are only round-off.
 
     `known`: True if the constant columns of the matrix are in `solver.constant`.
     """

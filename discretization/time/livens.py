@@ -11,8 +11,7 @@ EML conserves the generalised energy p . v - T + V; M may be singular or depend 
 and p1 by (3). Null-EML, 000 remark 4.11, uses the rotation vector of the step in place of the quaternion, which
 fulfils the internal constraint, and multiplies (2) by the null space matrix G(qbar), which removes its multiplier.
 
-EML-kappa (quaternion chart): a body rotates with the Cayley vector of the step also in (1), with
-1/kappa = 2 - 1/|qbar|^2,
+EML-kappa (quaternion chart): a body rotates with the Cayley vector of the step also in (1), with 1/kappa = 2 - 1/|qbar|^2,
 
     q1 - q0 = (h/kappa) vbar                                              (1k)
     P1 - P0 = (1/kappa) h D_q T + h F - h (D g)^T lam                     (2k)

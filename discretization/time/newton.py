@@ -282,8 +282,7 @@ def final_correction(beyond, numbering, work, level, factored, count):
     residual. Return CONVERGED, or NOT_FINITE if the matrix or the correction is not finite.
 
     beyond: result of `has_blocks_beyond_band`; factored: True if factors are available. Otherwise the matrix itself is
-    available, of a
-    prediction that needed no iteration.
+    available, of a prediction that needed no iteration.
     """
     set_zero_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:

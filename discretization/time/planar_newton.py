@@ -27,9 +27,8 @@ MIN_ROTATION = 1e-6  # rad, used as the largest rotation if nothing moves
 
 @inline_kernel
 def is_chain_converged(size, before, iteration, solved, reuse_factors, rotation):
-    """Return whether no further correction is needed, as `is_converged_after` does; sizes are relative to `rotation`, the largest
-    rotation of
-    the step.
+    """Return whether no further correction is needed, as `is_converged_after` does; sizes are relative to `rotation`, the
+    largest rotation of the step.
     """
     return is_converged_after(
         size, before, iteration, 0.1 * solved * rotation, reuse_factors, NEGLIGIBLE_CORRECTION * rotation

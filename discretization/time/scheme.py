@@ -102,8 +102,7 @@ class Scheme:
 
     invariants: quantities that it conserves for any system without joints whose symmetries its discrete derivatives respect.
     Those of sympy potentials that are not in `Part`s do not respect them. The quantities are "energy" T* + V, "generalised
-    energy"
-    p . v - T + V, "momentum", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
+    energy" p . v - T + V, "momentum", "symplectic", "position" (g = 0) and "velocity" (G W p = 0).
 
     joined: quantities that it conserves for bodies with joints and springs; "linear momentum" and "angular momentum" are
     distinguished.

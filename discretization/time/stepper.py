@@ -63,19 +63,43 @@ DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed a
 class Stepper(StepperBase):
     """Advance states of one system by steps of one length with `em`, `em-ggl`, composed to order 4, 6 or 8, or `em-d`.
 
-    Parameters: `h`: step, s; `load_values`: function that returns the loads (k, loads, 3) at times (k,), s; `band_limit`:
-    bandwidth above which the linear solver is sparse; `hidden`: True for `em-ggl`, for states whose velocities satisfy the
-    joints; `tolerance`: relative tolerance of the equations of a step, and therefore of the invariants; 0: round-off;
-    `drive_values`: function that returns the values of prescribed motion at times (k,); `joint_names`: names by joint number, for
-    the message if redundant joints are inconsistent, with `loop_of`, which returns a description of a joint's loop; `rho`:
-    spectral radius of `em-d` at infinity, or None; `torque_free_frames`: frames whose velocities `em-d` does not damp;
-    `halves`: whether a
-    composition takes its substeps in halves, by default if `discretization.time.velocity_reflection.has_velocity_reflection`;
-    `fractions`, `equations`: of
-    another scheme (`em_family.EmIntegrator`); `threads`: number of threads that work on a step of a model that is solved by
-    fronts.
+    Parameters
+    ----------
+    system : System
+    h : float
+        Step, s.
+    order : int, default 2
+        2, or the order of a composition: 4, 6 or 8.
+    load_values : function, optional
+        Returns the loads (k, loads, 3) at times (k,), s.
+    band_limit : int
+        Bandwidth above which the linear solver is sparse.
+    hidden : bool, default False
+        True for `em-ggl`, for states whose velocities satisfy the joints.
+    tolerance : float, default 0
+        Relative tolerance of the equations of a step, and therefore of the invariants; 0: round-off.
+    drive_values : function, optional
+        Returns the values of prescribed motion at times (k,), s.
+    joint_names : sequence of str
+        Names by joint number, for the message if redundant joints are inconsistent.
+    rho : float, optional
+        Spectral radius of `em-d` at infinity. By default there is no numerical dissipation.
+    torque_free_frames : sequence of int
+        Frames whose velocities `em-d` does not damp.
+    loop_of : function, optional
+        Returns a description of the loop of a joint, for the same message as `joint_names`.
+    halves : bool, optional
+        Whether a composition takes its substeps in halves. By default if
+        `discretization.time.velocity_reflection.has_velocity_reflection`.
+    fractions, equations
+        Substeps and equations of another scheme (`em_family.EmIntegrator`).
+    threads : int, default 1
+        Number of threads that work on a step of a model that is solved by fronts.
 
-    Raises ModelError if the order needs negative substeps and the model dissipates energy.
+    Raises
+    ------
+    ModelError
+        If the order needs negative substeps and the model dissipates energy.
     """
 
     def __init__(

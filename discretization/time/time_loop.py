@@ -68,9 +68,8 @@ def _loop(
 ):
     """Take len(load_values) substeps; return the first status that is not CONVERGED.
 
-    needs_forces: True if forces of joints of trees are needed after each substep; with False the loop may return UNRESTRICTED.
-    counts:
-    (N_COUNTS,) counts of one part as in `march_and_store`, which are added to.
+    needs_forces: True if forces of joints of trees are needed after each substep; with False the loop may return
+    UNRESTRICTED. counts: (N_COUNTS,) counts of one part as in `march_and_store`, which are added to.
     """
     n, last = substeps.shape[0], load_values.shape[0] - 1
     for i in range(count.shape[0]):
@@ -132,10 +131,9 @@ def march_and_store(
 
     before: scratch state. load_values: values of all substeps.
 
-    counts: (parts + 2, N_COUNTS) int64
-    receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, including those of the
-    step that fails; its last two rows are scratch. Return the first status that is not CONVERGED. States stored before it are
-    valid, and the state is that at the end of the last whole step.
+    counts: (parts + 2, N_COUNTS) int64 receives for each part steps done, solves, iterations, most iterations of a solve and
+    factorisations, including those of the step that fails; its last two rows are scratch. Return the first status that is not
+    CONVERGED. States stored before it are valid, and the state is that at the end of the last whole step.
     """
     parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)
     per_part, n, steps = load_values.shape[0] // parts, substeps.shape[0], NEAR

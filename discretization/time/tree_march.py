@@ -156,8 +156,7 @@ def _remaining(part, system, numbering, tree, loops, state, work, h):
 
 def _common_remaining(part, system, numbering, tree, loops, state, work, h):
     """Process the remaining parts of models without drives and interactions with the generic assembly (`generic_groups`), as
-    `_remaining`
-    does.
+    `_remaining` does.
     """
     return _process_remaining(part, system, numbering, tree, loops, state, work, h, None, True)
 
@@ -534,8 +533,7 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
     """Take one substep of a tree (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
     always_forces: True if forces of joints are computed in each substep. With False they may be missing, as
-    `count[FORCES_MISSING]` records from
-    substep to substep; if a later substep needs them, the step returns UNRESTRICTED.
+    `count[FORCES_MISSING]` records from substep to substep; if a later substep needs them, the step returns UNRESTRICTED.
     """
     system, numbering, tree, loops = context.system, context.numbering, context.tree, context.loops
     history = context.weights.shape[0] > 0
