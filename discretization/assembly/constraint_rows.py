@@ -49,7 +49,7 @@ def begin_constraints(numbering, state, work, h, extent):
 
 @internal_kernel
 def regularise_redundant(numbering, work):
-    """Subtract DELTA (times the scale) from the diagonal of the multipliers of redundant constraints.
+    """Subtract REGULARISATION (times the scale) from the diagonal of the multipliers of redundant constraints.
 
     This makes the solution unique. The residual, which decides convergence, is not changed. The part of these multipliers that
     does no work keeps its initial value.

@@ -1,4 +1,4 @@
-"""Arrays that tell a step of `em` where the drives of a model are stored, allocated once for a model."""
+"""Arrays that locate the drives of a model for a step of `em`, allocated once for a model."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class VelocityConstraints(NamedTuple):
         np.ndarray
     )  # (c,) uint8, 1: closed velocity-level forms; 0: from its dual, in `velocity_constraint_groups`
     scratch: np.ndarray  # scratch of one interaction assembled from its dual
-    gradient: np.ndarray  # (MOST_ROWS,) complex multipliers of this interaction
+    gradient: np.ndarray  # (MAX_ROWS,) complex multipliers of this interaction
 
 
 def velocity_constraint_arrays(system: System, work: Workspace) -> VelocityConstraints:

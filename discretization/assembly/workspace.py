@@ -94,7 +94,7 @@ class Workspace(NamedTuple):
     residual: Floats  # (N + 6 + 6 d,) equations, then rows of fixed frames, then of each driven frame
     noise: Floats  # (N + 6 + 6 d,) round-off level of each residual
     rhs: Floats  # (N,) right-hand side, then solution
-    values: Floats  # (n_values + n_dump,) matrix entries, then trash entries
+    values: Floats  # (n_values + n_trash,) matrix entries, then trash entries
     panels: Floats  # panels of fronts; if there are far blocks, the band before factorisation
     outer: Floats  # contributions of fronts to other fronts in a solution
     team: Ints  # words of the threads that share a step; empty: single thread

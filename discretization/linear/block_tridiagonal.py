@@ -14,9 +14,9 @@ block,
 
     rho^2 = (diagonal sum of rotations)/(diagonal sum of translations),   l_ij <- l_ij s_i/s_j,                  (2)
 
-s = 1 for forces and 1/rho for moments, before anything is eliminated from it. Rotations are the last three
-unknowns of the block, translations the first three. A block of multipliers, which has no diagonal, uses the length of the block
-before it. So the decision to exchange rows does not depend on the unit of length.
+s = 1 for forces and 1/rho for moments, before anything is eliminated from it. Rotations are the last three unknowns of the
+block, translations the first three. A block of multipliers, which has no diagonal, uses the length of the block before it. So
+the decision to exchange rows does not depend on the unit of length.
 """
 
 from rigid.compilation.decorators import always_inline_kernel, internal_kernel

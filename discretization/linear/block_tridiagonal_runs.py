@@ -1,4 +1,4 @@
-"""LU of narrow bands with runs of blocks, as rods between joints are: blocks in registers, the rest column by column.
+"""LU of narrow bands with runs of blocks, as rods between joints are: blocks in registers, other columns one by one.
 
 A run begins behind everything that reaches at most into its first block. Rows that were exchanged before the run then end with
 its second block, too, and what is left is block tridiagonal, until a block of the run reaches further than the next six

@@ -21,7 +21,7 @@ class Grid(NamedTuple):
 
     Ends are free: nothing is held; pinned: phi is held; clamped: phi and the orientation are held, not |q|; held: phi and all of
     q are held (equivalent to clamped if |q| = 1 is imposed at the nodes). Periodic rods have u_n = u_0, continued by `shift` and
-    the sign `turn` of q.
+    the factor `sign` of q.
     """
 
     rod: Material

@@ -190,7 +190,7 @@ class March:
         return self._unwound(run, failure)
 
     def _unwound(self, run: Trajectory, failure: Failure | None) -> tuple[Trajectory, Failure | None]:
-        """Return the steps before a counted angle left the half revolutions about `charts.branches`.
+        """Return the steps before a counted angle left the half revolutions about `multibody.branches`.
 
         Beyond them its potential is not a function of q.
         """

@@ -129,10 +129,10 @@ HELD, HELD_RATE = 1.0, 1e8  # factors for rows that are implied by the others: o
 def repeated(system: System, state: State) -> Floats:
     """Return the regularisation (2, rows of the joints) of the diagonal of multipliers of redundant joints.
 
-    It is applied by `pattern.regularised_diagonal`.
+    It is applied by `sparsity_pattern.regularised_diagonal`.
 
-    Rows that are implied by the other rows are held back: they are fulfilled if the others are, and their multipliers keep their
-    values.
+    Rows that are implied by the other rows have a much larger one: they are fulfilled if the others are, and their multipliers
+    keep their values.
     """
     frames, multipliers = system.frames, multipliers_of(system)
     inverse = np.empty((len(frames.mass), 6))
