@@ -5,7 +5,7 @@ in space. The size of a negligible correction is smaller here, because fewer num
 
 Joint impulses start from the inverse dynamics of the predicted motion, from the leaves to the root:
 
-    lam_s = (what hangs on s) + h f - 2 m (dr/h - v0)                                                        (1)
+    lam_s = (sum of those of its children) + h f - 2 m (dr/h - v0)                                                   (1)
 
 Newton's matrix contains torques of impulses on rotating levers. With the impulses of the step before, the error after the first
 correction is its size times the error of the impulses. With (1) it is the square of its size.
