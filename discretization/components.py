@@ -18,16 +18,16 @@ def components(edges: Ints, nodes: int) -> Ints:
     k = edges.shape[1]
     if k > _FEW:
         graph = scipy.sparse.coo_matrix((np.ones(k), edges), shape=(nodes, nodes))
-        found: Ints = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
-        return found
-    above = list(range(nodes))
+        labels: Ints = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
+        return labels
+    parent = list(range(nodes))
 
     def root(node: int) -> int:
         """Return the root of a node's tree in the union-find forest; halve the path to it."""
-        while above[node] != node:
-            above[node] = node = above[above[node]]
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
         return node
 
     for a, b in edges.T.tolist():
-        above[root(a)] = root(b)
+        parent[root(a)] = root(b)
     return np.array([root(node) for node in range(nodes)], np.int64)

@@ -83,7 +83,7 @@ def prescribe_all_velocities(system: System) -> PrescribedVelocities:
 
 
 def project_velocities(
-    system: System, state: State, held: PrescribedVelocities | None = None
+    system: System, state: State, prescribed: PrescribedVelocities | None = None
 ) -> tuple[State, float]:
     """Change the velocities of a state so that they satisfy all joints, by the rules of this module.
 
@@ -107,23 +107,23 @@ def project_velocities(
     ModelError
         If joints that are not marked as redundant fix the same motion.
     """
-    still = not (state.v.any() or state.Omega.any() or count_drives(system))
-    if still or not len(state.lam) or np.abs(velocity_residual(system, state)).max() == 0.0:
+    at_rest = not (state.v.any() or state.Omega.any() or count_drives(system))
+    if at_rest or not len(state.lam) or np.abs(velocity_residual(system, state)).max() == 0.0:
         return state, 0.0
-    held = prescribe_all_velocities(system) if held is None else held
-    rates = _Rates(system, state, held)
-    given = rates.given
-    w = rates.following(given)
+    prescribed = prescribe_all_velocities(system) if prescribed is None else prescribed
+    rates = _Rates(system, state, prescribed)
+    initial = rates.given
+    w = rates.following(initial)
     if not rates.fit(w):
         w = w + rates.least_change_of_held(w)
         if rates.free.any():
-            w = rates.following(np.where(rates.free, given, w))
+            w = rates.following(np.where(rates.free, initial, w))
             if not rates.fit(w):  # rounding
                 w = w + rates.least_change_of_held(w)
-    change = w - given
-    of_frames = (rates.to_frames @ change).reshape(-1, 6)
-    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), of_frames[:, 3:])
-    fitted = state._replace(v=state.v + of_frames[:, :3], Omega=Omega)
+    change = w - initial
+    frame_changes = (rates.to_frames @ change).reshape(-1, 6)
+    Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), frame_changes[:, 3:])
+    fitted = state._replace(v=state.v + frame_changes[:, :3], Omega=Omega)
     return fitted, float(np.abs(change[~rates.free]).max(initial=0.0))
 
 
@@ -133,11 +133,11 @@ class _Rates:
     The quantities of a frame are (v, omega) in inertial axes; v is that of the point `held.point` if one of the two is free.
     """
 
-    def __init__(self, system: System, state: State, held: PrescribedVelocities):
+    def __init__(self, system: System, state: State, prescribed: PrescribedVelocities):
         n = len(system.frames.mass)
-        self._system, self._state, self._held = system, state, held
+        self._system, self._state, self._held = system, state, prescribed
         # v = v_point - omega x point
-        arm = np.where((held.v != held.Omega)[:, None], held.point, 0.0)
+        arm = np.where((prescribed.v != prescribed.Omega)[:, None], prescribed.point, 0.0)
         identity = np.tile(np.eye(6), (n, 1, 1))
         identity[:, :3, 3:] = _hat(arm)
         self.full = 6 * n + len(state.lam) <= SMALL
@@ -149,7 +149,7 @@ class _Rates:
         )
         omega = quaternions.rotate(state.quat, state.Omega)
         self.given = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
-        self.free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
+        self.free = np.repeat(~np.stack([prescribed.v, prescribed.Omega], axis=1).ravel(), 3)
         # rates of the joints due to drives, whose motion is prescribed
         self.driven = (
             velocity_residual(system, state) - self.G @ self.given
@@ -244,11 +244,11 @@ class _Rates:
         These are frames that no edge (a, b) connects to a part with prescribed motion. `S`: basis of `_basis`; the entries of all
         other quantities are zero.
         """
-        held, n = self._held, len(self._held.v)
-        rods = [np.stack([np.full(len(frames) - 1, frames[0]), frames[1:]]) for frames in held.together]
+        prescribed, n = self._held, len(self._held.v)
+        rods = [np.stack([np.full(len(frames) - 1, frames[0]), frames[1:]]) for frames in prescribed.together]
         label = components(np.concatenate([np.stack([a, b]), *rods], axis=1), n)
-        known = np.isin(label, label[held.v & held.Omega])
-        alone = np.asarray(abs(S).T @ np.repeat(~known, 6)).ravel() > 0.0
+        is_prescribed = np.isin(label, label[prescribed.v & prescribed.Omega])
+        alone = np.asarray(abs(S).T @ np.repeat(~is_prescribed, 6)).ravel() > 0.0
         largest = float(self.mass.diagonal().max()) or 1.0
         mass = S.T @ self.mass @ S / largest
         least = alone * np.maximum(0.0, _LEAST - mass.diagonal())
@@ -263,60 +263,64 @@ class _Rates:
         Joints that let a part with unspecified velocities rest are left out. The change is that of parts with one prescribed
         quantity with which these joints let the other part rest.
         """
-        held, rows = self._held, multipliers_of(self._system)
-        known, nothing = held.v & held.Omega, ~(held.v | held.Omega)
-        two = (rows.frames[:, 1] >= 0) & (rows.frames[:, 2:] < 0).all(axis=1)
-        every, pair_of = np.unique(np.sort(rows.frames[two][:, :2], axis=1), axis=0, return_inverse=True)
-        a, b = every.T
-        own = np.full(len(two), -1)
-        own[two] = pair_of.ravel()
-        own = own[rows.per_row]  # (m,) pair of frames of each row, -1: none
+        prescribed, rows = self._held, multipliers_of(self._system)
+        specified, unspecified = prescribed.v & prescribed.Omega, ~(prescribed.v | prescribed.Omega)
+        has_two_frames = (rows.frames[:, 1] >= 0) & (rows.frames[:, 2:] < 0).all(axis=1)
+        unique_pairs, pair_of = np.unique(
+            np.sort(rows.frames[has_two_frames][:, :2], axis=1), axis=0, return_inverse=True
+        )
+        a, b = unique_pairs.T
+        pair_of_row = np.full(len(has_two_frames), -1)
+        pair_of_row[has_two_frames] = pair_of.ravel()
+        pair_of_row = pair_of_row[rows.per_row]  # (m,) pair of frames of each row, -1: none
         # joints between a part with a prescribed quantity and one without
-        between = nothing[a] != nothing[b]
-        asked = own >= 0
-        asked[asked] = between[own[asked]]
-        left_out = nothing[rows.frames] & (rows.frames >= 0)
-        among = np.logical_not(np.any(left_out, axis=1, keepdims=True)[rows.per_row, 0])
-        change = self._letting_rest(w, asked, among, size)
-        there = w + change
-        rests = np.ones(len(every), bool)
-        met = np.abs(self.residual(there)) <= REST_TOLERANCE * (self.terms(there) + np.abs(there).max())
-        np.logical_and.at(rests, own[asked], met[asked])
-        moves = between & ~rests
+        between = unspecified[a] != unspecified[b]
+        resting_rows = pair_of_row >= 0
+        resting_rows[resting_rows] = between[pair_of_row[resting_rows]]
+        unspecified_frames = unspecified[rows.frames] & (rows.frames >= 0)
+        prescribed_rows = np.logical_not(np.any(unspecified_frames, axis=1, keepdims=True)[rows.per_row, 0])
+        change = self._letting_rest(w, resting_rows, prescribed_rows, size)
+        changed = w + change
+        can_rest = np.ones(len(unique_pairs), bool)
+        satisfied = np.abs(self.residual(changed)) <= REST_TOLERANCE * (
+            self.terms(changed) + np.abs(changed).max()
+        )
+        np.logical_and.at(can_rest, pair_of_row[resting_rows], satisfied[resting_rows])
+        moves = between & ~can_rest
         ground = self._system.frames.fixed == 1
-        use = ~(known[a] & known[b]) & (~between | moves | ground[a] | ground[b])
-        starts = np.zeros(len(nothing), bool)  # frames that let all parts joined to them rest
-        for pairs, rest in ((between & rests, True), (moves, False)):
-            starts[np.concatenate([a[pairs], b[pairs]])] = rest
-        for frames in held.together:
+        use = ~(specified[a] & specified[b]) & (~between | moves | ground[a] | ground[b])
+        starts = np.zeros(len(unspecified), bool)  # frames that let all parts joined to them rest
+        for pairs, lets_rest in ((between & can_rest, True), (moves, False)):
+            starts[np.concatenate([a[pairs], b[pairs]])] = lets_rest
+        for frames in prescribed.together:
             lets, moved = starts[frames].any(), np.isin(frames, np.concatenate([a[moves], b[moves]])).any()
             starts[frames] = lets and not moved
         return a[use], b[use], np.where(np.repeat(starts, 6), change, 0.0)
 
     def _letting_rest(
-        self, w: Floats, asked: NDArray[np.bool_], among: NDArray[np.bool_], size: float
+        self, w: Floats, resting_rows: NDArray[np.bool_], prescribed_rows: NDArray[np.bool_], size: float
     ) -> Floats:
         """Compute the change (6 n,) of the free quantities of parts of which the other quantity is prescribed.
 
-        It satisfies the rows `among` (m,) between parts with a prescribed quantity, and then the rows `asked` (m,) in the mean
+        It satisfies the rows `prescribed_rows` (m,) between parts with a prescribed quantity, and then the rows `resting_rows` (m,) in the mean
         square.
         """
-        half = np.repeat(self._held.v != self._held.Omega, 6) & self.free
-        if not half.any() or not asked.any():
+        half_prescribed = np.repeat(self._held.v != self._held.Omega, 6) & self.free
+        if not half_prescribed.any() or not resting_rows.any():
             return np.zeros(len(w))
-        rods = tuple(frames for frames in self._held.together if half[6 * frames[0]])
-        S = _basis(self._state.r, half, rods, size, self.full)
+        rods = tuple(frames for frames in self._held.together if half_prescribed[6 * frames[0]])
+        S = _basis(self._state.r, half_prescribed, rods, size, self.full)
         G = self.G @ S
-        entered = np.asarray(_squared(G).sum(axis=1)).ravel()
-        used = np.flatnonzero((asked | among) & (entered > 0.0))
+        row_sizes = np.asarray(_squared(G).sum(axis=1)).ravel()
+        used = np.flatnonzero((resting_rows | prescribed_rows) & (row_sizes > 0.0))
         least = LIGHT * np.ones(S.shape[1])
         change: Floats = S @ _least_change(
             np.diag(least) if self.full else scipy.sparse.diags(least),
             G[used],
             self.residual(w)[used],
             np.ones(S.shape[1], bool),
-            np.where(among[used], SOFT * entered[used], 0.0),
-            np.where(among[used], 0.0, entered[used]),
+            np.where(prescribed_rows[used], SOFT * row_sizes[used], 0.0),
+            np.where(prescribed_rows[used], 0.0, row_sizes[used]),
         )
         return change
 
@@ -352,14 +356,14 @@ def _least_change(
     change: Floats = np.zeros(k)
     mu: Floats = np.zeros(len(misfit))
     size = np.inf
-    below = delta if compliance is None or delta is None else delta + compliance
+    softness = delta if compliance is None or delta is None else delta + compliance
     try:
-        solve = _solving(mass, J, below)
+        solve = _solving(mass, J, softness)
         for _ in range(ITERATIONS if free.any() or delta is not None else 1):
             pull = np.where(free, 0.0, mass @ change)
             rate = misfit + J @ change
-            found = solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
-            step, mu = found[:k], found[k:]
+            solution = solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
+            step, mu = solution[:k], solution[k:]
             change, before, size = change + step, size, np.abs(step).max(initial=0.0)
             # converged to rounding
             if size <= 1e-16 * np.abs(change).max(initial=0.0) or size > 0.5 * before:
@@ -391,8 +395,8 @@ def _without_rounding(G: Any, size: float) -> Any:
         return np.where(terms > LEVER * terms.max(axis=1, initial=0.0, keepdims=True), G, 0.0)
     terms = abs(G @ scipy.sparse.diags(scale)).tocsr()
     least = LEVER * terms.max(axis=1).toarray().ravel()
-    kept = scipy.sparse.csr_matrix((terms > scipy.sparse.diags(least) @ (terms > 0.0)), dtype=float)
-    return G.multiply(kept).tocsr()
+    mask = scipy.sparse.csr_matrix((terms > scipy.sparse.diags(least) @ (terms > 0.0)), dtype=float)
+    return G.multiply(mask).tocsr()
 
 
 def _squared(G: Any) -> Any:
@@ -474,12 +478,12 @@ def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
     )
 
 
-def prescribed_velocity_changes(held: PrescribedVelocities, before: State, after: State) -> Floats:
+def prescribed_velocity_changes(prescribed: PrescribedVelocities, before: State, after: State) -> Floats:
     """Return how much the held velocities of each frame changed between two states, (n, 2): m/s of its point, rad/s."""
     omega0, omega1 = (quaternions.rotate(s.quat, s.Omega) for s in (before, after))
-    v0, v1 = before.v + np.cross(omega0, held.point), after.v + np.cross(omega1, held.point)
+    v0, v1 = before.v + np.cross(omega0, prescribed.point), after.v + np.cross(omega1, prescribed.point)
     linear, angular = (np.linalg.norm(x, axis=1) for x in (v1 - v0, omega1 - omega0))
-    return np.stack([np.where(held.v, linear, 0.0), np.where(held.Omega, angular, 0.0)], axis=1)
+    return np.stack([np.where(prescribed.v, linear, 0.0), np.where(prescribed.Omega, angular, 0.0)], axis=1)
 
 
 def _hat(x: Floats) -> Floats:

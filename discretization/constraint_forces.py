@@ -80,27 +80,27 @@ def instant_multipliers(
     """
     system = with_load_values(system, loads)
     acting = groups_of(system, state)
-    resisting = [own.group for own in acting if own.role is Role.DISSIPATION]
+    dissipations = [entry.group for entry in acting if entry.role is Role.DISSIPATION]
     if has_evolution_equations(system) or any(
-        group.kind.condensed.update_internal is not None for group in resisting
+        group.kind.condensed.update_internal is not None for group in dissipations
     ):
         return None
     moving = np.flatnonzero(system.frames.fixed == 0)
     if not len(moving):
         return None
-    place = np.full(len(system.frames.fixed), -1)
-    place[moving] = np.arange(len(moving))
+    index = np.full(len(system.frames.fixed), -1)
+    index[moving] = np.arange(len(moving))
     use = (6 * moving[:, None] + np.arange(6)).ravel()
-    pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
+    forces = [entry.group for entry in acting if entry.role in (Role.ENERGY, Role.WORK)]
     force = -load_stiffness.weight(system)
-    for group in pushing:
+    for group in forces:
         _add_forces(evaluation.gradients, group, state.r, state.quat, out=force)
-    for group in resisting:
+    for group in dissipations:
         _add_forces(evaluation.resistances, group, state, out=force)
     omega = quaternions.rotate(state.quat, state.Omega)
-    turning = np.einsum("nij,nj->ni", inertia.spatial_inertia(system, state), omega)
-    force[:, 3:] += np.cross(omega, turning)
-    M = fill_zero_diagonal(sparse(inertia.mass(system, state).matrix(place)))
+    momentum = np.einsum("nij,nj->ni", inertia.spatial_inertia(system, state), omega)
+    force[:, 3:] += np.cross(omega, momentum)
+    M = fill_zero_diagonal(sparse(inertia.mass(system, state).matrix(index)))
     G = constraint_jacobian(system, state).tocsr()[:, use]
     gamma = _changing_rates(system, state, drive_values, t, dt)
     return _solved(M, G, force.ravel()[use], gamma, bool(count_redundant(system, state)))
@@ -125,35 +125,35 @@ def _changing_rates(
         return np.zeros(count_multipliers(system))
     lever = float(np.ptp(state.r, axis=0).max()) or 1.0
     distance = ROTATION_STEP / max(fastest, speed / lever, 1e-300)
-    places, weights = _FORWARD if driven else _CENTRAL
+    points, weights = _FORWARD if driven else _CENTRAL
     distance = min(distance, STEP_FRACTION * dt) if driven else distance
     residuals = []
-    for offset in (distance * places).tolist():
-        turn = quaternions.from_rotation_vector(offset * omega)
-        quat = quaternions.multiply(turn, state.quat)
+    for offset in (distance * points).tolist():
+        rotation = quaternions.from_rotation_vector(offset * omega)
+        quat = quaternions.multiply(rotation, state.quat)
         # the spatial angular velocity is constant, and so are its components in the axes of the rotating frame
-        there = state._replace(r=state.r + offset * state.v, quat=quat)
+        shifted = state._replace(r=state.r + offset * state.v, quat=quat)
         if drives is not None:
-            there = State(*(values.copy() for values in there))
+            shifted = State(*(values.copy() for values in shifted))
             packed = drives(np.array([t + offset]))[0]
-            store_drives_in_state(system, packed, drive_works_in(system, there), there)
-        residuals.append(velocity_residual(system, there))
+            store_drives_in_state(system, packed, drive_works_in(system, shifted), shifted)
+        residuals.append(velocity_residual(system, shifted))
     changes: Floats = weights @ np.array(residuals) / distance
     return changes
 
 
 @one_thread()
 def _solved(
-    M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, repeat: bool
+    M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, redundant: bool
 ) -> Floats:
     """Return lam (m,) with M a + force + G^T lam = 0 and G a = -gamma, of the smallest norm if rows of G are redundant.
 
     With S = G M^-1 G^T and a small delta, the iteration (S + delta) lam' = b + delta lam converges to a solution of S lam = b,
-    and (S + delta) z' = delta z to the component of z in the null space of S, which is subtracted. `repeat`: True if rows of G
+    and (S + delta) z' = delta z to the component of z in the null space of S, which is subtracted. `redundant`: True if rows of G
     are redundant.
     """
     n, m = M.shape[0], G.shape[0]
-    delta = PROXIMAL * G.multiply(G).sum() / m / float(M.diagonal().mean()) if repeat else 0.0
+    delta = PROXIMAL * G.multiply(G).sum() / m / float(M.diagonal().mean()) if redundant else 0.0
     saddle = scipy.sparse.bmat([[M, G.T], [G, -delta * scipy.sparse.identity(m)]], format="csc")
     solve: Callable[[Floats], Floats]
     if n + m <= SMALL:
@@ -161,11 +161,11 @@ def _solved(
     else:
         solve = scipy.sparse.linalg.splu(saddle).solve
     lam = np.zeros(m)
-    for _ in range(REPEATED if repeat else 1):
+    for _ in range(REPEATED if redundant else 1):
         lam = solve(np.concatenate([-force, -gamma - delta * lam]))[n:]
-    if repeat:
-        left = lam
+    if redundant:
+        null_part = lam
         for _ in range(REPEATED):
-            left = solve(np.concatenate([np.zeros(n), -delta * left]))[n:]
-        lam = lam - left
+            null_part = solve(np.concatenate([np.zeros(n), -delta * null_part]))[n:]
+        lam = lam - null_part
     return lam

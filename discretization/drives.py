@@ -91,18 +91,18 @@ def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Co
     n = state.r.shape[-2]
     copies = int(np.prod(state.r.shape[:-2]))
     drive = drive[..., : len(rows), :].reshape(copies if len(rows) else 0, len(rows), NUMBERS)
-    each = {
+    columns = {
         name: np.tile(values, (copies, *[1] * (np.ndim(values) - 1)))
         for name, values in constraints._asdict().items()
     }
-    own = Constraints(**each)
+    tiled = Constraints(**columns)
     c = len(constraints.kind)
     offset = n * np.repeat(np.arange(copies), c)
-    own = own._replace(frames=own.frames + offset[:, None])
+    tiled = tiled._replace(frames=tiled.frames + offset[:, None])
     place = (c * np.arange(copies)[:, None] + rows).ravel()
-    own.Ua[place] = drive[..., :3].reshape(-1, 3)
-    own.value[place] = drive[..., 3].ravel()
-    return own, flatten_states(state)
+    tiled.Ua[place] = drive[..., :3].reshape(-1, 3)
+    tiled.value[place] = drive[..., 3].ravel()
+    return tiled, flatten_states(state)
 
 
 def flatten_states(state: State) -> State:
@@ -121,6 +121,6 @@ def explicit_rates(constraints: Constraints, state: State, drive: Floats) -> Flo
     rows, lead = driven_rows(constraints), state.r.shape[:-2]
     drive = drive[..., : len(rows), :]
     moved = np.concatenate([drive[..., 4:8], np.zeros((*drive.shape[:-1], 5))], axis=-1)
-    alone = constraints.chosen(rows)
-    own, flat = at_states(alone, state, moved)
-    return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(*lead, len(rows))
+    driven = constraints.chosen(rows)
+    tiled, flat = at_states(driven, state, moved)
+    return evaluation.values(groups_of(tiled), flat.r, flat.quat).reshape(*lead, len(rows))

@@ -43,13 +43,13 @@ class MemoryLayout(NamedTuple):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each part by name."""
-        listed = {"reference": (self.points, 3), "skin": (1,)} if self.points else {}
-        listed |= {"control": (self.control,)} if self.control else {}
+        trailing = {"reference": (self.points, 3), "skin": (1,)} if self.points else {}
+        trailing |= {"control": (self.control,)} if self.control else {}
         if self.chart:
-            return {"chart": (self.chart,), **listed}
-        before = {"history": (MEANS, self.history), "record": (RECORD,)} if self.history else {}
-        more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
-        return {"acc": (self.frames, WIDTH), **before, **more, **listed}
+            return {"chart": (self.chart,), **trailing}
+        history = {"history": (MEANS, self.history), "record": (RECORD,)} if self.history else {}
+        dissipation = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
+        return {"acc": (self.frames, WIDTH), **history, **dissipation, **trailing}
 
     @property
     def size(self) -> int:
@@ -59,7 +59,9 @@ class MemoryLayout(NamedTuple):
     def parts(self, memory: Floats) -> dict[str, Floats]:
         """Return the parts of one memory or of many (..., size) by name; views if `memory` is contiguous."""
         lead = memory.shape[:-1]
-        return {name: memory[..., own].reshape(*lead, *shape) for name, shape, own in _places_of(self)[0]}
+        return {
+            name: memory[..., indices].reshape(*lead, *shape) for name, shape, indices in _places_of(self)[0]
+        }
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
         """Assemble the memory (*lead, size) from its parts.
@@ -68,9 +70,9 @@ class MemoryLayout(NamedTuple):
         """
         memory = np.zeros((*lead, self.size))
         for name, values in self.parts(memory).items():
-            given = parts.get(name, 0.0)
-            if np.ndim(given) == 0 or np.shape(given)[len(lead) :] == values.shape[len(lead) :]:
-                values[...] = given
+            value = parts.get(name, 0.0)
+            if np.ndim(value) == 0 or np.shape(value)[len(lead) :] == values.shape[len(lead) :]:
+                values[...] = value
         return memory
 
     def begun(self, memory: Floats) -> Floats:
@@ -80,18 +82,18 @@ class MemoryLayout(NamedTuple):
         """
         if np.shape(memory) == (self.size,):
             return memory
-        begun, em = np.zeros(self.size), WIDTH * self.frames
+        initial, em = np.zeros(self.size), WIDTH * self.frames
         if not self.chart and np.shape(memory) == (em,):
-            begun[:em] = memory  # the first part, `acc`
-        return begun
+            initial[:em] = memory  # the first part, `acc`
+        return initial
 
 
 @functools.lru_cache(maxsize=256)
 def _places_of(memory: MemoryLayout) -> tuple[list[tuple[str, tuple[int, ...], slice]], int]:
     """Return the name, shape and slice of each part, and the total size."""
-    found, first = [], 0
+    entries, first = [], 0
     for name, shape in memory.shapes().items():
         last = first + math.prod(shape)
-        found.append((name, shape, slice(first, last)))
+        entries.append((name, shape, slice(first, last)))
         first = last
-    return found, first
+    return entries, first

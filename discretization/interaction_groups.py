@@ -58,27 +58,27 @@ def groups_of(system: System, state: State | None = None, *roles: Role) -> list[
     `state`: one state, which supplies the values of drives and internal variables and determines which surfaces touch. None: the
     parameters are those of the tables, for queries about which frames are joined; surfaces in contact join nothing.
     """
-    found = [
+    entries = [
         *_rods(system, state),
         *_others(system, state),
         *_contacts(system, state),
         *_constraints(system, state),
     ]
-    return [own for own in found if len(own.use) and (not roles or own.role in roles)]
+    return [entry for entry in entries if len(entry.use) and (not roles or entry.role in roles)]
 
 
 def energies_of(system: System, state: State) -> list[Group]:
     """Return all groups with a potential, or with forces that depend on the poses alone; weights are not included."""
-    return [own.group for own in groups_of(system, state, Role.ENERGY, Role.WORK)]
+    return [entry.group for entry in groups_of(system, state, Role.ENERGY, Role.WORK)]
 
 
 def constraints_of(system: System, state: State) -> list[Group]:
     """Return the groups of constraints with the drives of `state`; their rows are those of `State.lam`."""
-    more = _others(system, state) if len(interaction_table.constraint_indices(system.others)) else ()
+    others = _others(system, state) if len(interaction_table.constraint_indices(system.others)) else ()
     return [
-        own.group
-        for own in (*more, *_constraints(system, state))
-        if own.role is Role.CONSTRAINT and len(own.use)
+        entry.group
+        for entry in (*others, *_constraints(system, state))
+        if entry.role is Role.CONSTRAINT and len(entry.use)
     ]
 
 
@@ -87,12 +87,12 @@ def dissipations_of(system: System, state: State | None = None) -> list[Group]:
 
     `state`: the state whose internal variables they depend on, as in `groups_of`.
     """
-    return [own.group for own in groups_of(system, state, Role.DISSIPATION)]
+    return [entry.group for entry in groups_of(system, state, Role.DISSIPATION)]
 
 
 def rods_of(system: System) -> list[Group]:
     """Return the groups of the energies of all rod elements."""
-    return [own.group for own in _rods(system, None) if own.role is Role.ENERGY and len(own.use)]
+    return [entry.group for entry in _rods(system, None) if entry.role is Role.ENERGY and len(entry.use)]
 
 
 def pairs_of(acting: Sequence[InteractionGroup]) -> Ints:
@@ -100,19 +100,19 @@ def pairs_of(acting: Sequence[InteractionGroup]) -> Ints:
     return np.concatenate(
         [
             np.zeros((0, 2), np.int64),
-            *(own.group.frames[:, [a, b]] for own in acting for a, b in _couples(own.group.kind)),
+            *(entry.group.frames[:, [a, b]] for entry in acting for a, b in _couples(entry.group.kind)),
         ]
     )
 
 
-def is_load(own: InteractionGroup) -> bool:
+def is_load(entry: InteractionGroup) -> bool:
     """Return whether the values of a group are inputs of the model."""
-    return own.group.kind.signal >= 0
+    return entry.group.kind.signal >= 0
 
 
-def is_curved(own: InteractionGroup) -> bool:
+def is_curved(entry: InteractionGroup) -> bool:
     """Return whether a group is a constraint of more than second degree in the poses."""
-    return own.group.kind.steep or own.group.kind.hidden is not None
+    return entry.group.kind.steep or entry.group.kind.hidden is not None
 
 
 def _couples(kind: Kind) -> list[tuple[int, int]]:
@@ -127,23 +127,25 @@ def with_load_values(system: System, values: Floats) -> System:
 
 def externally_supported_frames(acting: Sequence[InteractionGroup]) -> Ints:
     """Return the frames with an interaction that joins them to no moving frame, such as air or a pressure; not loads."""
-    alone = [own.group.frames.ravel() for own in acting if own.group.kind.arity == 1 and not is_load(own)]
-    return np.concatenate([np.zeros(0, np.int64), *alone])
+    frames = [
+        entry.group.frames.ravel() for entry in acting if entry.group.kind.arity == 1 and not is_load(entry)
+    ]
+    return np.concatenate([np.zeros(0, np.int64), *frames])
 
 
 def _rods(system: System, state: State | None) -> Iterator[InteractionGroup]:
     """Yield the groups of rod elements: energies and dissipations of `elements` and `spans`."""
     elements, spanned = system.elements, len(system.spans.kind) > 0
     if spanned:
-        for own in spans.energies_of(system.spans):
-            yield InteractionGroup(own, Role.ENERGY, "spans", own.row)
+        for group in spans.energies_of(system.spans):
+            yield InteractionGroup(group, Role.ENERGY, "spans", group.row)
     every = np.arange(len(elements.length))
     if len(every):
         yield InteractionGroup(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
     if spanned:
         branch = None if state is None else part(system, state, "branch")
-        for own in spans.dissipations_of(system.spans, branch):
-            yield InteractionGroup(own, Role.DISSIPATION, "spans", own.row)
+        for group in spans.dissipations_of(system.spans, branch):
+            yield InteractionGroup(group, Role.DISSIPATION, "spans", group.row)
     if np.any(elements.damping):
         use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
         yield InteractionGroup(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
@@ -153,19 +155,24 @@ def _others(system: System, state: State | None) -> Iterator[InteractionGroup]:
     """Yield the groups of `System.others`, and the dampers listed with its energies (`Kind.beside`)."""
     if not len(system.others.kind):
         return
-    own, rows = system.others, interaction_table.rows_of(system.others)
+    table, rows = system.others, interaction_table.rows_of(system.others)
     if state is not None:
-        own = interaction_table.with_counted_variables(own, part(system, state, "angle"))
-        own = interaction_table.with_history_variables(own, part(system, state, "settled"))
+        table = interaction_table.with_counted_variables(table, part(system, state, "angle"))
+        table = interaction_table.with_history_variables(table, part(system, state, "settled"))
     first = count_multipliers(system) - rows.sum() + np.cumsum(rows) - rows
-    for number in np.unique(own.kind):
+    for number in np.unique(table.kind):
         role = role_of(INTERACTIONS[number])
-        for each in interaction_table.groups_of(own, np.flatnonzero(own.kind == number)):
-            group = each._replace(row=first[each.row]) if role is Role.CONSTRAINT else each
-            yield InteractionGroup(group, role, "others", each.row)
-            if beside := each.kind.beside:
-                some = np.flatnonzero(each.numbers[:, beside[1]])
-                damped = Group(beside[0], each.frames[some], each.numbers[some], each.row[some])
+        for members in interaction_table.groups_of(table, np.flatnonzero(table.kind == number)):
+            group = members._replace(row=first[members.row]) if role is Role.CONSTRAINT else members
+            yield InteractionGroup(group, role, "others", members.row)
+            if damper := members.kind.beside:
+                damped_rows = np.flatnonzero(members.numbers[:, damper[1]])
+                damped = Group(
+                    damper[0],
+                    members.frames[damped_rows],
+                    members.numbers[damped_rows],
+                    members.row[damped_rows],
+                )
                 yield InteractionGroup(damped, Role.DISSIPATION, "others", damped.row)
 
 
@@ -174,8 +181,8 @@ def _contacts(system: System, state: State | None) -> Iterator[InteractionGroup]
     if state is None or not len(system.contacts.pairs):
         return
     bristles = part(system, state, "bristle")
-    for own in (*touching(system.contacts, state), *friction_groups(system.contacts, state, bristles)):
-        yield InteractionGroup(own, role_of(own.kind), "contacts", own.row)
+    for group in (*touching(system.contacts, state), *friction_groups(system.contacts, state, bristles)):
+        yield InteractionGroup(group, role_of(group.kind), "contacts", group.row)
 
 
 def role_of(kind: Kind) -> Role:
@@ -189,11 +196,11 @@ def role_of(kind: Kind) -> Role:
 
 def _constraints(system: System, state: State | None) -> Iterator[InteractionGroup]:
     """Yield the groups of `System.constraints`, with the drives of `state`."""
-    own = system.constraints
-    if state is not None and has_driven_parameters(own):
-        own, _ = at_states(own, state, part(system, state, "drive"))
-    for number, each in zip(sorted(set(own.kind.tolist())), constraints.groups_of(own), strict=True):
-        yield InteractionGroup(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))
+    table = system.constraints
+    if state is not None and has_driven_parameters(table):
+        table, _ = at_states(table, state, part(system, state, "drive"))
+    for number, group in zip(sorted(set(table.kind.tolist())), constraints.groups_of(table), strict=True):
+        yield InteractionGroup(group, Role.CONSTRAINT, "constraints", np.flatnonzero(table.kind == number))
 
 
 def registered_kinds() -> dict[str, list[Kind]]:

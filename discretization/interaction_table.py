@@ -60,14 +60,14 @@ class Interaction(NamedTuple):
     size: tuple[float, float]
 
 
-def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
+def table_of(interactions: Sequence[Interaction] = ()) -> InteractionTable:
     """Return the table of a list of interactions.
 
     Raises ModelError if a kind has too many frames, rows or internal variables, if a kind with input values has more than one
     frame, or if the gradient size of a constraint is not positive.
     """
-    for own in each:
-        kind = own.kind
+    for interaction in interactions:
+        kind = interaction.kind
         if kind.arity > MAX_FRAMES or kind.rows > MAX_ROWS or kind.n_internal > MAX_INTERNAL_VARIABLES:
             raise ModelError(
                 f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.n_internal} own variables; there may be "
@@ -78,20 +78,24 @@ def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
             raise ModelError(
                 f"{kind.name}: {kind.arity} frames and values from outside; make one interaction of it for each frame"
             )
-        if own.kind.rows and not max(own.size) > 0.0:
+        if interaction.kind.rows and not max(interaction.size) > 0.0:
             raise ModelError(
-                f"{own.kind.name}: size {own.size} of its gradient; give sizes to a place and to a turn, one positive"
+                f"{interaction.kind.name}: size {interaction.size} of its gradient; give sizes to a place and to a turn, one positive"
             )
-    frames = np.full((len(each), max([FRAMES, *(own.kind.arity for own in each)])), -1, np.int64)
-    for k, own in enumerate(each):
-        frames[k, : own.kind.arity] = own.frames
-    widths = [len(own.numbers) for own in each]
+    frames = np.full(
+        (len(interactions), max([FRAMES, *(interaction.kind.arity for interaction in interactions)])),
+        -1,
+        np.int64,
+    )
+    for k, interaction in enumerate(interactions):
+        frames[k, : interaction.kind.arity] = interaction.frames
+    widths = [len(interaction.numbers) for interaction in interactions]
     return InteractionTable(
-        np.array([INTERACTIONS.index(own.kind) for own in each], np.int64),
+        np.array([INTERACTIONS.index(interaction.kind) for interaction in interactions], np.int64),
         frames,
         np.concatenate([[0], np.cumsum(widths)]).astype(np.int64),
-        np.concatenate([np.zeros(0), *(own.numbers for own in each)]),
-        np.array([own.size for own in each], float).reshape(-1, 2),
+        np.concatenate([np.zeros(0), *(interaction.numbers for interaction in interactions)]),
+        np.array([interaction.size for interaction in interactions], float).reshape(-1, 2),
     )
 
 
@@ -100,85 +104,86 @@ def is_dissipation(kind: Kind) -> bool:
     return kind.value is no_value
 
 
-def _of_kinds(own: InteractionTable, number: Callable[[Kind], int]) -> Ints:
+def _of_kinds(table: InteractionTable, number: Callable[[Kind], int]) -> Ints:
     """Return `number(kind)` for each interaction, (e,)."""
-    if not len(own.kind):
+    if not len(table.kind):
         return np.zeros(0, np.int64)
-    if len(own.kind) <= FEW:
-        return np.array([number(INTERACTIONS[k]) for k in own.kind.tolist()], np.int64)
-    found = np.zeros(int(own.kind.max()) + 1, np.int64)
-    for k in set(own.kind.tolist()):
-        found[k] = number(INTERACTIONS[k])
-    return found[own.kind]
+    if len(table.kind) <= FEW:
+        return np.array([number(INTERACTIONS[k]) for k in table.kind.tolist()], np.int64)
+    by_kind = np.zeros(int(table.kind.max()) + 1, np.int64)
+    for k in set(table.kind.tolist()):
+        by_kind[k] = number(INTERACTIONS[k])
+    return by_kind[table.kind]
 
 
-def rows_of(own: InteractionTable) -> Ints:
+def rows_of(table: InteractionTable) -> Ints:
     """Return the number of scalar equations of each interaction, (e,)."""
-    return _of_kinds(own, lambda kind: kind.rows)
+    return _of_kinds(table, lambda kind: kind.rows)
 
 
-def constraint_indices(own: InteractionTable) -> Ints:
+def constraint_indices(table: InteractionTable) -> Ints:
     """Return the indices of the interactions that are constraints."""
-    return np.flatnonzero(rows_of(own))
+    return np.flatnonzero(rows_of(table))
 
 
-def counted_variable_counts(own: InteractionTable) -> Ints:
+def counted_variable_counts(table: InteractionTable) -> Ints:
     """Return the number of counted internal variables of each interaction, (e,)."""
-    return _of_kinds(own, _counted)
+    return _of_kinds(table, _counted)
 
 
-def history_variable_counts(own: InteractionTable) -> Ints:
+def history_variable_counts(table: InteractionTable) -> Ints:
     """Return the number of internal variables of each interaction that are updated at the end of an accepted step, (e,)."""
-    return _of_kinds(own, _settled)
+    return _of_kinds(table, _settled)
 
 
-def history_variable_values(own: InteractionTable) -> Floats:
+def history_variable_values(table: InteractionTable) -> Floats:
     """Return the internal variables of `history_variable_counts` (k,) as stored among the parameters, interaction by
     interaction.
     """
-    if not len(own.kind):
+    if not len(table.kind):
         return np.zeros(0)
-    return own.numbers[_places(own, history_variable_counts(own))]
+    return table.numbers[_places(table, history_variable_counts(table))]
 
 
-def with_counted_variables(own: InteractionTable, values: Floats) -> InteractionTable:
+def with_counted_variables(table: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with counted internal variables (k,) of a state stored among the parameters."""
-    return _with_own(own, values, counted_variable_counts(own)) if len(values) else own
+    return _with_own(table, values, counted_variable_counts(table)) if len(values) else table
 
 
-def with_history_variables(own: InteractionTable, values: Floats) -> InteractionTable:
+def with_history_variables(table: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with the internal variables (k,) of `history_variable_counts` of a state stored among the parameters."""
-    return _with_own(own, values, history_variable_counts(own)) if len(values) else own
+    return _with_own(table, values, history_variable_counts(table)) if len(values) else table
 
 
-def _with_own(own: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
+def _with_own(table: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
     """Return the table with `values` (k,) as the last `count` (e,) parameters of each interaction."""
-    numbers = own.numbers.copy()
-    numbers[_places(own, count)] = values
-    return own._replace(numbers=numbers)
+    numbers = table.numbers.copy()
+    numbers[_places(table, count)] = values
+    return table._replace(numbers=numbers)
 
 
-def _places(own: InteractionTable, count: Ints) -> Ints:
+def _places(table: InteractionTable, count: Ints) -> Ints:
     """Return the indices in `numbers` of the last `count` (e,) parameters of each interaction."""
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    places: Ints = np.repeat(own.first[1:] - count, count) + offset
-    return places
+    indices: Ints = np.repeat(table.first[1:] - count, count) + offset
+    return indices
 
 
-def counted_variable_groups(own: InteractionTable) -> list[Group]:
+def counted_variable_groups(table: InteractionTable) -> list[Group]:
     """Return groups whose values are the counted variables; their row is the index of the first one of each interaction."""
-    count = counted_variable_counts(own)
+    count = counted_variable_counts(table)
     first = np.cumsum(count) - count
     return [
-        each._replace(
-            kind=each.kind._replace(value=each.kind.count, rows=each.kind.n_internal), row=first[each.row]
+        members._replace(
+            kind=members.kind._replace(value=members.kind.count, rows=members.kind.n_internal),
+            row=first[members.row],
         )
-        for each in groups_of(own, np.flatnonzero(count))
+        for members in groups_of(table, np.flatnonzero(count))
     ]
 
 
 def at_states(
-    own: InteractionTable,
+    table: InteractionTable,
     values: Floats,
     frames: int,
     use: Ints,
@@ -191,84 +196,89 @@ def at_states(
     `values` (T, k): internal variables of the states. `row` (e,): first row of each interaction. `rows`: number of rows of one
     state. `count` (e,): number of internal variables of each interaction, by default `counted_variable_counts`.
     """
-    count, copies = counted_variable_counts(own) if count is None else count, np.arange(len(values))
-    first, found = np.cumsum(count) - count, []
-    for each in groups_of(own, use):
-        width = each.numbers.shape[1]
-        numbers = np.tile(each.numbers, (len(copies), 1, 1))
-        if many := int(count[each.row[0]]):
-            place = first[each.row][:, None] + np.arange(many)
-            numbers[:, :, width - many :] = values[:, place]
-        of_copies = each.frames + frames * copies[:, None, None]
-        of_rows = (row[each.row] + rows * copies[:, None]).ravel()
-        found.append(
-            group(each.kind, of_copies.reshape(-1, each.kind.arity), numbers.reshape(-1, width), of_rows)
+    count, copies = counted_variable_counts(table) if count is None else count, np.arange(len(values))
+    first, groups = np.cumsum(count) - count, []
+    for members in groups_of(table, use):
+        width = members.numbers.shape[1]
+        numbers = np.tile(members.numbers, (len(copies), 1, 1))
+        if n_variables := int(count[members.row[0]]):
+            place = first[members.row][:, None] + np.arange(n_variables)
+            numbers[:, :, width - n_variables :] = values[:, place]
+        of_copies = members.frames + frames * copies[:, None, None]
+        of_rows = (row[members.row] + rows * copies[:, None]).ravel()
+        groups.append(
+            group(
+                members.kind, of_copies.reshape(-1, members.kind.arity), numbers.reshape(-1, width), of_rows
+            )
         )
-    return found
+    return groups
 
 
-def stored_energy_groups(own: InteractionTable, settled: Floats, frames: int) -> list[Group]:
-    """Return groups of the energies stored in the internal variables `settled` (T, k) of T states.
+def stored_energy_groups(table: InteractionTable, variables: Floats, frames: int) -> list[Group]:
+    """Return groups of the energies stored in the internal variables `variables` (T, k) of T states.
 
     The variables are those of `history_variable_counts`; copies of the frames and rows are as in `at_states`.
     """
-    count = history_variable_counts(own)
+    count = history_variable_counts(table)
     use, row = np.flatnonzero(count), np.cumsum(count > 0) - 1
-    groups = at_states(own, settled, frames, use, row, len(use), count)
+    groups = at_states(table, variables, frames, use, row, len(use), count)
     return [
-        each._replace(kind=each.kind._replace(value=each.kind.condensed.stored_energy)) for each in groups
+        members._replace(kind=members.kind._replace(value=members.kind.condensed.stored_energy))
+        for members in groups
     ]
 
 
-def works(own: InteractionTable) -> bool:
+def works(table: InteractionTable) -> bool:
     """Return whether some of the interactions do work that is not a change of an energy."""
-    return any(INTERACTIONS[k].works for k in np.unique(own.kind))
+    return any(INTERACTIONS[k].works for k in np.unique(table.kind))
 
 
-def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
+def groups_of(table: InteractionTable, use: Ints) -> list[Group]:
     """Group the interactions `use` by kind and number of parameters; rows are indices in the table."""
     if not len(use):
         return []
-    found, width = [], np.diff(own.first)
-    for number, size in sorted(set(zip(own.kind[use].tolist(), width[use].tolist(), strict=True))):
-        these = use[(own.kind[use] == number) & (width[use] == size)]
+    groups, width = [], np.diff(table.first)
+    for number, size in sorted(set(zip(table.kind[use].tolist(), width[use].tolist(), strict=True))):
+        these = use[(table.kind[use] == number) & (width[use] == size)]
         kind = INTERACTIONS[number]
-        numbers = own.numbers[own.first[these][:, None] + np.arange(size)]
-        found.append(group(kind, own.frames[these, : kind.arity], numbers, these))
-    return found
+        numbers = table.numbers[table.first[these][:, None] + np.arange(size)]
+        groups.append(group(kind, table.frames[these, : kind.arity], numbers, these))
+    return groups
 
 
-def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
+def energy_rows(table: InteractionTable) -> tuple[Ints, Ints, int]:
     """Return the indices (k,) of the energies, the index (e,) of each among them, and their number."""
     use = np.flatnonzero(
         [
             not (is_dissipation(INTERACTIONS[k]) or INTERACTIONS[k].rows or INTERACTIONS[k].works)
-            for k in own.kind
+            for k in table.kind
         ]
     )
-    place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
+    place = np.cumsum(np.isin(np.arange(len(table.kind)), use)) - 1
     return use, place, len(use)
 
 
-def at_rest(own: InteractionTable) -> InteractionTable:
+def at_rest(table: InteractionTable) -> InteractionTable:
     """Return the table without dissipations; do not write to the result."""
-    kinds = [INTERACTIONS[k] for k in set(own.kind.tolist())]
+    kinds = [INTERACTIONS[k] for k in set(table.kind.tolist())]
     if not any(is_dissipation(kind) or kind.beside for kind in kinds):
-        return own
-    found = chosen(own, np.array([not is_dissipation(INTERACTIONS[k]) for k in own.kind], bool))
-    numbers = found.numbers.copy()
-    for k in np.unique(found.kind):
-        if beside := INTERACTIONS[k].beside:
-            numbers[found.first[:-1][found.kind == k] + beside[1]] = 0.0
-    return found._replace(numbers=numbers)
+        return table
+    remaining = chosen(table, np.array([not is_dissipation(INTERACTIONS[k]) for k in table.kind], bool))
+    numbers = remaining.numbers.copy()
+    for k in np.unique(remaining.kind):
+        if damper := INTERACTIONS[k].beside:
+            numbers[remaining.first[:-1][remaining.kind == k] + damper[1]] = 0.0
+    return remaining._replace(numbers=numbers)
 
 
 def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
     """Concatenate two tables."""
-    repeats = [own.repeats if len(own.repeats) else np.zeros(len(own.kind), np.uint8) for own in (one, other)]
+    repeats = [
+        table.repeats if len(table.repeats) else np.zeros(len(table.kind), np.uint8) for table in (one, other)
+    ]
     first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
     width = max(one.frames.shape[1], other.frames.shape[1])
-    one, other = (own._replace(frames=_widened(own.frames, width)) for own in (one, other))
+    one, other = (table._replace(frames=_widened(table.frames, width)) for table in (one, other))
     columns = {
         name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in InteractionTable._fields
     }
@@ -282,48 +292,48 @@ def _widened(frames: Ints, width: int) -> Ints:
     """Return `frames` with `width` columns; added entries are -1: none."""
     if frames.shape[1] == width:
         return frames
-    found = np.full((len(frames), width), -1, np.int64)
-    found[:, : frames.shape[1]] = frames
-    return found
+    widened = np.full((len(frames), width), -1, np.int64)
+    widened[:, : frames.shape[1]] = frames
+    return widened
 
 
-def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
+def chosen(table: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
     """Return the table of the interactions selected by the mask `use` (e,)."""
     if not use.any():  # as in models with loads and springs alone
-        rest = {name: getattr(own, name)[:0] for name in own._fields}
-        return InteractionTable(**{**rest, "first": np.zeros(1, np.int64)})
-    width = np.diff(own.first)
+        empty = {name: getattr(table, name)[:0] for name in table._fields}
+        return InteractionTable(**{**empty, "first": np.zeros(1, np.int64)})
+    width = np.diff(table.first)
     return InteractionTable(
-        own.kind[use],
-        own.frames[use],
+        table.kind[use],
+        table.frames[use],
         np.concatenate([[0], np.cumsum(width[use])]).astype(np.int64),
-        own.numbers[np.repeat(use, width)],
-        own.size[use],
-        own.repeats[use] if len(own.repeats) else own.repeats,
+        table.numbers[np.repeat(use, width)],
+        table.size[use],
+        table.repeats[use] if len(table.repeats) else table.repeats,
     )
 
 
-def springs_of(own: InteractionTable) -> Springs:
+def springs_of(table: InteractionTable) -> Springs:
     """Return the springs between points as a table of columns."""
-    return Springs(**_columns(own, SPRINGS))
+    return Springs(**_columns(table, SPRINGS))
 
 
-def torsions_of(own: InteractionTable) -> TorsionSprings:
+def torsions_of(table: InteractionTable) -> TorsionSprings:
     """Return the torsion springs as a table of columns."""
-    return TorsionSprings(**_columns(own, TORSIONS))
+    return TorsionSprings(**_columns(table, TORSIONS))
 
 
-def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
+def _columns(table: InteractionTable, kind: int) -> dict[str, Any]:
     """Return the columns of the interactions of one kind by name, with their frames."""
-    use = np.flatnonzero(own.kind == kind)
-    if not len(use) and len(own.kind):
+    use = np.flatnonzero(table.kind == kind)
+    if not len(use) and len(table.kind):
         return dict(_no_columns(INTERACTIONS[kind], kind))
-    found, place = {"frames": own.frames[use, :2].copy()}, own.first[use]
+    columns, place = {"frames": table.frames[use, :2].copy()}, table.first[use]
     for name in INTERACTIONS[kind].columns:
         width = 1 if name.islower() else 3
-        values = own.numbers[place[:, None] + np.arange(width)]
-        found[name], place = values if width == 3 else values[:, 0], place + width
-    return found
+        values = table.numbers[place[:, None] + np.arange(width)]
+        columns[name], place = values if width == 3 else values[:, 0], place + width
+    return columns
 
 
 @functools.lru_cache(maxsize=64)
@@ -335,46 +345,46 @@ def _no_columns(known: Any, kind: int) -> dict[str, Any]:
     return _columns(table_of(), kind)
 
 
-def loads_of(own: InteractionTable) -> Loads:
+def loads_of(table: InteractionTable) -> Loads:
     """Return the loads as a table of columns, in the order of their values."""
-    use = _loads(own)
-    kind, X = own.kind[use] - FIRST_LOAD, own.numbers[own.first[use][:, None] + np.arange(3)]
-    return Loads(kind % 2, own.frames[use, 0].copy(), X, (kind // 2).astype(np.uint8))
+    use = _loads(table)
+    kind, X = table.kind[use] - FIRST_LOAD, table.numbers[table.first[use][:, None] + np.arange(3)]
+    return Loads(kind % 2, table.frames[use, 0].copy(), X, (kind // 2).astype(np.uint8))
 
 
-def _loads(own: InteractionTable) -> Ints:
+def _loads(table: InteractionTable) -> Ints:
     """Return the indices of the loads."""
-    return np.flatnonzero((own.kind >= FIRST_LOAD) & (own.kind < FIRST_LOAD + len(LOADS)))
+    return np.flatnonzero((table.kind >= FIRST_LOAD) & (table.kind < FIRST_LOAD + len(LOADS)))
 
 
-def signals_of(own: InteractionTable) -> Ints:
+def signals_of(table: InteractionTable) -> Ints:
     """Return the indices (l,) of interactions with input values, in the order of these values."""
-    return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal + 1))
+    return np.flatnonzero(_of_kinds(table, lambda kind: kind.signal + 1))
 
 
-def kinds_of_signals(own: InteractionTable) -> list[Kind]:
+def kinds_of_signals(table: InteractionTable) -> list[Kind]:
     """Return the kind of each interaction with input values, in the order of these values."""
-    return [INTERACTIONS[k] for k in own.kind[signals_of(own)]]
+    return [INTERACTIONS[k] for k in table.kind[signals_of(table)]]
 
 
-def with_signals(own: InteractionTable, values: Floats) -> InteractionTable:
+def with_signals(table: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with input values (l, 3) stored among the parameters."""
-    use = signals_of(own)
+    use = signals_of(table)
     if not len(use):
-        return own
-    numbers = own.numbers.copy()
-    place = own.first[use] + _of_kinds(own, lambda kind: kind.signal)[use]
+        return table
+    numbers = table.numbers.copy()
+    place = table.first[use] + _of_kinds(table, lambda kind: kind.signal)[use]
     numbers[place[:, None] + np.arange(3)] = values
-    return own._replace(numbers=numbers)
+    return table._replace(numbers=numbers)
 
 
 def insert_file_tables(
-    own: InteractionTable, springs: Springs, torsions: TorsionSprings, loads: Loads
+    table: InteractionTable, springs: Springs, torsions: TorsionSprings, loads: Loads
 ) -> InteractionTable:
     """Return the table with loads, springs and torsion springs inserted before its interactions."""
     count = [len(column) for column in (loads.kind, springs.stiffness, torsions.stiffness)]
-    if not any(count) and own.frames.shape[1] >= FRAMES:
-        return own
+    if not any(count) and table.frames.shape[1] >= FRAMES:
+        return table
     parts = [_of_loads(loads)] if count[0] or not any(count) else []
     if count[1]:
         levers = np.stack([np.linalg.norm(X, axis=1) for X in (springs.Xa, springs.Xb)], axis=1)
@@ -385,8 +395,8 @@ def insert_file_tables(
     if count[2]:
         sizes = np.column_stack([0.0 * torsions.stiffness, torsions.stiffness])
         parts.append(_of_columns(TORSIONS, torsions, sizes))
-    if len(own.kind) or own.frames.shape[1] > FRAMES:
-        parts.append(own)
+    if len(table.kind) or table.frames.shape[1] > FRAMES:
+        parts.append(table)
     return functools.reduce(joined, parts)
 
 
@@ -402,32 +412,32 @@ def _of_loads(loads: Loads) -> InteractionTable:
 
 def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> InteractionTable:
     """Return the interaction table of springs or torsion springs; `size` (k, 2) is that of `InteractionTable`."""
-    own, count = INTERACTIONS[kind], len(size)
-    columns = [getattr(table, name) for name in own.columns]
-    numbers = np.column_stack([*columns, np.zeros((count, own.n_internal))])
+    interaction_kind, count = INTERACTIONS[kind], len(size)
+    columns = [getattr(table, name) for name in interaction_kind.columns]
+    numbers = np.column_stack([*columns, np.zeros((count, interaction_kind.n_internal))])
     frames = _widened(table.frames, FRAMES)
     first = numbers.shape[1] * np.arange(count + 1)
     return InteractionTable(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
 
 
-def without_file_tables(own: InteractionTable) -> InteractionTable:
+def without_file_tables(table: InteractionTable) -> InteractionTable:
     """Return the table without loads, springs and torsion springs, which have tables of their own in files."""
-    if not len(own.kind):
-        return own
-    use = (own.kind != SPRINGS) & (own.kind != TORSIONS)
-    use[_loads(own)] = False
-    return chosen(own, use)
+    if not len(table.kind):
+        return table
+    use = (table.kind != SPRINGS) & (table.kind != TORSIONS)
+    use[_loads(table)] = False
+    return chosen(table, use)
 
 
-def without_loads(own: InteractionTable) -> InteractionTable:
+def without_loads(table: InteractionTable) -> InteractionTable:
     """Return the table without loads."""
-    use = _loads(own)
-    return chosen(own, ~np.isin(np.arange(len(own.kind)), use)) if len(use) else own
+    use = _loads(table)
+    return chosen(table, ~np.isin(np.arange(len(table.kind)), use)) if len(use) else table
 
 
-def in_files(own: InteractionTable) -> InteractionTable:
+def in_files(table: InteractionTable) -> InteractionTable:
     """Return the table with the kind numbers of files in place of those of this process."""
-    return own._replace(kind=INTERACTIONS.in_files(own.kind))
+    return table._replace(kind=INTERACTIONS.in_files(table.kind))
 
 
 def _counted(kind: Kind) -> int:
@@ -446,12 +456,12 @@ def variable_counts(names: Sequence[str]) -> Ints:
     Built-in kinds are not included; the order is that of the registry. Settled ones are those of `history_variable_counts`.
     """
     kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
-    found: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
-    return found
+    counts: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
+    return counts
 
 
 def from_files(
-    own: InteractionTable, names: Sequence[str], variables: Ints, made: Callable[[str], Kind | None]
+    table: InteractionTable, names: Sequence[str], variables: Ints, made: Callable[[str], Kind | None]
 ) -> InteractionTable:
     """Return a table written by `in_files` with the kind numbers of this process.
 
@@ -463,40 +473,42 @@ def from_files(
         raise ValueError(
             f"{len(names)} kinds that are not ours, but their own variables are {variables.tolist()}"
         )
-    told = dict(zip(names, variables.astype(np.int64).tolist(), strict=True))
+    counts = dict(zip(names, variables.astype(np.int64).tolist(), strict=True))
 
     def absent(name: str, use: Ints) -> Kind:
         """Return a kind for `name`: the one made from its name, or a placeholder without functions."""
         if (known := made(name)) is not None:
             return known
-        arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), MissingFunction(name)
-        counted, settled = told[name]
+        arity, none = int((table.frames[use] >= 0).sum(axis=1).max()), MissingFunction(name)
+        counted, settled = counts[name]
         condensed = Condensed(update_internal=none if settled else None)
         kind = Kind(name, arity, 0, none, none, none, n_internal=counted + settled, condensed=condensed)
         return kind._replace(count=none if counted else None)
 
-    return own._replace(kind=INTERACTIONS.from_files("others", own.kind, names, absent)) if names else own
+    return (
+        table._replace(kind=INTERACTIONS.from_files("others", table.kind, names, absent)) if names else table
+    )
 
 
-def pairs_of(own: InteractionTable) -> Ints:
+def pairs_of(table: InteractionTable) -> Ints:
     """Return all pairs of frames (k, 2) that an interaction joins."""
-    return pairs_between(own.frames)
+    return pairs_between(table.frames)
 
 
 def pairs_between(frames: Ints) -> Ints:
     """Return all pairs (k, 2) of different frames in one row of `frames` (e, most), -1: none; both orders."""
-    found = [np.zeros((0, 2), np.int64)]
+    pairs = [np.zeros((0, 2), np.int64)]
     for k in range(frames.shape[1] if len(frames) else 0):
         for l in range(frames.shape[1]):
             both = frames[:, [k, l]]
-            found.append(both[(both >= 0).all(axis=1) & (both[:, 0] != both[:, 1])])
-    return np.concatenate(found)
+            pairs.append(both[(both >= 0).all(axis=1) & (both[:, 0] != both[:, 1])])
+    return np.concatenate(pairs)
 
 
-def one_sided(own: InteractionTable) -> NDArray[np.bool_]:
+def one_sided(table: InteractionTable) -> NDArray[np.bool_]:
     """Return whether each interaction acts on contact alone, (e,)."""
     return (
-        np.array([kind.one_sided for kind in INTERACTIONS], bool)[own.kind]
-        if len(own.kind)
+        np.array([kind.one_sided for kind in INTERACTIONS], bool)[table.kind]
+        if len(table.kind)
         else np.zeros(0, bool)
     )

@@ -58,18 +58,18 @@ class InternalVariables(NamedTuple):
         before = self._fields[: self._fields.index(block)]
         return sum(getattr(self, name) * WIDTHS[name] for name in before)
 
-    def part(self, own: Floats, block: str) -> Floats:
-        """Return the rows (..., k, width) of a block, (..., k) if its width is 1; a view if `own` (..., size) is contiguous."""
+    def part(self, variables: Floats, block: str) -> Floats:
+        """Return the rows (..., k, width) of a block, (..., k) if its width is 1; a view if `variables` (..., size) is contiguous."""
         first, rows, width = self.first(block), getattr(self, block), WIDTHS[block]
-        values = own[..., first : first + rows * width]
-        return values if width == 1 else values.reshape(*own.shape[:-1], rows, width)
+        values = variables[..., first : first + rows * width]
+        return values if width == 1 else values.reshape(*variables.shape[:-1], rows, width)
 
     def joined(self, **parts: Any) -> Floats:
         """Return `State.own` assembled from blocks by name; missing blocks are zero."""
-        own = np.zeros(self.size)
+        variables = np.zeros(self.size)
         for name, values in parts.items():
-            self.part(own, name)[...] = values
-        return own
+            self.part(variables, name)[...] = values
+        return variables
 
 
 @memoized(per_structure)
@@ -89,32 +89,32 @@ def part(system: System, state: State, block: str) -> Floats:
     return internal_variables(system).part(state.own, block)
 
 
-def without_neighbour_list(system: System, whole: System, state: State) -> State:
-    """Convert a state of `whole` to one of `system`, the same system with another list of contacts; drop the bristles."""
-    kept = {block: part(whole, state, block) for block in ("angle", "branch", "drive")}
-    return state._replace(own=internal_variables(system).joined(**kept))
+def without_neighbour_list(system: System, full_system: System, state: State) -> State:
+    """Convert a state of `full_system` to one of `system`, the same system with another list of contacts; drop the bristles."""
+    blocks = {block: part(full_system, state, block) for block in ("angle", "branch", "drive")}
+    return state._replace(own=internal_variables(system).joined(**blocks))
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:
     """Return the state with the values of a block replaced."""
-    own = state.own.copy()
-    internal_variables(system).part(own, block)[...] = values
-    return state._replace(own=own)
+    variables = state.own.copy()
+    internal_variables(system).part(variables, block)[...] = values
+    return state._replace(own=variables)
 
 
 def condensed_indices(system: System) -> Ints:
     """Return the indices in `State.own` of the condensed variables of interactions, group by group."""
     spans, blocks = system.spans, internal_variables(system)
-    relaxing = [own.row for own in dissipations_of(spans) if own.kind.n_internal]
+    relaxing = [group.row for group in dissipations_of(spans) if group.kind.n_internal]
     points = [points_between(spans, rows).ravel() for rows in relaxing]
-    each = np.concatenate([np.zeros(0, np.int64), *points])
-    of_spans = (blocks.first("branch") + BRANCH * each[:, None] + np.arange(BRANCH)).ravel()
+    branch_points = np.concatenate([np.zeros(0, np.int64), *points])
+    of_spans = (blocks.first("branch") + BRANCH * branch_points[:, None] + np.arange(BRANCH)).ravel()
     count, first = history_variable_counts(system.others), first_history_variable(system)
     of_others = [
-        first[own.row][:, None] + np.arange(own.kind.n_internal)
-        for own in groups_of(system.others, np.flatnonzero(count))
+        first[group.row][:, None] + np.arange(group.kind.n_internal)
+        for group in groups_of(system.others, np.flatnonzero(count))
     ]
-    return np.concatenate([of_spans, *(places.ravel() for places in of_others)])
+    return np.concatenate([of_spans, *(indices.ravel() for indices in of_others)])
 
 
 def first_history_variable(system: System) -> Ints:
@@ -136,8 +136,8 @@ class InternalOffsets(NamedTuple):
 
 def internal_offsets(system: System) -> InternalOffsets:
     """Return the indices at which the blocks of a system begin."""
-    found = internal_variables(system)
-    return InternalOffsets(*(found.first(name) for name in InternalOffsets._fields))
+    layout = internal_variables(system)
+    return InternalOffsets(*(layout.first(name) for name in InternalOffsets._fields))
 
 
 def with_counted_angles(system: System, state: State) -> State:

@@ -32,25 +32,44 @@ def gears_to_rows(
     gears = np.isin(others.kind, [k for k, kind in enumerate(INTERACTIONS) if kind.name in names])
     if not gears.any():
         return columns, others
-    each = [
-        (k, number, own)
+    coordinates = [
+        (k, number, coordinate)
         for number, k in enumerate(np.flatnonzero(gears), 1 + int(constraints.joint.max(initial=-1)))
-        for own in coordinates_of(others.frames[k], others.numbers[others.first[k] : others.first[k + 1]])
+        for coordinate in coordinates_of(
+            others.frames[k], others.numbers[others.first[k] : others.first[k + 1]]
+        )
     ]
-    which = np.array([k for k, *_ in each])
-    more = {name: np.array([getattr(own, name) for *_, own in each]) for name in ("frames", *_VECTORS)}
-    more |= {"kind": np.array([_NUMBERS[own.sort] for *_, own in each]), "value": np.zeros(len(each))}
-    more |= {"joint": np.array([number for _, number, _ in each]), "Wb": np.zeros((len(each), 3))}
+    which = np.array([k for k, *_ in coordinates])
+    gear_columns = {
+        name: np.array([getattr(coordinate, name) for *_, coordinate in coordinates])
+        for name in ("frames", *_VECTORS)
+    }
+    gear_columns |= {
+        "kind": np.array([_NUMBERS[coordinate.sort] for *_, coordinate in coordinates]),
+        "value": np.zeros(len(coordinates)),
+    }
+    gear_columns |= {
+        "joint": np.array([number for _, number, _ in coordinates]),
+        "Wb": np.zeros((len(coordinates), 3)),
+    }
     shares = np.concatenate([np.zeros(len(constraints.kind)), [0], np.diff(which) == 0]).astype(np.uint8)
-    rest = chosen(others, ~gears)
+    remaining = chosen(others, ~gears)
     if len(constraints.repeats):
         all_repeat = others.repeats if len(others.repeats) else np.zeros(len(others.kind), np.uint8)
-        more["repeats"] = all_repeat[which]
-        rest = rest._replace(repeats=rest.repeats if rest.repeats.any() else np.zeros(0, np.uint8))
-    if more["Wa"].any() and not len(constraints.Wa):
+        gear_columns["repeats"] = all_repeat[which]
+        remaining = remaining._replace(
+            repeats=remaining.repeats if remaining.repeats.any() else np.zeros(0, np.uint8)
+        )
+    if gear_columns["Wa"].any() and not len(constraints.Wa):
         columns |= dict.fromkeys(("Wa", "Wb"), np.zeros((len(constraints.kind), 3)))
-    kept = [name for name, own in columns.items() if name in more and len(own) == len(constraints.kind)]
-    return columns | {k: np.concatenate([columns[k], more[k]]) for k in kept} | {"shares": shares}, rest
+    extended = [
+        name
+        for name, coordinate in columns.items()
+        if name in gear_columns and len(coordinate) == len(constraints.kind)
+    ]
+    return columns | {k: np.concatenate([columns[k], gear_columns[k]]) for k in extended} | {
+        "shares": shares
+    }, remaining
 
 
 def gears_from_rows(
@@ -65,22 +84,22 @@ def gears_from_rows(
         raise ValueError("'constraints/shares': does not say of each but the first whether it shares a row")
     geared = shares.astype(bool)
     geared[:-1] |= geared[1:]
-    own, gears = constraints.chosen(geared), []
-    if not np.isin(own.kind, list(_NUMBERS.values())).all():
-        raise ValueError(f"'constraints/kind': {own.kind.tolist()} share rows")
-    Wa = own.Wa if len(own.Wa) else np.zeros((len(own.kind), 3))
-    vectors = zip(own.Xa, own.Xb, own.Ua, Wa, own.Ub, strict=True)
-    sorts = [ANGLE if kind == _NUMBERS[ANGLE] else DISPLACEMENT for kind in own.kind]
-    each = [
-        Coordinate(s, (int(a), int(b)), *v) for s, (a, b), v in zip(sorts, own.frames, vectors, strict=True)
+    rows, gears = constraints.chosen(geared), []
+    if not np.isin(rows.kind, list(_NUMBERS.values())).all():
+        raise ValueError(f"'constraints/kind': {rows.kind.tolist()} share rows")
+    Wa = rows.Wa if len(rows.Wa) else np.zeros((len(rows.kind), 3))
+    vectors = zip(rows.Xa, rows.Xb, rows.Ua, Wa, rows.Ub, strict=True)
+    sorts = [ANGLE if kind == _NUMBERS[ANGLE] else DISPLACEMENT for kind in rows.kind]
+    coordinates = [
+        Coordinate(s, (int(a), int(b)), *v) for s, (a, b), v in zip(sorts, rows.frames, vectors, strict=True)
     ]
     begins = np.flatnonzero(shares[geared] == 0)
-    for first, last in zip(begins, [*begins[1:], len(each)], strict=True):
-        gears.append(Interaction(*gear(each[first:last])))
-    found = table_of(gears)
-    if len(own.repeats):
-        found = found._replace(repeats=own.repeats[begins])
-    rest = constraints.chosen(~geared)
-    if not rest.Wa.any() and not rest.Wb.any():
-        rest = rest._replace(Wa=np.zeros((0, 3)), Wb=np.zeros((0, 3)))
-    return rest, joined(found, others)
+    for first, last in zip(begins, [*begins[1:], len(coordinates)], strict=True):
+        gears.append(Interaction(*gear(coordinates[first:last])))
+    gear_table = table_of(gears)
+    if len(rows.repeats):
+        gear_table = gear_table._replace(repeats=rows.repeats[begins])
+    remaining = constraints.chosen(~geared)
+    if not remaining.Wa.any() and not remaining.Wb.any():
+        remaining = remaining._replace(Wa=np.zeros((0, 3)), Wb=np.zeros((0, 3)))
+    return remaining, joined(gear_table, others)

@@ -58,16 +58,16 @@ def memoized(
         """Return the memoised function."""
 
         @functools.wraps(find)
-        def found(system: System, *more: Any) -> Any:
+        def found(system: System, *arguments: Any) -> Any:
             """Return the stored result, or compute it."""
-            facts = facts_of(system, more)
+            facts = facts_of(system, arguments)
             if facts is None:
-                return find(system, *more)
+                return find(system, *arguments)
             results = facts.setdefault(find, OrderedDict())
-            key = content_key(more) if more else ()
+            key = content_key(arguments) if arguments else ()
             result = results.get(key, _MISSING)
             if result is _MISSING:
-                results[key] = result = find(system, *more)
+                results[key] = result = find(system, *arguments)
                 if len(results) > MOST_RESULTS:
                     results.popitem(last=False)
             return copied(result) if copies else result
@@ -77,7 +77,7 @@ def memoized(
     return decorate
 
 
-def per_structure(system: System, more: tuple[Any, ...]) -> ResultStore | None:
+def per_structure(system: System, arguments: tuple[Any, ...]) -> ResultStore | None:
     """Return the results for the structure of a system.
 
     The structure of large systems and of those with contacts is not shared. They keep only results without further arguments,
@@ -86,10 +86,10 @@ def per_structure(system: System, more: tuple[Any, ...]) -> ResultStore | None:
     structure: Structure | None = vars(system).get(_STRUCTURE)
     if structure is None:
         structure = vars(system)[_STRUCTURE] = _structure_of(system)
-    return None if more and structure.kinds is None else structure.facts
+    return None if arguments and structure.kinds is None else structure.facts
 
 
-def per_tables(system: System, more: tuple[Any, ...]) -> ResultStore | None:
+def per_tables(system: System, arguments: tuple[Any, ...]) -> ResultStore | None:
     """Return the results for the tables of a system, gravity excluded; None unless `keep_tables` was called."""
     facts: ResultStore | None = vars(system).get(_TABLES)
     return facts
@@ -119,41 +119,41 @@ def _structure_of(system: System) -> Structure:
     count, kinds = len(system.frames.mass), system.kinds
     if count > MAX_KEY_SIZE or len(system.contacts.pairs):
         return Structure({})
-    words: list[Any] = [len(kinds), *map(id, kinds)]
+    entries: list[Any] = [len(kinds), *map(id, kinds)]
     tables: list[Any] = [table for table in system if isinstance(table, tuple)]  # all but gravity
     for table in tables:
         for name, column in zip(table._fields, table, strict=True):
             counts = column.dtype.kind != "f" or name in _REAL
-            words += column.shape, column.tobytes() if counts else b""
-    key = tuple(words)
+            entries += column.shape, column.tobytes() if counts else b""
+    key = tuple(entries)
     structure = _structures[key] = _structures.pop(key, Structure({}, kinds, count))
     while (
         len(_structures) > MAX_STRUCTURES
-        or sum(own.frames for own in list(_structures.values())) > MAX_KEY_SIZE
+        or sum(stored.frames for stored in list(_structures.values())) > MAX_KEY_SIZE
     ):
         _, oldest = _structures.popitem(last=False)
         oldest.facts.clear()  # else they would live as long as a system that refers to them
     return structure
 
 
-def content_key(things: tuple[Any, ...]) -> tuple[Any, ...]:
+def content_key(nested: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the contents of nested tuples as a key: shapes, types and bytes of arrays, and all other items."""
-    words: list[Any] = []
-    waiting = list(things)
-    while waiting:
-        thing = waiting.pop()
-        if isinstance(thing, np.ndarray):
-            words += thing.shape, thing.dtype.str, thing.tobytes()
-        elif isinstance(thing, tuple):
-            words.append(len(thing))
-            waiting += thing
+    entries: list[Any] = []
+    pending = list(nested)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, np.ndarray):
+            entries += item.shape, item.dtype.str, item.tobytes()
+        elif isinstance(item, tuple):
+            entries.append(len(item))
+            pending += item
         else:
-            words.append(thing)
-    return tuple(words)
+            entries.append(item)
+    return tuple(entries)
 
 
-def copied(things: Any) -> Any:
+def copied(nested: Any) -> Any:
     """Return a copy of nested tuples with copied arrays; empty arrays are shared, and anything else is returned unchanged."""
-    if isinstance(things, np.ndarray):
-        return things.copy() if things.size else things
-    return tuple.__new__(type(things), map(copied, things)) if isinstance(things, tuple) else things
+    if isinstance(nested, np.ndarray):
+        return nested.copy() if nested.size else nested
+    return tuple.__new__(type(nested), map(copied, nested)) if isinstance(nested, tuple) else nested

@@ -46,25 +46,25 @@ class MultiplierItems(NamedTuple):
 @memoized(per_structure)
 def multipliers_of(system: System) -> MultiplierItems:
     """Return the list of multipliers of a system."""
-    constraints, more = system.constraints, system.others
+    constraints, others = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
-    other = interaction_table.constraint_indices(more)
-    frames = np.full((c + len(other), more.frames.shape[1]), -1, np.int64)
-    frames[:c, :2], frames[c:] = constraints.frames, more.frames[other]
-    own = interaction_table.rows_of(more)[other]
+    other = interaction_table.constraint_indices(others)
+    frames = np.full((c + len(other), others.frames.shape[1]), -1, np.int64)
+    frames[:c, :2], frames[c:] = constraints.frames, others.frames[other]
+    other_rows = interaction_table.rows_of(others)[other]
     joints = int(constraints.joint.max(initial=-1)) + 1
     repeats = np.zeros(len(frames), bool)
     repeats[: len(constraints.repeats)] = constraints.repeats
-    repeats[c:] = more.repeats[other] if len(more.repeats) else False
+    repeats[c:] = others.repeats[other] if len(others.repeats) else False
     return MultiplierItems(
         frames,
-        np.concatenate([rows, own]),
-        np.concatenate([first, rows.sum() + np.cumsum(own) - own]).astype(np.int64),
+        np.concatenate([rows, other_rows]),
+        np.concatenate([first, rows.sum() + np.cumsum(other_rows) - other_rows]).astype(np.int64),
         np.concatenate([constraints.joint, joints + np.arange(len(other))]),
         repeats,
         np.concatenate([~facts(constraints.kind, "constant"), np.ones(len(other), bool)]),
         other,
-        more.size[other],
+        others.size[other],
     )
 
 

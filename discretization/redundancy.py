@@ -80,11 +80,13 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
 
 def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield, by number of frames, the rows in `State.lam` (k,), frames (k, arity) and gradients (k, arity, 6) of the groups."""
-    for arity in sorted({own.kind.arity for own in groups}):
-        alike = [own for own in groups if own.kind.arity == arity]
-        row = np.concatenate([(own.row[:, None] + np.arange(own.kind.rows)).ravel() for own in alike])
-        frames = np.concatenate([np.repeat(own.frames, own.kind.rows, axis=0) for own in alike])
-        yield row, frames, evaluation.gradients(alike, state.r, state.quat)[row]
+    for arity in sorted({group.kind.arity for group in groups}):
+        same_arity = [group for group in groups if group.kind.arity == arity]
+        row = np.concatenate(
+            [(group.row[:, None] + np.arange(group.kind.rows)).ravel() for group in same_arity]
+        )
+        frames = np.concatenate([np.repeat(group.frames, group.kind.rows, axis=0) for group in same_arity])
+        yield row, frames, evaluation.gradients(same_arity, state.r, state.quat)[row]
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:
@@ -92,8 +94,8 @@ def redundancy(system: System, state: State) -> Redundancy | None:
     excess, y = _repeated(system, state)
     if excess == 0:
         return None
-    held, rows = multipliers_of(system), np.linalg.norm(y, axis=1) > LEFT
-    return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+    items, rows = multipliers_of(system), np.linalg.norm(y, axis=1) > LEFT
+    return Redundancy(_loops(items, system, np.unique(items.joint[items.per_row[rows]])), excess, rows)
 
 
 def count_redundant(system: System, state: State) -> int:
@@ -103,13 +105,13 @@ def count_redundant(system: System, state: State) -> int:
 
 def _repeated(system: System, state: State) -> tuple[int, Floats]:
     """Return the number of redundant equations at `state`, and the projections (2) of random y (m, PROBES)."""
-    held, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
+    items, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
     # frames with prescribed motion act as ground: a chain from one to another is a loop
-    frames = np.where(system.frames.fixed[held.frames] != 0, np.minimum(held.frames, 0), held.frames)
-    if len(held.joint) <= _FEW and _closes_no_loop(held.joint, frames):
+    frames = np.where(system.frames.fixed[items.frames] != 0, np.minimum(items.frames, 0), items.frames)
+    if len(items.joint) <= _FEW and _closes_no_loop(items.joint, frames):
         return none
     item, side = np.nonzero(frames >= 0)
-    joints, number = np.unique(held.joint, return_inverse=True)
+    joints, number = np.unique(items.joint, return_inverse=True)
     nodes = len(joints) + len(system.frames.mass)
     # joints with frames, each pair once
     keys = np.unique(number[item] * nodes + len(joints) + frames[item, side])
@@ -122,16 +124,16 @@ def _repeated(system: System, state: State) -> tuple[int, Floats]:
 
 def _closes_no_loop(joints: Ints, frames: Ints) -> bool:
     """Return whether few joints (k,) and their frames (k, columns) form a forest; joint j is the node -1 - j."""
-    above: dict[int, int] = {}
+    parent: dict[int, int] = {}
     pairs = zip(joints.tolist(), frames.tolist(), strict=True)
-    for joint, frame in {(-1 - joint, f) for joint, each in pairs for f in each if f >= 0}:
-        while joint in above:
-            joint = above[joint]
-        while frame in above:
-            frame = above[frame]
+    for joint, frame in {(-1 - joint, f) for joint, joint_frames in pairs for f in joint_frames if f >= 0}:
+        while joint in parent:
+            joint = parent[joint]
+        while frame in parent:
+            frame = parent[frame]
         if joint == frame:
             return False
-        above[joint] = frame
+        parent[joint] = frame
     return True
 
 
@@ -149,9 +151,9 @@ def _by_factors(jacobian: scipy.sparse.coo_matrix, system: System, state: State)
 def _by_values(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:
     """Return the slope of (1), and the projections (2) of random y (m, PROBES), by the singular values of a small G."""
     G = jacobian.toarray() * _levers(system.constraints, state)
-    U, found, _ = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None])
+    U, sigma, _ = np.linalg.svd(G / np.maximum(np.linalg.norm(G, axis=1), 1e-300)[:, None])
     squares = np.zeros(len(U))
-    squares[: len(found)] = found**2
+    squares[: len(sigma)] = sigma**2
     logs = [np.log(squares + delta).sum() for delta in DELTAS]
     left = (DELTAS[0] / (squares + DELTAS[0])) ** PROJECTIONS
     return round((logs[0] - logs[1]) / np.log(DELTAS[0] / DELTAS[1])), U @ (
@@ -178,14 +180,14 @@ def surplus_rows(system: System, state: State) -> Ints:
     They are determined at a state close to `state`: if all bars of a loop lie in one line, more rows are dependent, only there.
     """
     state = _nearby(system, state)
-    found = redundancy(system, state)
-    if found is None:
+    redundant = redundancy(system, state)
+    if redundant is None:
         return np.zeros(0, np.int64)
     G = _balanced(constraint_jacobian(system, state).tocsr(), system.constraints, state)
-    rows = np.flatnonzero(found.rows)
+    rows = np.flatnonzero(redundant.rows)
     # pivoting picks the row with the largest remainder: the last ones follow from the rest
     _, order = scipy.linalg.qr(G[rows].toarray().T, mode="r", pivoting=True)
-    return np.sort(rows[order[len(rows) - found.excess :]])
+    return np.sort(rows[order[len(rows) - redundant.excess :]])
 
 
 def _nearby(system: System, state: State) -> State:
@@ -193,25 +195,25 @@ def _nearby(system: System, state: State) -> State:
     levers = _levers(system.constraints, state)
     length = float(np.median(1.0 / levers[3::6]))
     x = np.random.default_rng(1).normal(size=levers.size)
-    there, way = state, np.zeros(0)
+    moved, step = state, np.zeros(0)
     for k in range(_CLOSINGS):
-        G = constraint_jacobian(system, there).tocsr() @ scipy.sparse.diags(levers)
+        G = constraint_jacobian(system, moved).tocsr() @ scipy.sparse.diags(levers)
         size = 1.0 / np.maximum(np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel()), 1e-300)
         G = scipy.sparse.csr_matrix(scipy.sparse.diags(size) @ G)
         n, factors = G.shape[1], _factors(G, DELTAS[0])
         if k == 0:  # x without the components that the joints prevent
             x[np.diff(G.tocsc().indptr) == 0] = 0.0
-            way = factors.solve(np.concatenate([x, np.zeros(G.shape[0])]))[:n]
-            if np.linalg.norm(way) < 1e-3 * np.linalg.norm(x):
+            step = factors.solve(np.concatenate([x, np.zeros(G.shape[0])]))[:n]
+            if np.linalg.norm(step) < 1e-3 * np.linalg.norm(x):
                 return state
-            way *= AWAY * length / np.abs(way).max()
+            step *= AWAY * length / np.abs(step).max()
         else:  # back to the constraints by the smallest change
-            g = constraint_residual(system, there)
-            way = factors.solve(np.concatenate([np.zeros(n), -size * g]))[:n]
-        change = (levers * way).reshape(-1, 6)
-        turn = quaternions.from_rotation_vector(change[:, 3:])
-        there = there._replace(r=there.r + change[:, :3], quat=quaternions.multiply(turn, there.quat))
-    return there if np.abs(way).max() < 1e-9 * length else state
+            g = constraint_residual(system, moved)
+            step = factors.solve(np.concatenate([np.zeros(n), -size * g]))[:n]
+        change = (levers * step).reshape(-1, 6)
+        rotation = quaternions.from_rotation_vector(change[:, 3:])
+        moved = moved._replace(r=moved.r + change[:, :3], quat=quaternions.multiply(rotation, moved.quat))
+    return moved if np.abs(step).max() < 1e-9 * length else state
 
 
 def _levers(constraints: Constraints, state: State) -> Floats:
@@ -250,22 +252,24 @@ def _log_determinant(factors: scipy.sparse.linalg.SuperLU) -> float:
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
-def _loops(held: MultiplierItems, system: System, joints: Ints) -> list[list[int]]:
+def _loops(items: MultiplierItems, system: System, joints: Ints) -> list[list[int]]:
     """Group the joints `joints` by the components of the graph of moving frames that connects them."""
-    use = np.isin(held.joint, joints)
-    frames = held.frames[use]
-    number = np.searchsorted(joints, held.joint[use])
+    use = np.isin(items.joint, joints)
+    frames = items.frames[use]
+    number = np.searchsorted(joints, items.joint[use])
     k, n = len(joints), len(system.frames.mass)
     item, side = np.nonzero((frames >= 0) & (system.frames.fixed[frames] == 0))
     pairs = np.stack([number[item], k + frames[item, side]])
     graph = scipy.sparse.coo_matrix((np.ones(pairs.shape[1]), pairs), shape=(k + n, k + n))
     _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    return [[int(j) for j in joints[label[:k] == which]] for which in dict.fromkeys(label[:k].tolist())]
+    return [
+        [int(j) for j in joints[label[:k] == component]] for component in dict.fromkeys(label[:k].tolist())
+    ]
 
 
-def with_redundancy_marked(system: System, found: Redundancy) -> System:
+def with_redundancy_marked(system: System, redundant: Redundancy) -> System:
     """Return the system with all rows of redundant joints marked as redundant.
 
     All rows of these joints are marked because a loop may pass through a position in which more of them are dependent.
     """
-    return with_redundant_items(system, np.isin(multipliers_of(system).joint, found.joints))
+    return with_redundant_items(system, np.isin(multipliers_of(system).joint, redundant.joints))

@@ -36,8 +36,10 @@ class RelativeRotation(NamedTuple):
 
 def largest_relative_rotations(system: System, state: State) -> list[RelativeRotation]:
     """Return the largest relative rotation of each table with limited rotations, in descending order."""
-    found = [_of_elements(system, state), _of_spans(system, state), _of_bushings(system, state)]
-    return sorted((own for own in found if own is not None), key=lambda own: -own.angle)
+    largest = [_of_elements(system, state), _of_spans(system, state), _of_bushings(system, state)]
+    return sorted(
+        (rotation for rotation in largest if rotation is not None), key=lambda rotation: -rotation.angle
+    )
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:
@@ -64,24 +66,26 @@ def _of_spans(system: System, state: State) -> RelativeRotation | None:
         return None
     middle = frames[np.arange(len(order)), order // 2]
     known = np.arange(frames.shape[1]) <= order[:, None]
-    others = np.where(known, frames, middle[:, None])
-    angle = angles_between(state.quat[middle][:, None], state.quat[others])
+    span_frames = np.where(known, frames, middle[:, None])
+    angle = angles_between(state.quat[middle][:, None], state.quat[span_frames])
     k, j = np.unravel_index(np.argmax(angle), angle.shape)
-    return RelativeRotation("spans", int(k), float(angle[k, j]), (int(middle[k]), int(others[k, j])))
+    return RelativeRotation("spans", int(k), float(angle[k, j]), (int(middle[k]), int(span_frames[k, j])))
 
 
 def _of_bushings(system: System, state: State) -> RelativeRotation | None:
     """Return the largest relative rotation of bushings."""
-    found, own = [], rotation_work(system)
-    for e, frames, markers, free in zip(own.row.tolist(), own.frames, own.markers, own.free, strict=True):
-        turns = quaternions.multiply(state.quat[frames], markers)
+    rotations, bushings = [], rotation_work(system)
+    for e, frames, markers, free in zip(
+        bushings.row.tolist(), bushings.frames, bushings.markers, bushings.free, strict=True
+    ):
+        orientations = quaternions.multiply(state.quat[frames], markers)
         if free:
-            one, other = quaternions.rotate(turns, np.array([1.0, 0.0, 0.0]))
+            one, other = quaternions.rotate(orientations, np.array([1.0, 0.0, 0.0]))
             angle = float(np.arctan2(np.linalg.norm(np.cross(one, other)), one @ other))
         else:
-            angle = float(angles_between(*turns))
-        found.append(RelativeRotation("others", e, angle, (int(frames[0]), int(frames[1]))))
-    return max(found, key=lambda turned: turned.angle, default=None)
+            angle = float(angles_between(*orientations))
+        rotations.append(RelativeRotation("others", e, angle, (int(frames[0]), int(frames[1]))))
+    return max(rotations, key=lambda rotation: rotation.angle, default=None)
 
 
 class RotationWork(NamedTuple):
@@ -95,18 +99,18 @@ class RotationWork(NamedTuple):
 
 def rotation_work(system: Any) -> RotationWork:
     """Return the bushings of a system with limited rotations; free bushings without stiffness against tilt are omitted."""
-    own = system.others
-    if not len(own.kind):
+    table = system.others
+    if not len(table.kind):
         return _NONE
-    heads = own.first[:-1]
-    free = own.kind == INTERACTIONS.index(FREE_BUSHING)
-    use = np.flatnonzero((own.kind == INTERACTIONS.index(BUSHING)) | free)
-    use = use[~free[use] | (own.numbers[heads[use] + MARKERS] != 0.0)]
+    heads = table.first[:-1]
+    free = table.kind == INTERACTIONS.index(FREE_BUSHING)
+    use = np.flatnonzero((table.kind == INTERACTIONS.index(BUSHING)) | free)
+    use = use[~free[use] | (table.numbers[heads[use] + MARKERS] != 0.0)]
     if not len(use):
         return _NONE
-    axes = own.numbers[heads[use][:, None] + np.arange(MARKERS)].reshape(-1, 2, 12)[:, :, 3:]
+    axes = table.numbers[heads[use][:, None] + np.arange(MARKERS)].reshape(-1, 2, 12)[:, :, 3:]
     markers = quaternions.from_matrix(axes.reshape(-1, 2, 3, 3))
-    return RotationWork(use, np.ascontiguousarray(own.frames[use, :2]), markers, free[use].astype(np.uint8))
+    return RotationWork(use, np.ascontiguousarray(table.frames[use, :2]), markers, free[use].astype(np.uint8))
 
 
 _NONE = RotationWork(
@@ -131,13 +135,13 @@ def _tilt(half):
 @internal_kernel
 def passed_rotation_limit(state, work):
     """Return whether a bushing passed pi between the state and the orientations `work.q1`."""
-    own = work.turns
-    for e in range(own.frames.shape[0]):
-        a, b = own.frames[e, 0], own.frames[e, 1]
-        m, n = load4(own.markers[e, 0]), load4(own.markers[e, 1])
+    bushings = work.turns
+    for e in range(bushings.frames.shape[0]):
+        a, b = bushings.frames[e, 0], bushings.frames[e, 1]
+        m, n = load4(bushings.markers[e, 0]), load4(bushings.markers[e, 1])
         before = _between(load4(state.quat[a]), load4(state.quat[b]), m, n)
         after = _between(load4(work.q1[a]), load4(work.q1[b]), m, n)
-        if own.free[e] == 0:
+        if bushings.free[e] == 0:
             if before[0] * after[0] <= 0.0:
                 return True
             continue

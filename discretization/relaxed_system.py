@@ -23,10 +23,10 @@ from rigid.interactions import evaluation
 from rigid.system import Ints, State
 
 
-def evolving_interactions(own: InteractionTable) -> Ints:
+def evolving_interactions(table: InteractionTable) -> Ints:
     """Return the indices of the interactions whose states follow evolution equations."""
-    kinds = [k for k in set(own.kind.tolist()) if INTERACTIONS[k].state_equations is not None]
-    return np.flatnonzero(np.isin(own.kind, kinds)) if kinds else np.zeros(0, np.int64)
+    kinds = [k for k in set(table.kind.tolist()) if INTERACTIONS[k].state_equations is not None]
+    return np.flatnonzero(np.isin(table.kind, kinds)) if kinds else np.zeros(0, np.int64)
 
 
 def has_evolution_equations(system: System) -> bool:
@@ -41,27 +41,27 @@ def relaxed_system(system: System, state: State | None = None) -> System:
     """
     if not has_evolution_equations(system):
         return system
-    own = system.others
+    table = system.others
     if state is not None:
-        own = with_history_variables(own, part(system, state, "settled"))
-    if len(evolving_interactions(own)):
-        kind = own.kind.copy()
+        table = with_history_variables(table, part(system, state, "settled"))
+    if len(evolving_interactions(table)):
+        kind = table.kind.copy()
         for k in np.unique(kind):
             if (state_equations := INTERACTIONS[k].state_equations) is not None:
-                kind[own.kind == k] = INTERACTIONS.index(INTERACTIONS.register(state_equations.at_rest))
-        own = own._replace(kind=kind)
-    return system.with_rods(system.rods.relaxed())._replace(others=own)
+                kind[table.kind == k] = INTERACTIONS.index(INTERACTIONS.register(state_equations.at_rest))
+        table = table._replace(kind=kind)
+    return system.with_rods(system.rods.relaxed())._replace(others=table)
 
 
 def relaxed_state(system: System, at_rest: System, state: State) -> State:
     """Convert a state of `system` to one of `at_rest`, its counterpart at rest; internal variables that it lacks are dropped."""
     before, after = internal_variables(system), internal_variables(at_rest)
     names = ("angle", "drive", "bristle", *(("branch",) if after.branch else ()))
-    kept = {name: before.part(state.own, name) for name in names if getattr(after, name)}
+    blocks = {name: before.part(state.own, name) for name in names if getattr(after, name)}
     if after.settled:
         count, stays = history_variable_counts(system.others), history_variable_counts(at_rest.others) > 0
-        kept["settled"] = part(system, state, "settled")[np.repeat(stays, count)]
-    return state._replace(own=after.joined(**kept))
+        blocks["settled"] = part(system, state, "settled")[np.repeat(stays, count)]
+    return state._replace(own=after.joined(**blocks))
 
 
 def unrelaxed_state(system: System, at_rest: System, like: State, state: State) -> State:
@@ -71,10 +71,10 @@ def unrelaxed_state(system: System, at_rest: System, like: State, state: State) 
     """
     before, after = internal_variables(at_rest), internal_variables(system)
     names = ("angle", "drive", "bristle", *(("branch",) if before.branch else ()))
-    kept = {name: before.part(state.own, name) for name in names if getattr(before, name)}
-    own = after.joined(**kept)
-    after.part(own, "settled")[...] = part(system, like, "settled")
-    return with_stationary_states(system, state._replace(own=own))
+    blocks = {name: before.part(state.own, name) for name in names if getattr(before, name)}
+    variables = after.joined(**blocks)
+    after.part(variables, "settled")[...] = part(system, like, "settled")
+    return with_stationary_states(system, state._replace(own=variables))
 
 
 def with_stationary_states(system: System, state: State) -> State:
@@ -83,22 +83,22 @@ def with_stationary_states(system: System, state: State) -> State:
     relaxes = internal_variables(system).branch > 0
     if not len(use) and not relaxes:
         return state
-    own = state.own.copy()
+    variables = state.own.copy()
     if relaxes:
-        internal_variables(system).part(own, "branch")[...] = 0.0
+        internal_variables(system).part(variables, "branch")[...] = 0.0
     if len(use):
         first, table = (
             first_history_variable(system),
             with_history_variables(system.others, part(system, state, "settled")),
         )
         groups = []
-        for each in groups_of(table, use):
-            state_equations = each.kind.state_equations
+        for group in groups_of(table, use):
+            state_equations = group.kind.state_equations
             assert state_equations is not None
-            kind = state_equations.at_rest._replace(value=state_equations.states, rows=each.kind.n_internal)
-            groups.append(each._replace(kind=kind, row=first[each.row]))
-        found = evaluation.values(groups, state.r, state.quat)
+            kind = state_equations.at_rest._replace(value=state_equations.states, rows=group.kind.n_internal)
+            groups.append(group._replace(kind=kind, row=first[group.row]))
+        stationary = evaluation.values(groups, state.r, state.quat)
         count = history_variable_counts(table)
-        places = np.concatenate([first[k] + np.arange(count[k]) for k in use])
-        own[places] = found[places]
-    return state._replace(own=own)
+        indices = np.concatenate([first[k] + np.arange(count[k]) for k in use])
+        variables[indices] = stationary[indices]
+    return state._replace(own=variables)

@@ -29,7 +29,7 @@ def select_stepper(
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
     beside: Stepper | None = None,
-    **others: Any,
+    **arguments: Any,
 ) -> Stepper:
     """Return the stepper of the `em` family that is fastest for this system; other arguments are those of `Stepper`.
 
@@ -56,6 +56,6 @@ def select_stepper(
             return TreeStepper(system, tree, h, order, load_values, tolerance, halves, earlier, drive_values)
     if beside is not None and beside.solver == GENERAL:
         return beside.with_loads(system, load_values)
-    own: dict[str, Any] = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
-    own |= {"tolerance": tolerance, "drive_values": drive_values, "halves": halves}
-    return Stepper(system, h, order, load_values, **own, **others)
+    options: dict[str, Any] = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
+    options |= {"tolerance": tolerance, "drive_values": drive_values, "halves": halves}
+    return Stepper(system, h, order, load_values, **options, **arguments)

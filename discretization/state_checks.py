@@ -54,17 +54,17 @@ def check_states(system: System, states: State, *fields: str) -> None:
     if not shapes.keys() >= set(fields):
         shapes = state_shapes(sizes_of(system))
     for name in fields:
-        found, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
-        if found != shape and (shapes[name][0] or np.size(getattr(states, name))):
-            raise ModelError(f"State.{name} has shape {found}, this system needs {shape}; {_CURE}")
+        actual, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
+        if actual != shape and (shapes[name][0] or np.size(getattr(states, name))):
+            raise ModelError(f"State.{name} has shape {actual}, this system needs {shape}; {_CURE}")
 
 
 _CURE = "give a state of this very model: that of `Model.build()`, or `state(i)` of a result of it"
 
 
-def _cure_of(thing: object) -> str:
+def _cure_of(argument: object) -> str:
     """Return the advice for an argument that is not a state."""
-    return "give what its method state() returns" if hasattr(thing, "state") else "give one of a result"
+    return "give what its method state() returns" if hasattr(argument, "state") else "give one of a result"
 
 
 def _scattered(array: np.ndarray) -> bool:
@@ -93,11 +93,13 @@ def evaluate_user_function(
 
     Raises ModelError if it returns anything else.
     """
-    given, wanted = function(times), (len(times), *shape)
+    returned, expected = function(times), (len(times), *shape)
     try:
-        found = np.ascontiguousarray(given, dtype=float)
+        values = np.ascontiguousarray(returned, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} gives {checks.shown(given)}; give numbers of shape {wanted}") from None
-    if found.shape != wanted:
-        raise ModelError(f"{what} gives an array of shape {found.shape} at {len(times)} times; give {wanted}")
-    return found
+        raise ModelError(f"{what} gives {checks.shown(returned)}; give numbers of shape {expected}") from None
+    if values.shape != expected:
+        raise ModelError(
+            f"{what} gives an array of shape {values.shape} at {len(times)} times; give {expected}"
+        )
+    return values

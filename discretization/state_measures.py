@@ -106,9 +106,9 @@ def _spring_energy(system: System, state: State) -> Floats:
     # torsion springs are evaluated at the angles stored in the state, not at its poses
     use = use[system.others.kind[use] != interaction_table.TORSIONS]
     torsions = interaction_table.torsions_of(system.others)
-    turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
-    found: Floats = _sum(_of_others(system, state, use, place, count))
-    return found + 0.5 * _sum(torsions.stiffness, turned**2)
+    twist = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
+    energy: Floats = _sum(_of_others(system, state, use, place, count))
+    return energy + 0.5 * _sum(torsions.stiffness, twist**2)
 
 
 def _contact_energy(system: System, state: State) -> Floats:
@@ -116,27 +116,27 @@ def _contact_energy(system: System, state: State) -> Floats:
     if not len(system.contacts.pairs):
         return np.zeros(state.r.shape[:-2])
     bristle = part(system, state, "bristle")
-    kept = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
-    found: Floats = contact.energies(system.contacts, state) + kept
-    return found
+    bristle_energy = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
+    energy: Floats = contact.energies(system.contacts, state) + bristle_energy
+    return energy
 
 
 def stored_energies(system: System, state: State) -> Floats:
     """Return the energies (..., k) stored in the block "settled" by each interaction of `System.others` that has it, J."""
-    settled, flat = part(system, state, "settled"), flatten_states(state)
+    variables, flat = part(system, state, "settled"), flatten_states(state)
     groups = interaction_table.stored_energy_groups(
-        system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2]
+        system.others, variables.reshape(-1, variables.shape[-1]), state.r.shape[-2]
     )
-    found = evaluation.values(groups, flat.r, flat.quat)
-    return found.reshape(*state.r.shape[:-2], -1)
+    stored = evaluation.values(groups, flat.r, flat.quat)
+    return stored.reshape(*state.r.shape[:-2], -1)
 
 
 def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
     """Return V (..., s) of all springs between points, J, and angles (..., t) of all torsion springs, rad."""
-    own = system.others
-    use = np.flatnonzero(own.kind == interaction_table.SPRINGS)
-    springs = [each._replace(row=np.arange(len(use))) for each in interaction_table.groups_of(own, use)]
-    angles = part(system, state, "angle")[..., : len(interaction_table.torsions_of(own).angle0)]
+    table = system.others
+    use = np.flatnonzero(table.kind == interaction_table.SPRINGS)
+    springs = [group._replace(row=np.arange(len(use))) for group in interaction_table.groups_of(table, use)]
+    angles = part(system, state, "angle")[..., : len(interaction_table.torsions_of(table).angle0)]
     return evaluation.values(springs, state.r, state.quat), angles
 
 
@@ -186,8 +186,8 @@ def constraint_residual(system: System, state: State) -> Floats:
 def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
     """Return g (..., m) of `constraints`; `drive`: the drive block of the states."""
     if has_driven_parameters(constraints):
-        own, flat = at_states(constraints, state, drive)
-        g = evaluation.values(groups_of(own), flat.r, flat.quat)
+        tiled, flat = at_states(constraints, state, drive)
+        g = evaluation.values(groups_of(tiled), flat.r, flat.quat)
         return g.reshape(*state.r.shape[:-2], -1)
     return residuals(constraints, state.r, state.quat)
 
@@ -207,8 +207,8 @@ def append_interaction_constraints(
     if not len(use):
         return of_table
     rows = interaction_table.rows_of(system.others)
-    found = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
-    return np.concatenate([of_table, found], axis=-1)
+    values = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
+    return np.concatenate([of_table, values], axis=-1)
 
 
 def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:
@@ -216,23 +216,23 @@ def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, ra
 
     Counted internal variables are those of the states. `row` (e,): first row of each interaction.
     """
-    own = system.others
-    if not interaction_table.counted_variable_counts(own)[use].any():
-        groups = [each._replace(row=row[each.row]) for each in interaction_table.groups_of(own, use)]
+    table = system.others
+    if not interaction_table.counted_variable_counts(table)[use].any():
+        groups = [group._replace(row=row[group.row]) for group in interaction_table.groups_of(table, use)]
         return evaluation.rates(groups, state) if rate else evaluation.values(groups, state.r, state.quat)
     lead, n = state.r.shape[:-2], state.r.shape[-2]
     counted = part(system, state, "angle")
-    groups = interaction_table.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
+    groups = interaction_table.at_states(table, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
     flat = flatten_states(state)
-    found = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
-    return found.reshape(*lead, rows)
+    values = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
+    return values.reshape(*lead, rows)
 
 
 def rate_of(constraints: Constraints, state: State, drive: Floats) -> Floats:
     """Return dg/dt (..., m) of `constraints`; `drive`: the drive block of the states."""
     if has_driven_parameters(constraints):
-        own, flat = at_states(constraints, state, drive)
-        rates = evaluation.rates(groups_of(own), flat).reshape(*state.r.shape[:-2], -1)
+        tiled, flat = at_states(constraints, state, drive)
+        rates = evaluation.rates(groups_of(tiled), flat).reshape(*state.r.shape[:-2], -1)
         rows = driven_rows(constraints)
         if len(rows):
             rates[..., first_rows(constraints)[rows]] += explicit_rates(constraints, state, drive)

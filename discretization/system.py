@@ -80,19 +80,19 @@ class System(_Tables):
 
 def in_files(system: System) -> dict[str, Any]:
     """Return the tables as files store them: springs, torsion springs and loads in separate tables, kinds by file numbers."""
-    own, tables = system.others, dict(zip(System._fields, system, strict=True))
+    others, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = others_in_files(without_file_tables(own))
+    tables["others"] = others_in_files(without_file_tables(others))
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
-    apart = _tables_of(own) if len(own.kind) else _NONE_APART
-    return first | apart | tables
+    file_tables = _tables_of(others) if len(others.kind) else _NONE_APART
+    return first | file_tables | tables
 
 
-def _tables_of(own: InteractionTable) -> dict[str, Any]:
+def _tables_of(table: InteractionTable) -> dict[str, Any]:
     """Return the tables of springs, torsion springs and loads."""
-    return {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
+    return {"springs": springs_of(table), "torsions": torsions_of(table), "loads": loads_of(table)}
 
 
 _NONE_APART = _tables_of(table_of())
@@ -100,10 +100,10 @@ _NONE_APART = _tables_of(table_of())
 
 def from_files(tables: dict[str, Any]) -> System:
     """Return the system of tables in the form of `in_files`, but with the kind numbers of this process."""
-    apart = "springs", "torsions", "loads"
-    own = {name: table for name, table in tables.items() if name not in apart}
-    others = insert_file_tables(own.pop("others"), *(tables[name] for name in apart))
-    return System(**own, others=others)
+    file_tables = "springs", "torsions", "loads"
+    fields = {name: table for name, table in tables.items() if name not in file_tables}
+    others = insert_file_tables(fields.pop("others"), *(tables[name] for name in file_tables))
+    return System(**fields, others=others)
 
 
 class PartialFingerprint(NamedTuple):
@@ -115,9 +115,9 @@ class PartialFingerprint(NamedTuple):
 
 def begin_fingerprint(system: System) -> PartialFingerprint:
     """Hash the part of a system's fingerprint that is common to all systems which differ from it in gravity alone."""
-    own = constraints.in_files(system.constraints)
-    rows, others = gears_to_rows(own, without_file_tables(system.others))
-    contents = [*_contents(system.frames), *_contents(system.elements), *_contents(own, rows)]
+    table = constraints.in_files(system.constraints)
+    rows, others = gears_to_rows(table, without_file_tables(system.others))
+    contents = [*_contents(system.frames), *_contents(system.elements), *_contents(table, rows)]
     contents += _apart(system.others)
     return PartialFingerprint(
         hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others
@@ -145,13 +145,13 @@ def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
 class _Heads(dict[tuple[tuple[int, ...], Any], bytes]):
     """Cache of the bytes that precede an array of a shape and a type."""
 
-    def __missing__(self, told: tuple[tuple[int, ...], Any]) -> bytes:
+    def __missing__(self, key: tuple[tuple[int, ...], Any]) -> bytes:
         """Build and store the bytes for a (shape, type) key."""
-        shape, kind = told
+        shape, kind = key
         if len(self) >= _MOST_HEADS:
             self.clear()
-        self[told] = repr((shape, kind.str)).encode()
-        return self[told]
+        self[key] = repr((shape, kind.str)).encode()
+        return self[key]
 
 
 _MOST_HEADS = 1024
@@ -168,14 +168,14 @@ def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
     return contents
 
 
-def _apart(own: InteractionTable) -> list[bytes]:
+def _apart(table: InteractionTable) -> list[bytes]:
     """Return the bytes of the tables of springs, torsion springs and loads, which files store separately."""
-    if not len(own.kind):
+    if not len(table.kind):
         return _NOTHING_APART
-    kinds = own.kind.tolist()
-    springs = _contents(springs_of(own)) if SPRINGS in kinds else _OF_NO_TABLE["springs"]
-    torsions = _contents(torsions_of(own)) if TORSIONS in kinds else _OF_NO_TABLE["torsions"]
-    return [*springs, *torsions, *_contents(loads_of(own))]
+    kinds = table.kind.tolist()
+    springs = _contents(springs_of(table)) if SPRINGS in kinds else _OF_NO_TABLE["springs"]
+    torsions = _contents(torsions_of(table)) if TORSIONS in kinds else _OF_NO_TABLE["torsions"]
+    return [*springs, *torsions, *_contents(loads_of(table))]
 
 
 _OF_NO_TABLE = {name: _contents(table) for name, table in _NONE_APART.items()}

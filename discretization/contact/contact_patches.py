@@ -112,21 +112,21 @@ def bristle_capacity(contacts: Contacts) -> int:
 def find_patches(contacts: Contacts, listed: Candidates) -> list[ContactPatch]:
     """Return the windows of the pairs with losses of a list, in the order of the list."""
     losing = np.any(contacts.loss[:, LOSSY_KINDS] != 0.0, axis=1)
-    found: list[ContactPatch] = []
+    patches: list[ContactPatch] = []
     rows: list[list[int]] = []
     before: tuple[int, ...] = ()
     use = losing[listed.pair]
     columns = np.column_stack([listed.pair, listed.side, listed.ends])[use].tolist()
-    for *own, b0, b1 in columns:
-        key = tuple(own)
+    for *part_key, b0, b1 in columns:
+        key = tuple(part_key)
         if key != before:
-            found += _cut(before, rows)
+            patches += _cut(before, rows)
             before, rows = key, []
         if rows and rows[-1][-1] == b0 != b1:
             rows[-1].append(b1)
         else:
             rows.append([b0, b1] if b0 != b1 else [b0])
-    return _with_faces(found + _cut(before, rows), listed)
+    return _with_faces(patches + _cut(before, rows), listed)
 
 
 def _with_faces(windows: list[ContactPatch], listed: Candidates) -> list[ContactPatch]:
@@ -139,7 +139,9 @@ def _with_faces(windows: list[ContactPatch], listed: Candidates) -> list[Contact
     }
     if not near:
         return windows
-    return [own._replace(faces=near.get((own.pair, own.side, own.part[0]), ())) for own in windows]
+    return [
+        window._replace(faces=near.get((window.pair, window.side, window.part[0]), ())) for window in windows
+    ]
 
 
 def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatch]:
@@ -149,40 +151,45 @@ def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatch]:
     """
     if len(rows) > 1 and rows[-1][-1] == rows[0][0]:
         rows = [*rows[1:-1], rows[-1] + rows[0][1:]]
-    found = []
+    patches = []
     for row in rows:
         pair, side, a0, a1 = key
         part = (a0,) if a0 == a1 else (a0, a1)
         most = MAX_FRAMES - len(part)
         pieces = max(1, -(-(len(row) - 1) // (most - 1)))
         if pieces == 1:
-            found.append(ContactPatch(pair, side, part, tuple(row)))
+            patches.append(ContactPatch(pair, side, part, tuple(row)))
             continue
         ends = np.linspace(0, len(row) - 1, pieces + 1).round().astype(int)
-        found += [ContactPatch(pair, side, part, tuple(row[i : k + 1])) for i, k in pairwise(ends)]
-    return found
+        patches += [ContactPatch(pair, side, part, tuple(row[i : k + 1])) for i, k in pairwise(ends)]
+    return patches
 
 
 def loss_interactions(contacts: Contacts, windows: list[ContactPatch]) -> tuple[InteractionTable, Floats]:
     """Return the loss interactions of the windows, in their order, and the bristle stiffness (w,) of each, N/m."""
     surface = (
-        np.searchsorted(contacts.first, [(own.part[0], own.row[0]) for own in windows], side="right") - 1
+        np.searchsorted(
+            contacts.first, [(loss_kind.part[0], loss_kind.row[0]) for loss_kind in windows], side="right"
+        )
+        - 1
     )
     kinds = contacts.kind[surface.reshape(-1, 2)]
-    sizes = np.array([(len(own.part), len(own.row)) for own in windows], np.int64).reshape(-1, 2)
+    sizes = np.array([(len(loss_kind.part), len(loss_kind.row)) for loss_kind in windows], np.int64).reshape(
+        -1, 2
+    )
     kind, width = np.zeros((2, len(windows)), np.int64)
     columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
     frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
     stiffness, parts = np.zeros(len(windows)), []
     alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # meshes: one group per window
-    each = np.column_stack([kinds, sizes, alone])
-    keys, of, count = np.unique(each, axis=0, return_inverse=True, return_counts=True)
+    signatures = np.column_stack([kinds, sizes, alone])
+    keys, of, count = np.unique(signatures, axis=0, return_inverse=True, return_counts=True)
     order, ends = np.argsort(of.reshape(-1), kind="stable"), np.cumsum(count)
     for (one, other, stations, nodes, _), begin, end in zip(keys.tolist(), ends - count, ends, strict=True):
         use = order[begin:end]
-        own, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
-        own = own or ROD_DISSIPATIONS[stations, nodes]
-        kind[use] = INTERACTIONS.index(own)
+        loss_kind, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
+        loss_kind = loss_kind or ROD_DISSIPATIONS[stations, nodes]
+        kind[use] = INTERACTIONS.index(loss_kind)
         for rows, blocks in core_blocks(contacts, surface.reshape(-1, 2)[use][:, 2 - cores :]):
             which = use[rows]
             numbers, stiffness[which], size[which] = _numbers_of(
@@ -206,8 +213,8 @@ def _numbers_of(
 
     blocks: those of the cores.
     """
-    pair, side = np.array([own[:2] for own in windows], np.int64).T
-    part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
+    pair, side = np.array([window[:2] for window in windows], np.int64).T
+    part, row = (np.array([window[k] for window in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
     one, other = contacts.kind[surfaces[0]].tolist()
     law, loss, radii = contacts.law[pair], contacts.loss[pair], contacts.radius[surfaces]
@@ -215,9 +222,9 @@ def _numbers_of(
     count: Floats = np.ones(len(windows))
     if one == ROD:
         twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-        share, count = np.where(twice & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
-        law = scale_law(law, share)
-        loss[:, STIFFNESS] *= share * count  # per length, as the stiffness of the law
+        fraction, count = np.where(twice & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
+        law = scale_law(law, fraction)
+        loss[:, STIFFNESS] *= fraction * count  # per length, as the stiffness of the law
         place = [contacts.stations[pair], count]
     else:
         place = _places(contacts, one, part)
@@ -241,8 +248,8 @@ def _numbers_of(
 
 def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
     """Return the positions in their frame of points (w, :) of surfaces on one frame, for a box also its half sides."""
-    found = [contacts.X[own] for own in points.T]
-    return [*found, half_sides(contacts, points[:, 0])] if kind == BOX else found
+    positions = [contacts.X[points_of_surface] for points_of_surface in points.T]
+    return [*positions, half_sides(contacts, points[:, 0])] if kind == BOX else positions
 
 
 def match_patches(points: Floats, old: list[ContactPatch], new: list[ContactPatch]) -> Ints:
@@ -250,20 +257,20 @@ def match_patches(points: Floats, old: list[ContactPatch], new: list[ContactPatc
 
     Among new windows with the same part and partner it is one that has the nearest node, and most of the others.
     """
-    known: dict[tuple[object, ...], list[int]] = {}
-    for k, own in enumerate(new):
-        known.setdefault((own.pair, own.side, own.part), []).append(k)
-    found = np.full(len(old), -1, np.int64)
-    for k, own in enumerate(old):
-        there = known.get((own.pair, own.side, own.part), [])
-        if len(there) == 1:
-            found[k] = there[0]
-        elif there:
-            middle = points[list(own.part)].mean(axis=0)
-            nearest = min(own.row, key=lambda b: float(np.linalg.norm(points[b] - middle)))
-            having = [i for i in there if nearest in new[i].row]
-            found[k] = max(having, key=lambda i: len({*own.row} & {*new[i].row}), default=-1)
-    return found
+    by_part: dict[tuple[object, ...], list[int]] = {}
+    for k, window in enumerate(new):
+        by_part.setdefault((window.pair, window.side, window.part), []).append(k)
+    successors = np.full(len(old), -1, np.int64)
+    for k, window in enumerate(old):
+        matching = by_part.get((window.pair, window.side, window.part), [])
+        if len(matching) == 1:
+            successors[k] = matching[0]
+        elif matching:
+            middle = points[list(window.part)].mean(axis=0)
+            nearest = min(window.row, key=lambda b: float(np.linalg.norm(points[b] - middle)))
+            with_nearest = [i for i in matching if nearest in new[i].row]
+            successors[k] = max(with_nearest, key=lambda i: len({*window.row} & {*new[i].row}), default=-1)
+    return successors
 
 
 def transfer_bristles(bristles: Floats, to: Ints, count: int) -> Floats:
@@ -273,13 +280,13 @@ def transfer_bristles(bristles: Floats, to: Ints, count: int) -> Floats:
     Bristles that are merged have the same stiffness, in axes of one frame. The new one is their sum, but shortened if its energy
     would exceed theirs, |z|^2 <= sum of |z_i|^2. It slides if all of them did.
     """
-    goes_on = to >= 0
-    bristles, to = bristles[goes_on], to[goes_on]
-    found, kept = np.zeros((count, OWN)), np.zeros(count)
-    np.add.at(found, to, bristles)
-    np.add.at(kept, to, np.sum(bristles[:, :3] ** 2, axis=1))
-    held = np.sum(found[:, :3] ** 2, axis=1)
-    longer = held > kept
-    found[longer, :3] *= np.sqrt(kept[longer] / held[longer])[:, None]
-    found[:, 3] = (found[:, 3] > 0.0) & (found[:, 3] == np.bincount(to, minlength=count))
-    return found
+    continues = to >= 0
+    bristles, to = bristles[continues], to[continues]
+    merged, energy = np.zeros((count, OWN)), np.zeros(count)
+    np.add.at(merged, to, bristles)
+    np.add.at(energy, to, np.sum(bristles[:, :3] ** 2, axis=1))
+    merged_energy = np.sum(merged[:, :3] ** 2, axis=1)
+    longer = merged_energy > energy
+    merged[longer, :3] *= np.sqrt(energy[longer] / merged_energy[longer])[:, None]
+    merged[:, 3] = (merged[:, 3] > 0.0) & (merged[:, 3] == np.bincount(to, minlength=count))
+    return merged

@@ -24,23 +24,23 @@ def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints
 
     points (k, 3): positions; ends: their ends as in `Candidates`, with the middle of the core second; surfaces (c,): the cores.
     """
-    found = np.empty(len(ends))
-    every, which = np.unique(surfaces, return_inverse=True)
-    blocks = [core_numbers(contacts, int(own)) for own in every]
-    first = np.cumsum([0, *(len(own) for own in blocks)])
-    from_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(-1)], found)
-    return found
+    out = np.empty(len(ends))
+    unique, which = np.unique(surfaces, return_inverse=True)
+    blocks = [core_numbers(contacts, int(surface)) for surface in unique]
+    first = np.cumsum([0, *(len(surface) for surface in blocks)])
+    from_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(-1)], out)
+    return out
 
 
 def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
     """Return the distances (c,), m, of the cores of two hulls, `surfaces` (c, 2); below 0, the overlap."""
-    found = np.empty(len(ends))
-    every, which = np.unique(surfaces, axis=0, return_inverse=True)
-    blocks = [block for own in every.tolist() for block in hull_pair_parameters(contacts, own)]
-    first = np.cumsum([0, *(len(own) for own in blocks)])
+    out = np.empty(len(ends))
+    unique, which = np.unique(surfaces, axis=0, return_inverse=True)
+    blocks = [block for pair in unique.tolist() for block in hull_pair_parameters(contacts, pair)]
+    first = np.cumsum([0, *(len(pair) for pair in blocks)])
     at = np.stack([first[:-1:2], first[1::2]], axis=1)[which.reshape(-1)]
-    between_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), at, found)
-    return found
+    between_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), at, out)
+    return out
 
 
 @inline_kernel

@@ -25,20 +25,20 @@ def core_blocks(contacts: Contacts, surfaces: Ints) -> Iterator[tuple[Ints, Floa
     if not surfaces.shape[1]:
         yield np.arange(len(surfaces)), np.zeros(0)
         return
-    every, row = np.unique(surfaces, axis=0, return_inverse=True)
-    for k, own in enumerate(every.tolist()):
+    unique, row = np.unique(surfaces, axis=0, return_inverse=True)
+    for k, cores_of_row in enumerate(unique.tolist()):
         blocks = (
-            core_numbers(contacts, own[0])
-            if len(own) == 1
-            else np.concatenate(hull_pair_parameters(contacts, own))
+            core_numbers(contacts, cores_of_row[0])
+            if len(cores_of_row) == 1
+            else np.concatenate(hull_pair_parameters(contacts, cores_of_row))
         )
         yield np.flatnonzero(row.reshape(-1) == k), blocks
 
 
 def as_hull_on_mesh(contacts: Contacts, surface: int) -> Floats:
     """Return the numbers of a surface that is treated as a hull in contact with meshes."""
-    found = core_numbers(contacts, surface)
-    return as_faceted_hull(found) if found[cores.SORT] == cores.ROUND else found
+    numbers = core_numbers(contacts, surface)
+    return as_faceted_hull(numbers) if numbers[cores.SORT] == cores.ROUND else numbers
 
 
 def hull_pair_parameters(contacts: Contacts, surfaces: Sequence[int]) -> list[Floats]:
@@ -46,10 +46,10 @@ def hull_pair_parameters(contacts: Contacts, surfaces: Sequence[int]) -> list[Fl
 
     Bodies of revolution have facets; those of the second surface do not rotate with it.
     """
-    found = [core_numbers(contacts, own) for own in surfaces]
+    numbers = [core_numbers(contacts, surface) for surface in surfaces]
     return [
-        as_faceted_hull(own, sort) if own[cores.SORT] == cores.ROUND else own
-        for own, sort in zip(found, (cores.POLYTOPE, cores.FACETS), strict=True)
+        as_faceted_hull(surface, sort) if surface[cores.SORT] == cores.ROUND else surface
+        for surface, sort in zip(numbers, (cores.POLYTOPE, cores.FACETS), strict=True)
     ]
 
 
@@ -83,9 +83,9 @@ def core_numbers(contacts: Contacts, surface: int) -> Floats:
 
 
 @lru_cache(_KEPT)
-def _block(kind: int, places: bytes) -> bytes:
+def _block(kind: int, coordinates: bytes) -> bytes:
     """Cached part of `core_numbers`: arrays as bytes are hashable."""
-    X = np.frombuffer(places).reshape(-1, 3)
+    X = np.frombuffer(coordinates).reshape(-1, 3)
     behind = X - X[0]
     if kind == ROUND:
         return _of_profile(X[0], behind[4:, [0, 2]]).tobytes()

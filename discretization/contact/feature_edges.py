@@ -39,16 +39,16 @@ def find_mesh_features(vertices: Floats, triangles: Ints) -> MeshFeatures:
     corners = _corners(vertices, ridges)
     lines = _joined(ridges, corners)
     flat = faces[~sharp]
-    alike = scipy.sparse.coo_matrix((np.ones(len(flat)), flat.T), (len(triangles),) * 2)
-    parts, part = scipy.sparse.csgraph.connected_components(alike, directed=False)
+    coplanar = scipy.sparse.coo_matrix((np.ones(len(flat)), flat.T), (len(triangles),) * 2)
+    parts, part = scipy.sparse.csgraph.connected_components(coplanar, directed=False)
     area = np.bincount(part, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1), parts)
     is_corner = np.zeros(len(vertices), bool)
     is_corner[corners] = True
     at = np.unique(np.column_stack([np.repeat(part, 3), triangles.ravel()]), axis=0)
     count = np.bincount(at[is_corner[at[:, 1]], 0], minlength=parts)
     has = count > 0
-    share = float(area[has] @ (1.0 / count[has]) / area[has].sum())
-    return MeshFeatures(corners, lines, share)
+    fraction = float(area[has] @ (1.0 / count[has]) / area[has].sum())
+    return MeshFeatures(corners, lines, fraction)
 
 
 def _edges(triangles: Ints) -> tuple[Ints, Ints]:
@@ -74,8 +74,8 @@ def _bent(vertices: Floats, triangles: Ints, edges: Ints, faces: Ints) -> Floats
     out -= np.sum(out * along[:, None], axis=2, keepdims=True) * along[:, None]
     out /= np.linalg.norm(out, axis=2, keepdims=True)
     half = np.minimum(0.5 * np.linalg.norm(out[:, 0] + out[:, 1], axis=1), 1.0)
-    found: Floats = 2.0 * np.arcsin(half)
-    return found
+    angles: Floats = 2.0 * np.arcsin(half)
+    return angles
 
 
 def _corners(vertices: Floats, ridges: Ints) -> Ints:
@@ -93,24 +93,24 @@ def _corners(vertices: Floats, ridges: Ints) -> Ints:
 def _joined(ridges: Ints, corners: Ints) -> Ints:
     """Return the corners (r, 2) at both ends of lines of ridges."""
     isolated: NDArray[np.bool_] = np.isin(ridges, corners)
-    whole = isolated.all(axis=1)
-    found, rest = [ridges[whole]], ridges[~whole]
-    ways: dict[int, list[int]] = {}
-    for k, ends in enumerate(rest.tolist()):
+    is_single = isolated.all(axis=1)
+    lines, remaining = [ridges[is_single]], ridges[~is_single]
+    edges_at: dict[int, list[int]] = {}
+    for k, ends in enumerate(remaining.tolist()):
         for vertex in ends:
-            ways.setdefault(vertex, []).append(k)
-    used = np.zeros(len(rest), bool)
-    for start in np.unique(rest[isolated[~whole]]).tolist():
-        for k in ways[start]:
+            edges_at.setdefault(vertex, []).append(k)
+    used = np.zeros(len(remaining), bool)
+    for start in np.unique(remaining[isolated[~is_single]]).tolist():
+        for k in edges_at[start]:
             at, edge = start, k
             if used[edge]:
                 continue
             while True:
                 used[edge] = True
-                at = int(rest[edge].sum()) - at
-                onward = [own for own in ways[at] if not used[own]]
+                at = int(remaining[edge].sum()) - at
+                onward = [edge_number for edge_number in edges_at[at] if not used[edge_number]]
                 if at in corners or not onward:
                     break
                 edge = onward[0]
-            found.append(np.array([[start, at]]))
-    return np.concatenate(found)
+            lines.append(np.array([[start, at]]))
+    return np.concatenate(lines)

@@ -37,7 +37,7 @@ class FixedPlanes(NamedTuple):
     near: Floats  # (k,) radius plus activation distance, m
 
 
-def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.bool_]) -> FixedPlanes:
+def fixed_planes(contacts: Contacts, table: InteractionTable, is_fixed: NDArray[np.bool_]) -> FixedPlanes:
     """Return the interactions with fixed planes whose points are among those of the surfaces.
 
     held (n,): True for frames that do not move.
@@ -46,27 +46,27 @@ def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.
     use: list[int] = []
     points: list[tuple[int, int]] = []
     for kind, ends in [
-        (own, n) for energy, n in _ENDS.items() for own in (energy, PLANE_DISSIPATIONS[energy])
+        (plane_kind, n) for energy, n in _ENDS.items() for plane_kind in (energy, PLANE_DISSIPATIONS[energy])
     ]:
-        these = np.flatnonzero((others.kind == INTERACTIONS.index(kind)) & held[others.frames[:, 0]])
+        these = np.flatnonzero((table.kind == INTERACTIONS.index(kind)) & is_fixed[table.frames[:, 0]])
         X = np.zeros((len(these), 3))
         if ends == 1:
-            X = others.numbers[others.first[these][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
+            X = table.numbers[table.first[these][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
         for k, frames, centre in zip(
-            these.tolist(), others.frames[these, 1 : 1 + ends].tolist(), X, strict=True
+            these.tolist(), table.frames[these, 1 : 1 + ends].tolist(), X, strict=True
         ):
-            found = [number.get((frame, centre.tobytes()), -1) for frame in frames]
-            if min(found) >= 0:
+            point_numbers = [number.get((frame, centre.tobytes()), -1) for frame in frames]
+            if min(point_numbers) >= 0:
                 use.append(k)
-                points.append((found[0], found[-1]))
+                points.append((point_numbers[0], point_numbers[-1]))
     order = np.argsort(use)
     these = np.array(use, np.int64)[order]
-    numbers = others.numbers[others.first[these][:, None] + np.arange(P + 3)]
+    numbers = table.numbers[table.first[these][:, None] + np.arange(P + 3)]
     reach = np.where(numbers[:, 0] == BARRIER, numbers[:, LAW - 1], 0.0)
     return FixedPlanes(
         these,
         np.array(points, np.int64).reshape(-1, 2)[order],
-        others.frames[these, 0],
+        table.frames[these, 0],
         numbers[:, N : N + 3],
         numbers[:, P : P + 3],
         numbers[:, RHO] + reach,
@@ -76,17 +76,20 @@ def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.
 def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
     """Return the numbers of the tracked points, with their frame and position in it as key."""
     X, frames = contacts.X[: contacts.tracked] + 0.0, contacts.frames[: contacts.tracked]  # no -0.0
-    return {(frame, own.tobytes()): k for k, (frame, own) in enumerate(zip(frames.tolist(), X, strict=True))}
+    return {
+        (frame, position.tobytes()): k
+        for k, (frame, position) in enumerate(zip(frames.tolist(), X, strict=True))
+    }
 
 
 def are_inactive(
-    planes: FixedPlanes, others: int, state: State, points: Floats, skin: float
+    planes: FixedPlanes, count: int, state: State, points: Floats, skin: float
 ) -> NDArray[np.bool_]:
     """Return a mask (others,), True if an interaction cannot act while the points move by less than half the skin, m.
 
     points (k, 3): positions now; others: number of interactions.
     """
-    found = np.zeros(others, bool)
+    inactive = np.zeros(count, bool)
     if len(planes.use):
         quat = state.quat[planes.frame]
         n, foot = (
@@ -94,19 +97,19 @@ def are_inactive(
             state.r[planes.frame] + quaternions.rotate(quat, planes.P),
         )
         gap = np.einsum("kpi,ki->kp", points[planes.points] - foot[:, None], n).min(axis=1)
-        found[planes.use] = gap > planes.near + 0.5 * skin
-    return found
+        inactive[planes.use] = gap > planes.near + 0.5 * skin
+    return inactive
 
 
-def bristle_energy(others: InteractionTable, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
-    """Return the energy, J, of the bristles of the interactions with planes in the mask `which` (e,).
+def bristle_energy(table: InteractionTable, mask: NDArray[np.bool_], variables: Floats, first: Ints) -> float:
+    """Return the energy, J, of the bristles of the interactions with planes in the mask `mask` (e,).
 
     settled: internal variables, those of each interaction from its `first` on.
     """
     total = 0.0
     for kind in PLANE_DISSIPATIONS.values():
-        use = np.flatnonzero(which & (others.kind == INTERACTIONS.index(kind)))
-        stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]
-        zeta = settled[first[use][:, None] + np.arange(3)]
+        use = np.flatnonzero(mask & (table.kind == INTERACTIONS.index(kind)))
+        stiffness = table.numbers[table.first[use + 1] - SIZE + STIFFNESS]
+        zeta = variables[first[use][:, None] + np.arange(3)]
         total += 0.5 * float(stiffness @ np.sum(zeta * zeta, axis=1))
     return total

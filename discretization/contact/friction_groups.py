@@ -26,12 +26,12 @@ def friction_groups(contacts: Contacts, state: State, bristles: Floats) -> list[
     if not windows:
         return []
     losses, _ = loss_interactions(contacts, windows)
-    behind, used = state.memory[-(points.size + 1) :], bristles[bristles[:, 0] > 0.0]
-    if len(used) and len(behind) == points.size + 1 and behind[-1] > 0.0:
-        made = behind[:-1].reshape(-1, 3).copy()
-        every = find_patches(contacts, candidates(contacts, made, float(behind[-1])))
-        to = match_patches(points, [every[int(number) - 1] for number in used[:, 0]], windows)
-        for k, own in zip(to, used, strict=True):
+    reference, used = state.memory[-(points.size + 1) :], bristles[bristles[:, 0] > 0.0]
+    if len(used) and len(reference) == points.size + 1 and reference[-1] > 0.0:
+        reference_points = reference[:-1].reshape(-1, 3).copy()
+        listed_windows = find_patches(contacts, candidates(contacts, reference_points, float(reference[-1])))
+        to = match_patches(points, [listed_windows[int(number) - 1] for number in used[:, 0]], windows)
+        for k, bristle in zip(to, used, strict=True):
             if k >= 0:
-                losses.numbers[losses.first[k + 1] - OWN : losses.first[k + 1]] = own[1 : 1 + OWN]
+                losses.numbers[losses.first[k + 1] - OWN : losses.first[k + 1]] = bristle[1 : 1 + OWN]
     return groups_of(losses, np.arange(len(windows)))

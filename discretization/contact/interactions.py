@@ -86,14 +86,14 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
-    for k, own in enumerate((one, other)):  # a box has its half sides instead of a second point
-        X[own == BOX, 2 * k + 1] = half_sides(contacts, listed.ends[own == BOX, 2 * k])
-        cored = np.isin(own, (HULL, ROUND))
+    for k, kind_of_side in enumerate((one, other)):  # a box has its half sides instead of a second point
+        X[kind_of_side == BOX, 2 * k + 1] = half_sides(contacts, listed.ends[kind_of_side == BOX, 2 * k])
+        cored = np.isin(kind_of_side, (HULL, ROUND))
         X[cored, 2 * k + 1] = sizes_of(contacts, listed.ends[cored, 2 * k])
     width, kind = np.zeros((2, len(one)), np.int64)
     frames = np.full((len(one), FRAMES), -1, np.int64)
-    found = []
-    for (a, b), (own, ends, placed, stations, vertices, cores) in _KINDS.items():
+    rows_and_numbers = []
+    for (a, b), (kind_of_side, ends, placed, stations, vertices, cores) in _KINDS.items():
         use = np.flatnonzero((one == a) & (other == b))
         if not len(use):
             continue
@@ -102,25 +102,25 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         columns += [X[use, k] for k in placed]
         columns += [minus[use]] if vertices else []
         values = np.column_stack(columns)
-        kind[use] = INTERACTIONS.index(own)
+        kind[use] = INTERACTIONS.index(kind_of_side)
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         if b == MESH:
             for k, before in zip(use.tolist(), values, strict=True):  # each pair has other triangles
                 near = numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])
-                whole = np.concatenate([before, near])
+                parameters = np.concatenate([before, near])
                 if cores:
                     core = as_hull_on_mesh(contacts, int(surfaces[k, 0]))
-                    whole = np.concatenate([before, core, with_ridges(near)])
-                width[k] = len(whole)
-                found.append((np.array([k]), whole[None]))
+                    parameters = np.concatenate([before, core, with_ridges(near)])
+                width[k] = len(parameters)
+                rows_and_numbers.append((np.array([k]), parameters[None]))
             continue
         for rows, blocks in core_blocks(contacts, surfaces[use][:, 2 - cores :]):
             of_rows = np.column_stack([values[rows], np.tile(blocks, (len(rows), 1))])
             width[use[rows]] = of_rows.shape[1]
-            found.append((use[rows], of_rows))
+            rows_and_numbers.append((use[rows], of_rows))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
-    for use, values in found:
+    for use, values in rows_and_numbers:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
     # capsule axes, cores and meshes have round-off proportional to their levers
@@ -145,25 +145,25 @@ def touching(contacts: Contacts, state: State) -> list[Group]:
 def energies(contacts: Contacts, state: State) -> Floats:
     """Return the contact energy, J, of one state or of many (...); each value is bitwise that of the state alone."""
     lead = state.r.shape[:-2]
-    found = np.zeros(int(np.prod(lead)))
+    energy = np.zeros(int(np.prod(lead)))
     if not len(contacts.pairs):
-        return found.reshape(lead)
+        return energy.reshape(lead)
     r, quat = state.r.reshape(-1, *state.r.shape[-2:]), state.quat.reshape(-1, *state.quat.shape[-2:])
     points = points_of(contacts, r, quat)
     skin, k = median_search_distance(search_distances(contacts)), 0
-    while k < len(found):
+    while k < len(energy):
         # one list serves all following states that are near enough to the first of them
         far = np.linalg.norm(points[k:] - points[k], axis=-1).max(axis=-1) > 0.5 * skin
-        end = k + int(np.argmax(far)) if far.any() else len(found)
+        end = k + int(np.argmax(far)) if far.any() else len(energy)
         groups = _groups(contacts, points[k], skin)
         if groups:
             values = evaluation.values(groups, r[k:end], quat[k:end])
-            found[k:end] = np.cumsum(values, axis=-1)[:, -1]  # in order: zeros do not change the sum
+            energy[k:end] = np.cumsum(values, axis=-1)[:, -1]  # in order: zeros do not change the sum
         k = end
-    return found.reshape(lead)
+    return energy.reshape(lead)
 
 
 def _groups(contacts: Contacts, points: Floats, skin: float = 0.0) -> list[Group]:
     """Return the groups of the interactions of all pairs that are near at these points."""
-    own = interactions_of(contacts, candidates(contacts, np.ascontiguousarray(points), skin))
-    return groups_of(own, np.arange(len(own.kind)))
+    table = interactions_of(contacts, candidates(contacts, np.ascontiguousarray(points), skin))
+    return groups_of(table, np.arange(len(table.kind)))

@@ -69,8 +69,8 @@ def near_mesh_features(
 
 def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, rho: float) -> float:
     """Return by how much the smallest distance of ridges from the triangles of a mesh is below rho, m; 0 if none is."""
-    places = _near_box(contacts, ridges, mesh, points, rho)[1]
-    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
+    positions = _near_box(contacts, ridges, mesh, points, rho)[1]
+    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, positions))
     trees, least = triangles_of(contacts, mesh)[1], rho
     for k, near in near_triangles(trees, parts, rho):
         apart = np.empty(len(near))
@@ -79,50 +79,52 @@ def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, 
     return rho - least
 
 
-def _parts_of(contacts: Contacts, own: int) -> _Parts:
+def _parts_of(contacts: Contacts, surface: int) -> _Parts:
     """Return the corners or ridges of a surface with their tree, cached for as long as the array of points is the same."""
-    key = id(contacts.X), own  # the cache holds this array
-    found = _known.pop(key, None)
-    if found is None:
-        first, last = contacts.first[own : own + 2]
-        step = 2 if contacts.kind[own] == RIDGES else 1
+    key = id(contacts.X), surface  # the cache holds this array
+    cached = _known.pop(key, None)
+    if cached is None:
+        first, last = contacts.first[surface : surface + 2]
+        step = 2 if contacts.kind[surface] == RIDGES else 1
         ends = contacts.X[first:last].reshape(-1, step, 3)[:, [0, step - 1]]
         half = 0.5 * float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
-        found = (
+        cached = (
             contacts,
-            _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, own)),
+            _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, surface)),
         )
-    _known[key] = found
+    _known[key] = cached
     if len(_known) > MAX_CACHED_MESHES:
         _known.popitem(last=False)
-    return found[1]
+    return cached[1]
 
 
-def _near_box(contacts: Contacts, own: int, other: int, points: Floats, within: float) -> tuple[Ints, Floats]:
+def _near_box(
+    contacts: Contacts, surface: int, other: int, points: Floats, within: float
+) -> tuple[Ints, Floats]:
     """Return corners or ridges that reach into the box around another surface: first points (c,), both ends (c, 2, 3)."""
     box = box_around(contacts, other) if contacts.kind[other] == MESH else _parts_of(contacts, other).box
-    there = in_frame(contacts, own, points, from_frame(contacts, other, points, box))
-    low, high = there.min(axis=0) - within, there.max(axis=0) + within
-    parts = _parts_of(contacts, own)
+    corners = in_frame(contacts, surface, points, from_frame(contacts, other, points, box))
+    low, high = corners.min(axis=0) - within, corners.max(axis=0) + within
+    parts = _parts_of(contacts, surface)
     far = 0.5 * float(np.linalg.norm(high - low)) + parts.half
     use = np.array(parts.tree.query_ball_point(0.5 * (low + high), far, return_sorted=True), np.int64)
     X = parts.ends[use]
     near = np.all((X.max(axis=1) >= low) & (X.min(axis=1) <= high), axis=1)
-    step = 2 if contacts.kind[own] == RIDGES else 1
-    return contacts.first[own] + step * use[near], from_frame(contacts, own, points, X[near])
+    step = 2 if contacts.kind[surface] == RIDGES else 1
+    return contacts.first[surface] + step * use[near], from_frame(contacts, surface, points, X[near])
 
 
 def _at_triangles(
     contacts: Contacts, one: int, mesh: int, points: Floats, within: float
 ) -> tuple[Ints, list[Ints]]:
     """Return the points (c, 4) of near corners and of the mesh, and the near triangles of each corner."""
-    which, places = _near_box(contacts, one, mesh, points, within)
-    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
+    which, positions = _near_box(contacts, one, mesh, points, within)
+    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, positions))
     numbers, trees = triangles_of(contacts, mesh)
-    found, at = near_triangles(trees, parts, within), contacts.first[mesh]
-    corner = which[np.array([k for k, _ in found], np.int64)]
-    ends = np.column_stack([corner, corner, np.full((len(found), 2), at)])
-    return ends, [numbers[near] for _, near in found]
+    near_parts, at = near_triangles(trees, parts, within), contacts.first[mesh]
+    corner = which[np.array([k for k, _ in near_parts], np.int64)]
+    ends = np.column_stack([corner, corner, np.full((len(near_parts), 2), at)])
+    return ends, [numbers[near] for _, near in near_parts]
 
 
 def _corners_at_corners(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
@@ -130,8 +132,8 @@ def _corners_at_corners(contacts: Contacts, one: int, other: int, points: Floats
     i, a = _near_box(contacts, one, other, points, within)
     k, b = _near_box(contacts, other, one, points, within)
     trees = scipy.spatial.cKDTree(a[:, 0]), scipy.spatial.cKDTree(b[:, 0])
-    found = trees[0].sparse_distance_matrix(trees[1], within, output_type="ndarray")
-    return np.column_stack([i[found["i"]], i[found["i"]], k[found["j"]], k[found["j"]]])
+    near = trees[0].sparse_distance_matrix(trees[1], within, output_type="ndarray")
+    return np.column_stack([i[near["i"]], i[near["i"]], k[near["j"]], k[near["j"]]])
 
 
 def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
@@ -140,10 +142,12 @@ def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, 
     k, b = _near_box(contacts, other, one, points, within)
     if not len(i) or not len(k):
         return np.zeros((0, 4), np.int64)
-    halves = [0.5 * np.linalg.norm(own[:, 1] - own[:, 0], axis=1) for own in (a, b)]
+    halves = [
+        0.5 * np.linalg.norm(ends_of_ridges[:, 1] - ends_of_ridges[:, 0], axis=1) for ends_of_ridges in (a, b)
+    ]
     far = halves[0] + halves[1].max() + within
     near = scipy.spatial.cKDTree(b.mean(axis=1)).query_ball_point(a.mean(axis=1), far)
-    first = np.repeat(np.arange(len(i)), [len(own) for own in near])
+    first = np.repeat(np.arange(len(i)), [len(ends_of_ridges) for ends_of_ridges in near])
     then = np.concatenate([np.zeros(0, np.int64), *near]).astype(np.int64)
     ends, apart = np.column_stack([2 * first, 2 * first + 1, 2 * then, 2 * then + 1]), np.empty(len(first))
     ends[:, 2:] += 2 * len(i)

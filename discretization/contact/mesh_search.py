@@ -57,14 +57,14 @@ def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, TriangleTrees]:
     The result is cached for as long as the array of triangles is the same object.
     """
     key = id(contacts.vertices), mesh  # the cache holds these arrays
-    found = _known.pop(key, None)
-    if found is None or found[0].triangles is not contacts.triangles:
+    cached = _known.pop(key, None)
+    if cached is None or cached[0].triangles is not contacts.triangles:
         use = np.flatnonzero(contacts.meshed == mesh)
-        found = contacts, use, build_triangle_trees(contacts.vertices[contacts.triangles[use]])
-    _known[key] = found
+        cached = contacts, use, build_triangle_trees(contacts.vertices[contacts.triangles[use]])
+    _known[key] = cached
     if len(_known) > MAX_CACHED_MESHES:
         _known.popitem(last=False)
-    return found[1:]
+    return cached[1:]
 
 
 def near_meshes(
@@ -79,17 +79,17 @@ def near_meshes(
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
     count = len(contacts.frames)
-    held = np.sort(contacts.apart, axis=1) @ (count, 1)
+    joined = np.sort(contacts.apart, axis=1) @ (count, 1)
     for k in np.flatnonzero((kinds == MESH).any(axis=1) & ~np.isin(kinds, OF_MESHES).any(axis=1)).tolist():
         side = 1 if kinds[k, 0] == MESH else 0
         one, mesh = contacts.pairs[k, [side, 1 - side]].tolist()
         parts = np.flatnonzero(surface == one)
         at = contacts.first[mesh]
         apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
-        parts = parts[~np.isin(apart, held)]
+        parts = parts[~np.isin(apart, joined)]
         numbers, trees = triangles_of(contacts, mesh)
-        own = np.ascontiguousarray(in_frame(contacts, mesh, points, points[ends[parts]]))
-        for i, near in near_triangles(trees, own, float(reach[k]) + skin):
+        parts_in_frame = np.ascontiguousarray(in_frame(contacts, mesh, points, points[ends[parts]]))
+        for i, near in near_triangles(trees, parts_in_frame, float(reach[k]) + skin):
             a, b = ends[parts[i]]
             rows.append(np.array([[k, side, a, b, at, at]]))
             faces.append(numbers[near])
@@ -99,40 +99,40 @@ def near_meshes(
 def near_triangles(trees: TriangleTrees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
     """Return each part of `parts` (f, 2, 3) that is near a triangle, with its near triangles."""
     middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
-    each = [[np.zeros(0, np.int64)] for _ in parts]
+    candidates = [[np.zeros(0, np.int64)] for _ in parts]
     for tree, triangles, most in zip(trees.trees, trees.triangles, trees.half, strict=True):
         for k, near in enumerate(tree.query_ball_point(middle, half + most + within)):
             if near:
-                each[k].append(triangles[near])
-    found = []
-    for k, own in enumerate(each):
-        if len(own) == 1:
+                candidates[k].append(triangles[near])
+    near_parts = []
+    for k, hits in enumerate(candidates):
+        if len(hits) == 1:
             continue
-        near = np.sort(np.concatenate(own))
+        near = np.sort(np.concatenate(hits))
         apart = np.empty(len(near))
         from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
         near = near[apart < within]
         if len(near):
-            found.append((k, near))
-    return found
+            near_parts.append((k, near))
+    return near_parts
 
 
 def least_distance(trees: TriangleTrees, parts: Floats, radius: Floats) -> float:
     """Return the smallest distance, m, of segments (f, 2, 3) from triangles, less the radius of the segment (f,)."""
     middle = parts.mean(axis=1)
     half = 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
-    most = np.min(
+    upper_bound = np.min(
         [tree.query(middle)[0] for tree in trees.trees], axis=0
     )  # upper bound: a middle is a point of a triangle
-    found = np.inf
-    for k in np.argsort(most - radius):
-        if most[k] - half[k] - max(trees.half) - radius[k] >= found:
+    least = np.inf
+    for k in np.argsort(upper_bound - radius):
+        if upper_bound[k] - half[k] - max(trees.half) - radius[k] >= least:
             continue
-        ((_, near),) = near_triangles(trees, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
+        ((_, near),) = near_triangles(trees, parts[k : k + 1], float(upper_bound[k]) * (1.0 + 1e-9) + 1e-300)
         apart = np.empty(len(near))
         from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), apart)
-        found = min(found, float(apart.min()) - radius[k])
-    return float(found)
+        least = min(least, float(apart.min()) - radius[k])
+    return float(least)
 
 
 @kernel
@@ -182,14 +182,14 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     They are cached: the next list has most of the same sets, and loss interactions use those of the energies.
     """
     key = id(contacts.vertices), id(contacts.triangles), faces.tobytes()  # the cache holds these arrays
-    found = _numbers.pop(key, None)
-    if found is None:
-        found = contacts, _numbers_of(contacts, faces)
-        found[1].flags.writeable = False
-    _numbers[key] = found
+    cached = _numbers.pop(key, None)
+    if cached is None:
+        cached = contacts, _numbers_of(contacts, faces)
+        cached[1].flags.writeable = False
+    _numbers[key] = cached
     if len(_numbers) > MAX_CACHED_PARAMETERS:
         _numbers.popitem(last=False)
-    return found[1]
+    return cached[1]
 
 
 def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:

@@ -74,11 +74,11 @@ def parts_of(contacts: Contacts) -> SurfaceParts:
     count = np.diff(contacts.first)
     surface = np.repeat(np.arange(len(count)), count)
     centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # the search uses one point alone
-    there = np.where(
+    begins_part = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
-    there &= np.isin(contacts.kind[surface], (MESH, *OF_MESHES), invert=True)
-    at, of = np.flatnonzero(there), surface[there]
+    begins_part &= np.isin(contacts.kind[surface], (MESH, *OF_MESHES), invert=True)
+    at, of = np.flatnonzero(begins_part), surface[begins_part]
     rod = ~centre[of]
     last = at + 1 == contacts.first[of + 1]
     ends = np.stack([at, np.where(last, contacts.first[of], at + 1)], axis=1)
@@ -118,31 +118,31 @@ def candidates(
     apart = np.empty(len(u))
     distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
     near = apart < reach[pair] + skin
-    found = _sorted(contacts, parts, u[near], v[near], pair[near])
-    return _with_meshes(contacts, parts, reach, points, skin, found) if len(contacts.meshed) else found
+    listed = _sorted(contacts, parts, u[near], v[near], pair[near])
+    return _with_meshes(contacts, parts, reach, points, skin, listed) if len(contacts.meshed) else listed
 
 
 def _with_meshes(
-    contacts: Contacts, parts: SurfaceParts, reach: Floats, points: Floats, skin: float, found: Candidates
+    contacts: Contacts, parts: SurfaceParts, reach: Floats, points: Floats, skin: float, listed: Candidates
 ) -> Candidates:
     """Return a list with the pairs of parts near meshes merged into it, in sorted order."""
     rows, faces = near_meshes(contacts, parts.surface, parts.ends, reach, points, skin)
     of_meshes, of_corners = near_mesh_features(contacts, reach, points, skin)
     rows, faces = np.concatenate([rows, of_meshes]), faces + of_corners
     if not len(rows):
-        return found
+        return listed
     pair, side, ends = (
-        np.concatenate(own)
-        for own in ((found.pair, rows[:, 0]), (found.side, rows[:, 1]), (found.ends, rows[:, 2:]))
+        np.concatenate(columns)
+        for columns in ((listed.pair, rows[:, 0]), (listed.side, rows[:, 1]), (listed.ends, rows[:, 2:]))
     )
     order = np.lexsort([ends[:, 2], ends[:, 0], side, pair])
     none = np.zeros(0, np.int64)
-    each = [none] * len(found.pair) + faces
-    each = [each[k] for k in order.tolist()]
-    minus = np.concatenate([found.minus, np.zeros(len(rows), np.uint8)])[order]
-    first = np.cumsum([0, *(len(own) for own in each)])
+    triangle_lists = [none] * len(listed.pair) + faces
+    triangle_lists = [triangle_lists[k] for k in order.tolist()]
+    minus = np.concatenate([listed.minus, np.zeros(len(rows), np.uint8)])[order]
+    first = np.cumsum([0, *(len(columns) for columns in triangle_lists)])
     ends = np.ascontiguousarray(ends[order])
-    return Candidates(pair[order], side[order], ends, minus, first, np.concatenate(each))
+    return Candidates(pair[order], side[order], ends, minus, first, np.concatenate(triangle_lists))
 
 
 def _near(parts: SurfaceParts, points: Floats, reach: float) -> tuple[Ints, Ints]:
@@ -193,16 +193,16 @@ def _gap(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints) -> NDArray[n
     Two segments of one rod need enough of the rod between them, and no joint may hold the parts together.
     """
     along = np.abs(parts.arc[u] - parts.arc[v])
-    own = parts.surface[u]
-    along = np.minimum(along, parts.around[own] - along)
+    surface = parts.surface[u]
+    along = np.minimum(along, parts.around[surface] - along)
     gap = along - 0.5 * (parts.length[u] + parts.length[v])
     # neighbours have gap 0; with elements of one length the gap may equal the limit up to rounding
-    least = np.maximum(np.pi * contacts.radius[own], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
-    away: NDArray[np.bool_] = (own != parts.surface[v]) | (gap >= least)
+    least = np.maximum(np.pi * contacts.radius[surface], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
+    away: NDArray[np.bool_] = (surface != parts.surface[v]) | (gap >= least)
     if len(contacts.apart):
         both = np.sort(np.stack([parts.ends[u, 0], parts.ends[v, 0]], axis=1), axis=1)
-        held, count = np.sort(contacts.apart, axis=1), len(contacts.frames)
-        away &= ~np.isin(both @ (count, 1), held @ (count, 1))
+        joined, count = np.sort(contacts.apart, axis=1), len(contacts.frames)
+        away &= ~np.isin(both @ (count, 1), joined @ (count, 1))
     return away
 
 

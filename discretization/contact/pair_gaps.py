@@ -39,16 +39,18 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
         one, mesh = surfaces[k].tolist()
-        first, each = listed.ends[k, 0], np.empty(len(corners))
+        first, triangle_distances = listed.ends[k, 0], np.empty(len(corners))
         cored = contacts.kind[one] in WITH_CORES
         part = in_frame(
             contacts, mesh, points, points[first : first + 4] if cored else points[listed.ends[k, :2]]
         )
         if cored:
-            core_from_triangles(part, as_hull_on_mesh(contacts, one), np.ascontiguousarray(corners), each)
+            core_from_triangles(
+                part, as_hull_on_mesh(contacts, one), np.ascontiguousarray(corners), triangle_distances
+            )
         else:
-            from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), each)
-        apart[k] = each.min()
+            from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), triangle_distances)
+        apart[k] = triangle_distances.min()
     return apart - contacts.radius[surfaces].sum(axis=1)
 
 
@@ -64,9 +66,9 @@ def surface_distances(contacts: Contacts, points: Floats, ends: Ints, surfaces: 
     cored = np.isin(kinds[:, 1], (HULL, ROUND)) | (kinds == (CAPSULE, BOX)).all(axis=1)
     both = cored & np.isin(kinds[:, 0], (BOX, HULL, ROUND))
     use = np.flatnonzero(~cored & (kinds == BOX).any(axis=1))
-    found = apart[use]
-    from_boxes(points, ends[use], kinds[use] == BOX, found)
-    apart[use] = found
+    box_distances = apart[use]
+    from_boxes(points, ends[use], kinds[use] == BOX, box_distances)
+    apart[use] = box_distances
     one = cored & ~both
     apart[one] = from_surfaces(contacts, points, ends[one], surfaces[one, 1])
     apart[both] = from_hulls(contacts, points, ends[both], surfaces[both])

@@ -71,8 +71,8 @@ class Contacts(NamedTuple):
 def contact_frames(contacts: Contacts) -> Ints:
     """Return the frames (k,) of the points of all surfaces that may touch another."""
     surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
-    found: Ints = contacts.frames[np.isin(surface, contacts.pairs)]
-    return found
+    frames: Ints = contacts.frames[np.isin(surface, contacts.pairs)]
+    return frames
 
 
 class Sphere(NamedTuple):
@@ -229,59 +229,65 @@ def contacts_of(
 
     Raises ModelError if a pair names a surface that does not exist, or the same two surfaces as another pair.
     """
-    places = [own.points for own in surfaces]
-    frames = [_frames_of(own, len(at)) for own, at in zip(surfaces, places, strict=True)]
-    lengths = [_lengths_of(own, len(at)) for own, at in zip(surfaces, places, strict=True)]
-    meshes = [(k, own) for k, own in enumerate(surfaces) if isinstance(own, Mesh)]
-    count = [len(each) for each in frames]
-    behind = np.cumsum([0, *(len(own.vertices) for _, own in meshes)])
-    kind = [KINDS.index(type(own)) for own in surfaces]
-    found = Contacts(
+    positions = [item.points for item in surfaces]
+    frames = [_frames_of(item, len(at)) for item, at in zip(surfaces, positions, strict=True)]
+    lengths = [_lengths_of(item, len(at)) for item, at in zip(surfaces, positions, strict=True)]
+    meshes = [(k, item) for k, item in enumerate(surfaces) if isinstance(item, Mesh)]
+    count = [len(frames_of_surface) for frames_of_surface in frames]
+    behind = np.cumsum([0, *(len(item.vertices) for _, item in meshes)])
+    kind = [KINDS.index(type(item)) for item in surfaces]
+    table = Contacts(
         np.array(kind, np.int64),
         np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
-        np.array([own.radius for own in surfaces], float),
+        np.array([item.radius for item in surfaces], float),
         np.concatenate([np.zeros(0), *frames]).astype(np.int64),
-        np.concatenate([np.zeros((0, 3)), *places]),
+        np.concatenate([np.zeros((0, 3)), *positions]),
         np.concatenate([np.zeros(0), *lengths]),
-        np.array([(own.one, own.other) for own in pairs], np.int64).reshape(-1, 2),
-        _rows([own.law for own in pairs], LAW),
-        _rows([own.loss for own in pairs], LOSS),
-        np.array([own.stations for own in pairs], np.int64),
-        np.array([own.side for own in pairs], np.int64),
+        np.array([(item.one, item.other) for item in pairs], np.int64).reshape(-1, 2),
+        _rows([item.law for item in pairs], LAW),
+        _rows([item.loss for item in pairs], LOSS),
+        np.array([item.stations for item in pairs], np.int64),
+        np.array([item.side for item in pairs], np.int64),
         np.array(apart, np.int64).reshape(-1, 2),
-        np.concatenate([np.zeros((0, 3)), *(own.vertices for _, own in meshes)]),
+        np.concatenate([np.zeros((0, 3)), *(item.vertices for _, item in meshes)]),
         np.concatenate(
             [
                 np.zeros((0, 3), np.int64),
-                *(own.triangles + k for (_, own), k in zip(meshes, behind, strict=False)),
+                *(item.triangles + k for (_, item), k in zip(meshes, behind, strict=False)),
             ]
         ),
-        np.repeat(np.array([k for k, _ in meshes], np.int64), [len(own.triangles) for _, own in meshes] or 0),
+        np.repeat(
+            np.array([k for k, _ in meshes], np.int64), [len(item.triangles) for _, item in meshes] or 0
+        ),
     )
-    _check_pairs(found)
-    return found
+    _check_pairs(table)
+    return table
 
 
-def _rows(each: Sequence[Sequence[float] | Floats], size: int) -> Floats:
+def _rows(rows: Sequence[Sequence[float] | Floats], size: int) -> Floats:
     """Return the rows as one array (p, size); a row shared by many pairs is converted once."""
-    own = {id(row): row for row in each}
-    number = {key: k for k, key in enumerate(own)}
-    distinct = np.array(list(own.values()), float).reshape(-1, size)
-    found: Floats = distinct[np.array([number[id(row)] for row in each], np.int64)]
-    return found
+    distinct_rows = {id(row): row for row in rows}
+    number = {key: k for k, key in enumerate(distinct_rows)}
+    distinct = np.array(list(distinct_rows.values()), float).reshape(-1, size)
+    array: Floats = distinct[np.array([number[id(row)] for row in rows], np.int64)]
+    return array
 
 
-def _frames_of(own: Surface, n: int) -> Ints:
+def _frames_of(surface: Surface, n: int) -> Ints:
     """Return the frames (n,) of the points of a surface."""
-    return np.asarray(own.frames, np.int64) if isinstance(own, Rod) else np.full(n, own.frame, np.int64)
+    return (
+        np.asarray(surface.frames, np.int64)
+        if isinstance(surface, Rod)
+        else np.full(n, surface.frame, np.int64)
+    )
 
 
-def _lengths_of(own: Surface, n: int) -> Floats:
+def _lengths_of(surface: Surface, n: int) -> Floats:
     """Return the lengths (n,), m, of the segments that begin at the points of a surface; 0: none begins there."""
-    if isinstance(own, Rod):
-        return np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths)))
-    if isinstance(own, Capsule):
-        return np.array([float(np.linalg.norm(own.X[1] - own.X[0])), 0.0])
+    if isinstance(surface, Rod):
+        return np.pad(np.asarray(surface.lengths, float), (0, n - len(surface.lengths)))
+    if isinstance(surface, Capsule):
+        return np.array([float(np.linalg.norm(surface.X[1] - surface.X[0])), 0.0])
     return np.zeros(n)
 
 
@@ -309,9 +315,9 @@ def _check_pairs(contacts: Contacts) -> None:
         raise ModelError(
             "contacts: a sphere, a solid or a mesh cannot touch itself; give two surfaces, or a rod alone"
         )
-    each, count = np.unique(both, axis=0, return_counts=True)
+    unique, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):
-        i, j = each[np.argmax(count)]
+        i, j = unique[np.argmax(count)]
         raise ModelError(f"contacts: surfaces {i} and {j} are a pair {count.max()} times; give one of them")
 
 
@@ -348,8 +354,8 @@ def at_bounds(contacts: Contacts, values: Floats) -> Floats:
         return values
     arms = (values[..., at[:, None] + (1, 2, 3), :] - values[..., at, None, :]) / SPANNED
     of_boxes = values[..., at, None, :] + np.einsum("ba,...mac->...mbc", _BOX, arms)
-    others = np.delete(values, (at[:, None] + np.arange(4)).ravel(), axis=-2)
-    return np.concatenate([others, of_boxes.reshape(*values.shape[:-2], len(_BOX) * len(at), 3)], axis=-2)
+    remaining = np.delete(values, (at[:, None] + np.arange(4)).ravel(), axis=-2)
+    return np.concatenate([remaining, of_boxes.reshape(*values.shape[:-2], len(_BOX) * len(at), 3)], axis=-2)
 
 
 def _mesh_under(contacts: Contacts, surface: int) -> int:
@@ -369,33 +375,35 @@ def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
     return axes
 
 
-def in_frame(contacts: Contacts, surface: int, points: Floats, places: Floats) -> Floats:
+def in_frame(contacts: Contacts, surface: int, points: Floats, positions: Floats) -> Floats:
     """Return positions (..., 3) in the axes of the frame of a surface: a mesh, corners or ridges.
 
     points (k, 3): tracked points; places (..., 3): positions in space, m.
     """
     mesh = _mesh_under(contacts, surface)
     at = contacts.first[mesh]
-    found: Floats = contacts.X[at] + (places - points[at]) @ _axes(contacts, mesh, points).T
-    return found
+    transformed: Floats = contacts.X[at] + (positions - points[at]) @ _axes(contacts, mesh, points).T
+    return transformed
 
 
 def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> Floats:
     """Return positions (..., 3) in space of positions X (..., 3) in the frame of a surface: a mesh, corners or ridges."""
     mesh = _mesh_under(contacts, surface)
     at = contacts.first[mesh]
-    found: Floats = points[at] + (X - contacts.X[at]) @ _axes(contacts, mesh, points)
-    return found
+    transformed: Floats = points[at] + (X - contacts.X[at]) @ _axes(contacts, mesh, points)
+    return transformed
 
 
 def with_feature_points(contacts: Contacts, points: Floats) -> Floats:
     """Return all points (k, 3), given the tracked ones: corners and ridges move with their mesh."""
-    found = [points[: contacts.tracked]]
-    for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
-        found.append(
-            from_frame(contacts, own, points, contacts.X[contacts.first[own] : contacts.first[own + 1]])
+    point_groups = [points[: contacts.tracked]]
+    for surface in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
+        point_groups.append(
+            from_frame(
+                contacts, surface, points, contacts.X[contacts.first[surface] : contacts.first[surface + 1]]
+            )
         )
-    return np.concatenate(found) if len(found) > 1 else found[0]
+    return np.concatenate(point_groups) if len(point_groups) > 1 else point_groups[0]
 
 
 def box_around(contacts: Contacts, surface: int) -> Floats:
@@ -406,16 +414,16 @@ def box_around(contacts: Contacts, surface: int) -> Floats:
         low, sides = X[0], np.diagonal(X[1:] - X[0]) / SPANNED
     else:
         low, sides = X.min(axis=0), np.ptp(X, axis=0)
-    found: Floats = low + _BOX * sides
-    return found
+    corners: Floats = low + _BOX * sides
+    return corners
 
 
-def scale_law(law: Floats, share: Floats | float) -> Floats:
-    """Return laws (..., LAW) with their forces multiplied by `share` (...)."""
-    found = law.copy()
-    found[..., 1] *= share
-    found[..., 2:] *= np.where(law[..., 0] == POLYNOMIAL, share, 1.0)[..., None]
-    return found
+def scale_law(law: Floats, factor: Floats | float) -> Floats:
+    """Return laws (..., LAW) with their forces multiplied by `factor` (...)."""
+    scaled = law.copy()
+    scaled[..., 1] *= factor
+    scaled[..., 2:] *= np.where(law[..., 0] == POLYNOMIAL, factor, 1.0)[..., None]
+    return scaled
 
 
 def slopes(law: Floats, depth: Floats | float) -> Floats:
@@ -432,8 +440,8 @@ def search_distances(contacts: Contacts) -> Floats:
     around = contacts.radius + np.linalg.norm(half_sides(contacts, contacts.first[:-1]), axis=-1)
     cored = np.isin(contacts.kind, (HULL, ROUND))
     around[cored] += np.linalg.norm(sizes_of(contacts, contacts.first[:-1][cored]), axis=-1)
-    found: Floats = around[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
-    return found
+    distances: Floats = around[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
+    return distances
 
 
 def median_search_distance(reach: Floats) -> float:
@@ -446,8 +454,8 @@ def median_search_distance(reach: Floats) -> float:
 
 def sizes_of(contacts: Contacts, points: Ints) -> Floats:
     """Return how far hulls and bodies of revolution extend from their middles, the points (...), as vectors (..., 3), m."""
-    found: Floats = contacts.X[points + 1] - contacts.X[points]
-    return found
+    extents: Floats = contacts.X[points + 1] - contacts.X[points]
+    return extents
 
 
 def half_sides(contacts: Contacts, points: Ints) -> Floats:
@@ -456,5 +464,5 @@ def half_sides(contacts: Contacts, points: Ints) -> Floats:
     box = contacts.kind[surface] == BOX
     sides = np.minimum(points[..., None] + (1, 2, 3), len(contacts.X) - 1)
     arms = np.diagonal(contacts.X[sides] - contacts.X[points][..., None, :], axis1=-2, axis2=-1)
-    found: Floats = np.where(box[..., None], arms, 0.0)
-    return found
+    half: Floats = np.where(box[..., None], arms, 0.0)
+    return half

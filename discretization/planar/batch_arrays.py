@@ -54,23 +54,23 @@ def stack_runs(steppers: Sequence[Any]) -> PlanarBatch:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stack_lanes([stepper.tables for stepper in runs])
     work: Work = stack_lanes([allocate_work(stepper.tables) for stepper in runs])
-    each, numbers = zeros_in_lanes(6), np.zeros((4, WIDTH), np.int64)
+    floats, integers = zeros_in_lanes(6), np.zeros((4, WIDTH), np.int64)
     return PlanarBatch(
         tables=tables,
         work=work,
         state=State(*(zeros_in_lanes(*shape) for shape in steppers[0].shapes.values())),
         last=zeros_in_lanes(len(work.frames), N_FRAME - MX),
         last_more=zeros_in_lanes(*work.more.shape[:-1]),
-        left=each[0],
-        before=each[1],
-        size=each[2],
-        takes=each[3],
-        ends=each[4],
-        turn=each[5],
+        left=floats[0],
+        before=floats[1],
+        size=floats[2],
+        takes=floats[3],
+        ends=floats[4],
+        turn=floats[5],
         weights=steppers[0].weights,
         factors=zeros_in_lanes(1 + 2 * MEANS),
-        known=numbers[3],
-        at=numbers[0],
-        iteration=numbers[1],
-        factored=numbers[2],
+        known=integers[3],
+        at=integers[0],
+        iteration=integers[1],
+        factored=integers[2],
     )

@@ -35,13 +35,13 @@ def begin_drives(tables, state, work, values):
 @internal_kernel
 def account_drives(tables, state, work, h):
     """Add the work of the step, including the final Newton correction, to the drives' numbers; return its sum, J."""
-    done = 0.0
+    total = 0.0
     for d in range(tables.driven.shape[0]):
         j, mean = tables.driven[d], -work.change[d, 2]
         if tables.sort[j] == ANGLE:
             a, b = work.frames[tables.joined[j, 0]], work.frames[tables.joined[j, 1]]
-            for own in (a, b):
-                turn(own, own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI])
+            for frame in (a, b):
+                turn(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
             bx1, by1, _, _ = levers(b, tables.Ub[j, 0], tables.Ub[j, 1])
             bx0 = b[C0] * tables.Ub[j, 0] - b[S0] * tables.Ub[j, 1]
             by0 = b[S0] * tables.Ub[j, 0] + b[C0] * tables.Ub[j, 1]
@@ -49,10 +49,10 @@ def account_drives(tables, state, work, h):
             ax1, ay1, _, _ = levers(a, x, y)
             ax0, ay0 = a[C0] * x - a[S0] * y, a[S0] * x + a[C0] * y
             mean = 0.5 * (ax0 * bx0 + ay0 * by0 + ax1 * bx1 + ay1 * by1)
-        one = (work.lam[j, 0] + work.more[j, 0]) / h * mean
-        state.own[tables.drives + DRIVE * d + WORK] += one
-        done += one
-    return done
+        drive_work = (work.lam[j, 0] + work.more[j, 0]) / h * mean
+        state.own[tables.drives + DRIVE * d + WORK] += drive_work
+        total += drive_work
+    return total
 
 
 @internal_kernel

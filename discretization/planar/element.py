@@ -106,11 +106,11 @@ def forces(start, frame_a, frame_b, e1, length):
     (y1, y2), tau0, w, (c11, c12, c13, c22, c23, c33), e0 = start
     ca0, sa0, ca, sa, pa = frame_a
     cb0, sb0, cb, sb, pb = frame_b
-    below = 1.0 + 0.25 * pa * pb
-    x = 0.5 * (pb - pa) / below  # (1)
-    left = 1.0 - tau0 * x
-    status = 1 if largest(-below) >= 0.0 or largest(-left) >= 0.0 else 0
-    tau = (tau0 + x) / left
+    product = 1.0 + 0.25 * pa * pb
+    x = 0.5 * (pb - pa) / product  # (1)
+    denominator = 1.0 - tau0 * x
+    status = 1 if largest(-product) >= 0.0 or largest(-denominator) >= 0.0 else 0
+    tau = (tau0 + x) / denominator
     half0, half1 = 1.0 / root(1.0 + tau0 * tau0), 1.0 / root(1.0 + tau * tau)
     wN, wM = _in_space(w)
     at_start = AtStart((y1, y2, ZERO), (ZERO, ZERO, 2.0 * tau0), ZERO, tau0 * tau0, half0, wN, wM)
@@ -118,15 +118,15 @@ def forces(start, frame_a, frame_b, e1, length):
     poses0 = _turn(ca0, sa0), _turn(cb0, sb0), (e0[0], e0[1], ZERO)
     relative = (1.0, ZERO, ZERO, ZERO), (half1, ZERO, ZERO, half1 * tau)
     poses1 = _turn(ca, sa), _turn(cb, sb), relative[0], relative[1], (e1[0], e1[1], ZERO)
-    _, (Gamma, K), (n, on_a, on_b), found = forces_over_step(poses0, poses1, at_start, length, C, False)
-    return status, (n[0], n[1], on_a[2], on_b[2]), (Gamma[0], Gamma[1], K[2]), (poses1, found, C)
+    _, (Gamma, K), (n, on_a, on_b), evaluated = forces_over_step(poses0, poses1, at_start, length, C, False)
+    return status, (n[0], n[1], on_a[2], on_b[2]), (Gamma[0], Gamma[1], K[2]), (poses1, evaluated, C)
 
 
 @always_inline_kernel
-def tangent(length, more):
+def tangent(length, evaluation):
     """Return the derivatives (4, 4), row by row, of forces and torques of `forces` with respect to (e1, angles of a, b)."""
-    poses1, found, C = more
-    ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, length, C, False)
+    poses1, evaluated, C = evaluation
+    ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, evaluated, length, C, False)
     return (
         ne[0], ne[1], na[2], nb[2],
         ne[3], ne[4], na[5], nb[5],

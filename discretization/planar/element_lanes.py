@@ -74,15 +74,15 @@ def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     item = np.minimum(np.arange(-(-m // WIDTH) * WIDTH), m - 1)
     a, b = ends[item].T
     late = np.where(a < b, count, 0)  # rows of the earlier place, columns of the later one
-    places = np.zeros((N_PLACES, len(item)), np.int64)
-    places[ITEM], places[FRAME_A], places[FRAME_B] = item, frame[a], frame[b]
-    places[AT_A], places[AT_B] = N_FRAME * a, N_FRAME * b
-    places[AB], places[BA] = blocks[item] + late, blocks[item] + count - late
+    offsets = np.zeros((N_PLACES, len(item)), np.int64)
+    offsets[ITEM], offsets[FRAME_A], offsets[FRAME_B] = item, frame[a], frame[b]
+    offsets[AT_A], offsets[AT_B] = N_FRAME * a, N_FRAME * b
+    offsets[AB], offsets[BA] = blocks[item] + late, blocks[item] + count - late
     a, b = np.where(np.arange(len(item)) < m, (a, b), len(frame) - 1)
-    places[FORCES_A], places[FORCES_B] = N_FRAME * a + D11, N_FRAME * b + D11
-    places[NOISE_A], places[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
-    places[AB : BA + 1, m:] = 2 * count
-    return places
+    offsets[FORCES_A], offsets[FORCES_B] = N_FRAME * a + D11, N_FRAME * b + D11
+    offsets[NOISE_A], offsets[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
+    offsets[AB : BA + 1, m:] = 2 * count
+    return offsets
 
 
 @inline_kernel
@@ -93,31 +93,33 @@ def _at(start, s, column):
 @internal_kernel
 def begin_elements(tables, state, work, h):
     """Compute the element data that all iterations of a step share; add the round-off of the forces to the noise levels."""
-    own, basis = tables.elements, tables.basis
-    places, lanes, start = own.places, own.places.shape[1], work.starts
+    elements, basis = tables.elements, tables.basis
+    offsets, lanes, start = elements.places, elements.places.shape[1], work.starts
     for group in range(work.starts.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
-        wa, za, xa, ya = numbers4(work.frames, places, AT_A * lanes + first, W0)
-        wb, zb, xb, yb = numbers4(work.frames, places, AT_B * lanes + first, W0)
+        wa, za, xa, ya = numbers4(work.frames, offsets, AT_A * lanes + first, W0)
+        wb, zb, xb, yb = numbers4(work.frames, offsets, AT_B * lanes + first, W0)
         ex, ey = xb - xa, yb - ya
         if not tables.aligned:  # rotating the difference rounds less than the difference of rotated positions
             ra, rb = (
-                rows3(state.r, places, FRAME_A * lanes + first),
-                rows3(state.r, places, FRAME_B * lanes + first),
+                rows3(state.r, offsets, FRAME_A * lanes + first),
+                rows3(state.r, offsets, FRAME_B * lanes + first),
             )
             e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]
             ex, ey = (
                 dot((basis[0, 0], basis[0, 1], basis[0, 2]), e),
                 dot((basis[1, 0], basis[1, 1], basis[1, 2]), e),
             )
-        ca, sa = numbers2(work.frames, places, AT_A * lanes + first, C0)
-        cb, sb = numbers2(work.frames, places, AT_B * lanes + first, C0)
+        ca, sa = numbers2(work.frames, offsets, AT_A * lanes + first, C0)
+        cb, sb = numbers2(work.frames, offsets, AT_B * lanes + first, C0)
         item = ITEM * lanes + first
-        L = rows1(own.length, places, item)[0]
+        L = rows1(elements.length, offsets, item)[0]
         y, tau, E = start_of_step((wa, za, ca, sa), (wb, zb, cb, sb), (ex, ey), L)
-        w, c = linear_part(rows9(own.stiffness, places, item), rows3(own.strain0, places, item), E)
-        if own.viscous:
-            w, c = with_damping(w, c, rows9(own.damping, places, item), E, h)
+        w, c = linear_part(
+            rows9(elements.stiffness, offsets, item), rows3(elements.strain0, offsets, item), E
+        )
+        if elements.viscous:
+            w, c = with_damping(w, c, rows9(elements.damping, offsets, item), E, h)
         for column, x in ((Y1, y[0]), (Y2, y[1]), (TAU, tau), (W1, w[0]), (W2, w[1]), (W3, w[2])):
             store(x, start, s + column * WIDTH)
         for column, x in (
@@ -131,17 +133,17 @@ def begin_elements(tables, state, work, h):
             store(x, start, s + column * WIDTH)
         for column, x in ((C11, c[0]), (C12, c[1]), (C13, c[2]), (C22, c[3]), (C23, c[4]), (C33, c[5])):
             store(x, start, s + column * WIDTH)
-        noise = stress_rounding(rows4(own.scale, places, item), L, h)
+        roundoff = stress_rounding(rows4(elements.scale, offsets, item), L, h)
         nothing = NOTHING * lanes + first
-        add_rows2(noise, work.frames, places, places, NOISE_A * lanes + first, nothing, 0)
-        add_rows2(noise, work.frames, places, places, NOISE_B * lanes + first, nothing, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_A * lanes + first, nothing, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_B * lanes + first, nothing, 0)
 
 
 @internal_kernel
-def add_elements(tables, work, h, wanted):
-    """Add forces and, if `wanted`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
-    own = tables.elements
-    places, lanes, start = own.places, own.places.shape[1], work.starts
+def add_elements(tables, work, h, with_tangent):
+    """Add forces and, if `with_tangent`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
+    elements = tables.elements
+    offsets, lanes, start = elements.places, elements.places.shape[1], work.starts
     for group in range(work.starts.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
         nothing, forces_a, forces_b = (
@@ -149,12 +151,12 @@ def add_elements(tables, work, h, wanted):
             FORCES_A * lanes + first,
             FORCES_B * lanes + first,
         )
-        ca0, sa0, ca, sa, pa, xa, ya = numbers7(work.frames, places, AT_A * lanes + first, C0)
-        cb0, sb0, cb, sb, pb, xb, yb = numbers7(work.frames, places, AT_B * lanes + first, C0)
+        ca0, sa0, ca, sa, pa, xa, ya = numbers7(work.frames, offsets, AT_A * lanes + first, C0)
+        cb0, sb0, cb, sb, pb, xb, yb = numbers7(work.frames, offsets, AT_B * lanes + first, C0)
         dx, dy = xb - xa, yb - ya
         ex, ey = _at(start, s, EX), _at(start, s, EY)
         L, e1 = _at(start, s, LENGTH), (ex + dx, ey + dy)
-        known = (
+        start_data = (
             (_at(start, s, Y1), _at(start, s, Y2)),
             _at(start, s, TAU),
             (_at(start, s, W1), _at(start, s, W2), _at(start, s, W3)),
@@ -169,58 +171,58 @@ def add_elements(tables, work, h, wanted):
             (ex, ey),
         )
         a, b = (ca0, sa0, ca, sa, pa), (cb0, sb0, cb, sb, pb)
-        status, (n1, n2, ta, tb), E, more = forces(known, a, b, e1, L)
+        status, (n1, n2, ta, tb), E, evaluation = forces(start_data, a, b, e1, L)
         if status != 0:
             return 1
         for i in range(3):
             store(E[i], work.strain1, (3 * group + i) * WIDTH)
         none = inertia = 0.0 * n1
-        if own.couples:
-            factor = 2.0 / h * rows1(own.coupling, places, ITEM * lanes + first)[0]
-            va, wa = numbers2(work.frames, places, AT_A * lanes + first, VX)
-            vb, wb = numbers2(work.frames, places, AT_B * lanes + first, VX)
+        if elements.couples:
+            factor = 2.0 / h * rows1(elements.coupling, offsets, ITEM * lanes + first)[0]
+            va, wa = numbers2(work.frames, offsets, AT_A * lanes + first, VX)
+            vb, wb = numbers2(work.frames, offsets, AT_B * lanes + first, VX)
             n1 = n1 - factor * (dx / h - (vb - va))
             n2 = n2 - factor * (dy / h - (wb - wa))
             inertia = factor / h
         n1, n2, ta, tb = h * n1, h * n2, h * ta, h * tb
-        if not wanted:
+        if not with_tangent:
             of_a = (none, none, none, -n1, none, none, none, -n2, none, none, none, ta)
             of_b = (none, none, none, n1, none, none, none, n2, none, none, none, tb)
-            add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
-            add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
+            add_rows12(of_a, work.frames, offsets, offsets, forces_a, nothing, 0)
+            add_rows12(of_b, work.frames, offsets, offsets, forces_b, nothing, 0)
             continue
-        K = tangent(L, more)
+        K = tangent(L, evaluation)
         k11, k12, k13, k14 = h * (K[0] - inertia), h * K[1], h * K[2], h * K[3]
         k21, k22, k23, k24 = h * K[4], h * (K[5] - inertia), h * K[6], h * K[7]
         k31, k32, k33, k34 = h * K[8], h * K[9], h * K[10], h * K[11]
         k41, k42, k43, k44 = h * K[12], h * K[13], h * K[14], h * K[15]
         of_a = (k11, k12, -k13, -n1, k21, k22, -k23, -n2, -k31, -k32, k33, ta)
         of_b = (k11, k12, k14, n1, k21, k22, k24, n2, k41, k42, k44, tb)
-        add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
-        add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
+        add_rows12(of_a, work.frames, offsets, offsets, forces_a, nothing, 0)
+        add_rows12(of_b, work.frames, offsets, offsets, forces_b, nothing, 0)
         ab = (-k11, -k12, -k14, none, -k21, -k22, -k24, none, k31, k32, k34, none)
         ba = (-k11, -k12, k13, none, -k21, -k22, k23, none, -k41, -k42, k43, none)
-        put_rows12(ab, work.blocks, places, AB * lanes + first)
-        put_rows12(ba, work.blocks, places, BA * lanes + first)
+        put_rows12(ab, work.blocks, offsets, AB * lanes + first)
+        put_rows12(ba, work.blocks, offsets, BA * lanes + first)
     return 0
 
 
 @internal_kernel
 def largest_relative_displacement(tables, work):
     """Return the largest displacement of the ends of an element against each other by the correction, divided by its length."""
-    own, most = tables.elements, 0.0
-    for m in range(own.ends.shape[0]):
-        A, B = work.frames[own.ends[m, 0]], work.frames[own.ends[m, 1]]
+    elements, largest = tables.elements, 0.0
+    for m in range(elements.ends.shape[0]):
+        A, B = work.frames[elements.ends[m, 0]], work.frames[elements.ends[m, 1]]
         shift = max(abs(B[MX] - A[MX]), abs(B[MY] - A[MY]))
-        most = max(most, shift / own.length[m])
-    return most
+        largest = max(largest, shift / elements.length[m])
+    return largest
 
 
 @internal_kernel
 def dissipated(tables, work, h):
     """Return the energy that the dampers of all elements dissipate in the step, J."""
-    own, total = tables.elements, 0.0
-    for m in range(own.ends.shape[0]):
+    elements, total = tables.elements, 0.0
+    for m in range(elements.ends.shape[0]):
         group, lane = m // WIDTH, m % WIDTH
         for i in range(3):
             for j in range(3):
@@ -228,5 +230,5 @@ def dissipated(tables, work, h):
                     work.strain1[group, i, lane] - work.starts[group, E1 + i, lane],
                     work.strain1[group, j, lane] - work.starts[group, E1 + j, lane],
                 )
-                total += own.length[m] / h * rates[0] * own.damping[m, i, j] * rates[1]
+                total += elements.length[m] / h * rates[0] * elements.damping[m, i, j] * rates[1]
     return total

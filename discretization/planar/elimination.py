@@ -68,17 +68,17 @@ def eliminate_block(tables, work, s):
 
     Returns the size of the determinant over the product of the diagonal, which is 0 if the block is singular.
     """
-    own, p = work.frames[s], tables.parent[s]
-    b11, b22, b33 = own[D11], own[D22], own[D33]
-    i, det = adjugate(b11, own[D12], own[D13], own[D21], b22, own[D23], own[D31], own[D32], b33)
+    frame, p = work.frames[s], tables.parent[s]
+    b11, b22, b33 = frame[D11], frame[D22], frame[D33]
+    i, det = adjugate(b11, frame[D12], frame[D13], frame[D21], b22, frame[D23], frame[D31], frame[D32], b33)
     d = 1.0 / det
     # the residual is carried along as a fourth column of the block that couples the frame with the next one
     down, up = work.down[s], work.up[s]
     x, y, z = rows_of(down)
     x, y, z = (
-        choose(x, load4(own, D11), 0, 3),
-        choose(y, load4(own, D21), 0, 3),
-        choose(z, load4(own, D31), 0, 3),
+        choose(x, load4(frame, D11), 0, 3),
+        choose(y, load4(frame, D21), 0, 3),
+        choose(z, load4(frame, D31), 0, 3),
     )
     x, y, z = (
         i[0] * x + i[1] * y + i[2] * z,
@@ -94,51 +94,51 @@ def eliminate_block(tables, work, s):
     store4(x, down, 0)
     store4(y, down, ROW)
     store4(z, down, 2 * ROW)
-    own[MX], own[MY], own[MPSI] = lane(x, 3), lane(y, 3), lane(z, 3)
-    own[D11], own[D12], own[D13] = d * i[0], d * i[1], d * i[2]
-    own[D21], own[D22], own[D23] = d * i[3], d * i[4], d * i[5]
-    own[D31], own[D32], own[D33] = d * i[6], d * i[7], d * i[8]
+    frame[MX], frame[MY], frame[MPSI] = lane(x, 3), lane(y, 3), lane(z, 3)
+    frame[D11], frame[D12], frame[D13] = d * i[0], d * i[1], d * i[2]
+    frame[D21], frame[D22], frame[D23] = d * i[3], d * i[4], d * i[5]
+    frame[D31], frame[D32], frame[D33] = d * i[6], d * i[7], d * i[8]
     return abs(det / (b11 * b22 * b33))
 
 
 @inline_kernel
-def add_lever_arm_stiffness(own, growth, end, mean):
+def add_lever_arm_stiffness(frame, growth, end, mean):
     """Add to the diagonal block of a frame a force on a lever arm that grows with the displacement of its point.
 
     `growth`: the matrix (2, 2) of the force, row by row. `end`, `mean`: lever arms at the end of the step and in the mean, m.
     """
     (k11, k12, k21, k22), (x1, y1), (x, y) = growth, end, mean
     e1, e2 = k12 * x1 - k11 * y1, k22 * x1 - k21 * y1
-    own[D11] += k11
-    own[D12] += k12
-    own[D21] += k21
-    own[D22] += k22
-    own[D13] += e1
-    own[D23] += e2
-    own[D31] += x * k21 - y * k11
-    own[D32] += x * k22 - y * k12
-    own[D33] += x * e2 - y * e1
+    frame[D11] += k11
+    frame[D12] += k12
+    frame[D21] += k21
+    frame[D22] += k22
+    frame[D13] += e1
+    frame[D23] += e2
+    frame[D31] += x * k21 - y * k11
+    frame[D32] += x * k22 - y * k12
+    frame[D33] += x * e2 - y * e1
 
 
 @always_inline_kernel
-def eliminate_hinge(own, w, before, left):
-    """Eliminate frame `own` with its hinge by (2).
+def eliminate_hinge(frame, w, before, schur):
+    """Eliminate frame `frame` with its hinge by (2).
 
     Returns the Schur complement at the hinge, matrix (4 numbers) and force (2 numbers), and the size of the pivot: the
     resistance to rotation about the hinge.
 
-    `before`, `left`: hinge of the previous frame and its Schur complement, if that frame is a child of this one; otherwise the
+    `before`, `schur`: hinge of the previous frame and its Schur complement, if that frame is a child of this one; otherwise the
     frame's own hinge, and zeros.
     """
-    c11, c12, c21, c22, c1, c2 = left
-    m11, m12, m21, m22, m31, m32 = own[D11], own[D12], own[D21], own[D22], own[D31], own[D32]
+    c11, c12, c21, c22, c1, c2 = schur
+    m11, m12, m21, m22, m31, m32 = frame[D11], frame[D12], frame[D21], frame[D22], frame[D31], frame[D32]
     x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
     # columns of e after elimination of o, and minus the impulse at e = 0 and y = 0: of the frame alone, about its hinge
-    e1, e2 = own[D13] + (m11 * y1 - m12 * x1), own[D23] + (m21 * y1 - m22 * x1)
-    f1, f2 = own[R1] - (m11 * g1 + m12 * g2), own[R2] - (m21 * g1 + m22 * g2)
+    e1, e2 = frame[D13] + (m11 * y1 - m12 * x1), frame[D23] + (m21 * y1 - m22 * x1)
+    f1, f2 = frame[R1] - (m11 * g1 + m12 * g2), frame[R2] - (m21 * g1 + m22 * g2)
     k1, k2 = m31 - (x * m21 - y * m11), m32 - (x * m22 - y * m12)
-    ke = (own[D33] + (m31 * y1 - m32 * x1)) - (x * e2 - y * e1)
-    k0 = (own[R3] - (m31 * g1 + m32 * g2)) - (x * f2 - y * f1)
+    ke = (frame[D33] + (m31 * y1 - m32 * x1)) - (x * e2 - y * e1)
+    k0 = (frame[R3] - (m31 * g1 + m32 * g2)) - (x * f2 - y * f1)
     # contribution of the child, by lever arms from hinge to hinge
     u, v, p1, q1 = before[XP], before[YP], before[XP1] - x1, before[YP1] - y1
     p, q = u - x, v - y
@@ -149,8 +149,8 @@ def eliminate_hinge(own, w, before, left):
     k1, k2, k0 = k1 + (p * c21 - q * c11), k2 + (p * c22 - q * c12), k0 + (p * i2 - q * i1)
     e1, e2, f1, f2 = e1 + h1, e2 + h2, f1 + i1, f2 + i2
     a11, a12, a21, a22 = m11 + c11, m12 + c12, m21 + c21, m22 + c22
-    own[D11], own[D12], own[D21], own[D22] = a11, a12, a21, a22
-    own[D31], own[D32] = m31 + (u * c21 - v * c11), m32 + (u * c22 - v * c12)
+    frame[D11], frame[D12], frame[D21], frame[D22] = a11, a12, a21, a22
+    frame[D31], frame[D32] = m31 + (u * c21 - v * c11), m32 + (u * c22 - v * c12)
     w[FACTOR], w[E13], w[E23], w[F1], w[F2] = d, e1, e2, f1, f2
     w[K1], w[K2], w[K0] = d * k1, d * k2, d * k0
     # products before the factor d, whose division has a long latency
@@ -164,12 +164,12 @@ def eliminate_hinge(own, w, before, left):
 
 
 @always_inline_kernel
-def resolve_hinge(own, w, before, left):
+def resolve_hinge(frame, w, before, residual):
     """Eliminate a frame with a hinge for new residuals by stored factors; return the force left at the hinge."""
-    c1, c2 = left
+    c1, c2 = residual
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
-    f1, f2 = own[R1] - (own[D11] * g1 + own[D12] * g2), own[R2] - (own[D21] * g1 + own[D22] * g2)
-    k0 = (own[R3] - (own[D31] * g1 + own[D32] * g2)) - (x * f2 - y * f1)
+    f1, f2 = frame[R1] - (frame[D11] * g1 + frame[D12] * g2), frame[R2] - (frame[D21] * g1 + frame[D22] * g2)
+    k0 = (frame[R3] - (frame[D31] * g1 + frame[D32] * g2)) - (x * f2 - y * f1)
     k0 = w[FACTOR] * (k0 + ((before[XP] - x) * c2 - (before[YP] - y) * c1))
     f1, f2 = f1 + c1, f2 + c2
     w[K0], w[F1], w[F2] = k0, f1, f2
@@ -177,15 +177,15 @@ def resolve_hinge(own, w, before, left):
 
 
 @always_inline_kernel
-def back_substitute_hinge(own, w, more, sign, y1, y2):
-    """Compute the correction of a frame and write that of its hinge impulse into `more`; return the angle correction.
+def back_substitute_hinge(frame, w, impulse_correction, sign, y1, y2):
+    """Compute the correction of a frame and write that of its hinge impulse into `impulse_correction`; return the angle correction.
 
     `y1`, `y2`: displacement of the hinge point on the next frame, m.
     """
     e = (w[K1] * y1 + w[K2] * y2) + w[K0]
-    own[MX], own[MY], own[MPSI] = (y1 - w[G1]) + e * w[YC1], (y2 - w[G2]) - e * w[XC1], e
-    more[0] = -sign * ((w[F1] + w[E13] * e) + (own[D11] * y1 + own[D12] * y2))
-    more[1] = -sign * ((w[F2] + w[E23] * e) + (own[D21] * y1 + own[D22] * y2))
+    frame[MX], frame[MY], frame[MPSI] = (y1 - w[G1]) + e * w[YC1], (y2 - w[G2]) - e * w[XC1], e
+    impulse_correction[0] = -sign * ((w[F1] + w[E13] * e) + (frame[D11] * y1 + frame[D12] * y2))
+    impulse_correction[1] = -sign * ((w[F2] + w[E23] * e) + (frame[D21] * y1 + frame[D22] * y2))
     return e
 
 
@@ -198,23 +198,23 @@ def eliminate_hinges(tables, work, s, end):
     """
     zero = 0.0 * tables.mass[s]
     none = (zero, zero, zero, zero, zero, zero)
-    left, last, least = none, s, zero + 1e300
+    schur, last, least = none, s, zero + 1e300
     while s < end and tables.kind[s] == HINGE:
-        own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
-        left, size = eliminate_hinge(own, w, work.hinges[last], left)
+        frame, w, p = work.frames[s], work.hinges[s], tables.parent[s]
+        schur, size = eliminate_hinge(frame, w, work.hinges[last], schur)
         least = -most(-least, -size)
         last = s
         s += 1
         if p == s and s < end and tables.kind[s] == HINGE:
             continue
         if p != work.hinges.shape[0]:
-            b11, b12, b21, b22, b1, b2 = left
+            b11, b12, b21, b22, b1, b2 = schur
             next_, u, v = work.frames[p], w[XP], w[YP]
             add_lever_arm_stiffness(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
             next_[R1] += b1
             next_[R2] += b2
             next_[R3] += u * b2 - v * b1
-        left, last = none, s
+        schur, last = none, s
     return s, least
 
 
@@ -225,10 +225,10 @@ def resolve_hinges(tables, work, s, end):
     Returns the first frame that is of another kind.
     """
     zero = 0.0 * tables.mass[s]
-    left, last = (zero, zero), s
+    residual, last = (zero, zero), s
     while s < end and tables.kind[s] == HINGE:
         w, p = work.hinges[s], tables.parent[s]
-        b1, b2 = left = resolve_hinge(work.frames[s], w, work.hinges[last], left)
+        b1, b2 = residual = resolve_hinge(work.frames[s], w, work.hinges[last], residual)
         last = s
         s += 1
         if p == s and s < end and tables.kind[s] == HINGE:
@@ -238,7 +238,7 @@ def resolve_hinges(tables, work, s, end):
             next_[R1] += b1
             next_[R2] += b2
             next_[R3] += w[XP] * b2 - w[YP] * b1
-        left, last = (zero, zero), s
+        residual, last = (zero, zero), s
     return s
 
 
@@ -271,12 +271,12 @@ def back_substitute_hinges(tables, work, s, begin):
 @internal_kernel
 def resolve_block(tables, work, s):
     """Eliminate frame s, of kind BLOCK, for new residuals by the stored inverse."""
-    own, up, p = work.frames[s], work.up[s], tables.parent[s]
-    r1, r2, r3 = own[R1], own[R2], own[R3]
-    z1 = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
-    z2 = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
-    z3 = own[D31] * r1 + own[D32] * r2 + own[D33] * r3
-    own[MX], own[MY], own[MPSI] = z1, z2, z3
+    frame, up, p = work.frames[s], work.up[s], tables.parent[s]
+    r1, r2, r3 = frame[R1], frame[R2], frame[R3]
+    z1 = frame[D11] * r1 + frame[D12] * r2 + frame[D13] * r3
+    z2 = frame[D21] * r1 + frame[D22] * r2 + frame[D23] * r3
+    z3 = frame[D31] * r1 + frame[D32] * r2 + frame[D33] * r3
+    frame[MX], frame[MY], frame[MPSI] = z1, z2, z3
     if p != work.hinges.shape[0]:
         next_ = work.frames[p]
         next_[R1] -= up[0, 0] * z1 + up[0, 1] * z2 + up[0, 2] * z3
@@ -337,12 +337,12 @@ def solve_part(tables, work, begin, end, reuse_factors):
 @internal_kernel
 def back_substitute_block(tables, work, s):
     """Compute the correction of frame s, of kind BLOCK, from that of the next frame."""
-    own, p, down = work.frames[s], tables.parent[s], work.down[s]
+    frame, p, down = work.frames[s], tables.parent[s], work.down[s]
     if p == work.hinges.shape[0]:
-        own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]
+        frame[MX], frame[MY], frame[MPSI] = -frame[MX], -frame[MY], -frame[MPSI]
         return
     next_ = work.frames[p]
     x, y, e = next_[MX], next_[MY], next_[MPSI]
-    own[MX] = -own[MX] - (down[0, 0] * x + down[0, 1] * y + down[0, 2] * e)
-    own[MY] = -own[MY] - (down[1, 0] * x + down[1, 1] * y + down[1, 2] * e)
-    own[MPSI] = -own[MPSI] - (down[2, 0] * x + down[2, 1] * y + down[2, 2] * e)
+    frame[MX] = -frame[MX] - (down[0, 0] * x + down[0, 1] * y + down[0, 2] * e)
+    frame[MY] = -frame[MY] - (down[1, 0] * x + down[1, 1] * y + down[1, 2] * e)
+    frame[MPSI] = -frame[MPSI] - (down[2, 0] * x + down[2, 1] * y + down[2, 2] * e)

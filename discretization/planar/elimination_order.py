@@ -41,10 +41,10 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     elements (m, 2), joints (j, 2): frames at both ends of elements and items; sort (j,): sorts of the items.
     """
     between: dict[Pair, list[int]] = {}
-    held: dict[int, list[int]] = {f: [] for f in range(n)}
+    to_ground: dict[int, list[int]] = {f: [] for f in range(n)}
     for item, (a, b) in enumerate(joints.tolist()):
         if GROUND in (a, b):
-            held[max(a, b)].append(item)
+            to_ground[max(a, b)].append(item)
         else:
             between.setdefault((min(a, b), max(a, b)), []).append(item)
     rods = [(min(pair), max(pair)) for pair in elements.tolist()]
@@ -52,15 +52,15 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     if isinstance(joined, str):
         return joined
     edges, closing = joined
-    order, parents = _from_roots(n, edges, {f: rows_of(items, sort) for f, items in held.items()})
+    order, parents = _from_roots(n, edges, {f: rows_of(items, sort) for f, items in to_ground.items()})
     for f in order:
         pair = min(f, parents[f]), max(f, parents[f])
         above = between.get(pair, [])
-        left = _left_over(above, held[f], sort)
-        if rows_of([*above, *held[f]], sort) - 2 * len(left) > MOST_ROWS:
+        cut = _left_over(above, to_ground[f], sort)
+        if rows_of([*above, *to_ground[f]], sort) - 2 * len(cut) > MOST_ROWS:
             return HAS_LOOPS
-        closing += left
-        if above and pair not in rods and set(above) <= set(left):
+        closing += cut
+        if above and pair not in rods and set(above) <= set(cut):
             parents[f] = GROUND
     root = {GROUND: GROUND}
     for f in order:  # parents come first
@@ -74,20 +74,20 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     return Order(frame, parent, np.array(sorted(closing), np.int64), np.zeros(len(frame) + 1, np.int64), none)
 
 
-def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
+def _left_over(above: list[int], to_ground: list[int], sort: Ints) -> list[int]:
     """Return the hinges of a frame to leave over, so that its rows are independent.
 
     At most three rows remain if all go to one other frame; at most two if they go to the next frame and to the ground: three
-    rows to two others may depend on each other, though all rows together do not. `above`, `held`: items to the next frame, to
+    rows to two others may depend on each other, though all rows together do not. `above`, `to_ground`: items to the next frame, to
     the ground.
     """
-    left: list[int] = []
-    for item in (*above, *held):
-        others = [set(items) - set(left) for items in (above, held)]
-        rows = sum(rows_of(list(items), sort) for items in others)
-        if sort[item] == arrays.COINCIDENT and rows > MOST_ROWS - all(others):
-            left.append(item)
-    return left
+    cut: list[int] = []
+    for item in (*above, *to_ground):
+        remaining = [set(items) - set(cut) for items in (above, to_ground)]
+        rows = sum(rows_of(list(items), sort) for items in remaining)
+        if sort[item] == arrays.COINCIDENT and rows > MOST_ROWS - all(remaining):
+            cut.append(item)
+    return cut
 
 
 def rows_of(items: list[int], sort: Ints) -> int:
@@ -128,10 +128,10 @@ def _joined(
     return edges, closing
 
 
-def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[int], dict[int, int]]:
+def _from_roots(n: int, edges: list[Pair], ground_rows: dict[int, int]) -> tuple[list[int], dict[int, int]]:
     """Return the frames, each one after its parent, and the parent of each (0: none); roots are the frames with most rows.
 
-    `held`: number of rows of each frame to the ground.
+    `ground_rows`: number of rows of each frame to the ground.
     """
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for a, b in edges:
@@ -139,18 +139,18 @@ def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[i
         neighbours[b].append(a)
     order: list[int] = []
     parents: dict[int, int] = {}
-    for root in sorted(range(1, n), key=lambda f: -held[f]):
+    for root in sorted(range(1, n), key=lambda f: -ground_rows[f]):
         if root in parents:
             continue
         parents[root] = GROUND
-        waiting = [root]
-        while waiting:
-            f = waiting.pop()
+        stack = [root]
+        while stack:
+            f = stack.pop()
             order.append(f)
             for other in neighbours[f]:
                 if other not in parents:
                     parents[other] = f
-                    waiting.append(other)
+                    stack.append(other)
     return order, parents
 
 
@@ -162,22 +162,22 @@ def frame_kinds(
     joined: (j, 2) places of both ends of the items. full: frames whose block with the next one is not empty.
     """
     k, parent = len(order.frame), order.parent
-    mine: list[list[int]] = [[] for _ in range(k)]
+    items_of_frame: list[list[int]] = [[] for _ in range(k)]
     closing = set(order.closing.tolist())
     for j, ends in enumerate(joined.tolist()):
         if j not in closing:
-            mine[min(ends)].append(j)
+            items_of_frame[min(ends)].append(j)
     kind, hinge = np.full(k, arrays.BLOCK), np.zeros(k, np.int64)
     kind[np.diff(order.first_next) > 0] = arrays.NET
     items: list[int] = []
     first = [0]
-    for s, own in enumerate(mine):
-        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT and kind[s] != arrays.NET
-        if single and parent[s] in joined[own[0]].tolist() and s not in full:
-            kind[s], hinge[s] = arrays.HINGE, own[0]
-        elif own:
+    for s, frame_items in enumerate(items_of_frame):
+        single = len(frame_items) == 1 and sort[frame_items[0]] == arrays.COINCIDENT and kind[s] != arrays.NET
+        if single and parent[s] in joined[frame_items[0]].tolist() and s not in full:
+            kind[s], hinge[s] = arrays.HINGE, frame_items[0]
+        elif frame_items:
             kind[s] = arrays.ROWS
-            items += own
+            items += frame_items
         first.append(len(items))
     return kind, hinge, np.array(first, np.int64), np.array(items, np.int64)
 
@@ -193,9 +193,9 @@ def coupled_trees(order: Order, coupled: Ints) -> Ints:
         if order.parent[s] < k:
             root[s] = root[order.parent[s]]
     trees = np.zeros((len(coupled) + 1, 2, 2), np.int64)
-    for c, places in enumerate(coupled):
-        for side, tree in enumerate(sorted({int(root[s]) for s in places if s < k})):
-            own = np.flatnonzero(root == tree)
-            trees[c, side] = own[0], own[-1] + 1
+    for c, pair in enumerate(coupled):
+        for side, tree in enumerate(sorted({int(root[s]) for s in pair if s < k})):
+            members = np.flatnonzero(root == tree)
+            trees[c, side] = members[0], members[-1] + 1
     trees[-1, 0] = 0, k
     return trees

@@ -27,13 +27,13 @@ def has_independent_joints(system: System, state: State, plane: SymmetryPlane) -
     G = constraint_jacobian(system, state).tocsr()
     mass, inertia = system.frames.mass[moving], np.trace(system.frames.inertia[moving], axis1=1, axis2=2)
     lever = np.where((mass > 0.0) & (inertia > 0.0), np.sqrt(inertia / np.maximum(mass, 1e-300)), 1.0)  # m
-    own = [
+    gradients = [
         plane.basis[:2] @ G[row.lam[0] : row.lam[0] + 3].toarray()
         if row.sort == arrays.COINCIDENT
         else np.array(row.share)[None] @ G[list(row.lam)].toarray()
         for row in plane.rows
     ]
-    full = np.concatenate(own).reshape(rows, -1, 2, 3)[:, moving]
+    full = np.concatenate(gradients).reshape(rows, -1, 2, 3)[:, moving]
     turns = (full[:, :, 1] @ plane.normal / lever)[:, :, None]
     flat = np.concatenate([full[:, :, 0] @ plane.basis[:2].T, turns], axis=2).reshape(rows, -1)
     size = np.linalg.norm(flat, axis=1, keepdims=True)

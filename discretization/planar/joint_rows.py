@@ -89,26 +89,28 @@ def planar_constraint_rows(
     a, b = directions
     up_a, up_b = up.tolist()
     joints = _Joints(system, state, basis, a, b, up_a, up_b, c.value.tolist(), structure.lam, reach)
-    found: list[Row] = []
-    held = _held(joints, structure.of_three)
+    planar_rows: list[Row] = []
+    aligned_triads = _held(joints, structure.of_three)
     for of_kind in structure.of_joints:
         for kind, rows in of_kind:
             if kind == COINCIDENT:
-                found += [
+                planar_rows += [
                     Row(arrays.COINCIDENT, k, _NONE, _NONE, 0.0, (joints.lam[k],), (1.0,)) for k in rows
                 ]
             elif kind == DISTANCE:
-                found += [_single(joints, arrays.DISTANCE, k) for k in rows]
+                planar_rows += [_single(joints, arrays.DISTANCE, k) for k in rows]
             elif kind == ALONG:
-                found += _linear(joints, arrays.ALONG, rows)
+                planar_rows += _linear(joints, arrays.ALONG, rows)
             elif kind in (_TURNED, _SHIFTED):
-                found.append(_driven(joints, arrays.ANGLE if kind == _TURNED else arrays.ALONG, rows[0]))
-            elif rows[0] in held:
-                found.append(held[rows[0]])
+                planar_rows.append(
+                    _driven(joints, arrays.ANGLE if kind == _TURNED else arrays.ALONG, rows[0])
+                )
+            elif rows[0] in aligned_triads:
+                planar_rows.append(aligned_triads[rows[0]])
             elif not all(_across_the_plane(joints, k) for k in rows):
                 for same in _with_one_end(joints, rows):
-                    found += _directed(joints, same)
-    return found
+                    planar_rows += _directed(joints, same)
+    return planar_rows
 
 
 class _Structure(NamedTuple):
@@ -167,17 +169,17 @@ def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
         return []
     if len(rows) > 2:
         raise Asymmetric(_NEITHER)
-    share = -up[1] / size, up[0] / size
-    U = share[0] * c.Ua[rows[0]] + share[1] * c.Ua[rows[1]]
-    return [Row(sort, rows[0], U, c.Ub[rows[0]], 0.0, (joints.lam[rows[0]], joints.lam[rows[1]]), share)]
+    factors = -up[1] / size, up[0] / size
+    U = factors[0] * c.Ua[rows[0]] + factors[1] * c.Ua[rows[1]]
+    return [Row(sort, rows[0], U, c.Ub[rows[0]], 0.0, (joints.lam[rows[0]], joints.lam[rows[1]]), factors)]
 
 
 def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
     """Group the rows that have the same direction on b."""
-    found: dict[bytes, list[int]] = defaultdict(list)
+    by_direction: dict[bytes, list[int]] = defaultdict(list)
     for k in rows:
-        found[joints.system.constraints.Ub[k].tobytes()].append(k)
-    return found.values()
+        by_direction[joints.system.constraints.Ub[k].tobytes()].append(k)
+    return by_direction.values()
 
 
 def _across_the_plane(joints: _Joints, k: int) -> bool:
@@ -216,11 +218,11 @@ def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
         return {}
     c, k = joints.system.constraints, np.array(triples)
     a, b, n = joints.a[k], joints.b[k], joints.basis[2]
-    apart = np.abs(b - a[:, (1, 2, 0)]).max(axis=(1, 2))
+    misalignment = np.abs(b - a[:, (1, 2, 0)]).max(axis=(1, 2))
     skew = np.abs(a @ a.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    aligned = (apart < SYMMETRY_TOLERANCE) & (skew < SYMMETRY_TOLERANCE) & ~c.value[k].any(axis=1)
+    aligned = (misalignment < SYMMETRY_TOLERANCE) & (skew < SYMMETRY_TOLERANCE) & ~c.value[k].any(axis=1)
     side = np.sign(np.linalg.det(a))  # triads may be left-handed
-    share = side[:, None] * (a[:, (2, 0, 1)] @ n)
+    factors = side[:, None] * (a[:, (2, 0, 1)] @ n)
     first = k[:, 0]
     Ua, Ub = (
         quaternions.rotate(quaternions.conjugate(joints.state.quat[c.frames[first, end]]), joints.basis[end])
@@ -234,7 +236,7 @@ def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
             Ub[i],
             0.0,
             tuple(joints.lam[row] for row in triples[i]),
-            tuple(share[i].tolist()),
+            tuple(factors[i].tolist()),
         )
         for i in np.flatnonzero(aligned).tolist()
     }

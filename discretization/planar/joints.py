@@ -50,25 +50,25 @@ from rigid.compilation.decorators import always_inline_kernel, inline_kernel, in
 
 
 @inline_kernel
-def turned(own, psi):
+def turned(frame, psi):
     """Return cosine and sine of a frame's angle at the end of a step with Cayley number psi, and psi^2/4."""
     u = 0.25 * psi * psi
     scale = 1.0 / (1.0 + u)
     c, z = (1.0 - u) * scale, psi * scale
-    return c * own[C0] - z * own[S0], z * own[C0] + c * own[S0], u
+    return c * frame[C0] - z * frame[S0], z * frame[C0] + c * frame[S0], u
 
 
 @internal_kernel
-def turn(own, psi):
+def turn(frame, psi):
     """Write cosine and sine of a frame's angle at the end of a step with Cayley number psi into the frame's row."""
-    own[C1], own[S1], _ = turned(own, psi)
+    frame[C1], frame[S1], _ = turned(frame, psi)
 
 
 @inline_kernel
-def levers(own, X, Y):
+def levers(frame, X, Y):
     """Return R1 X and the mean of R0 X and R1 X."""
-    x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
-    x0, y0 = own[C0] * X - own[S0] * Y, own[S0] * X + own[C0] * Y
+    x1, y1 = frame[C1] * X - frame[S1] * Y, frame[S1] * X + frame[C1] * Y
+    x0, y0 = frame[C0] * X - frame[S0] * Y, frame[S0] * X + frame[C0] * Y
     return x1, y1, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
 
 
@@ -83,11 +83,11 @@ def constraint_forces_from_state(tables, lam, pull):
             pull[j, 0] = basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z
             pull[j, 1] = basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z
         else:
-            found = size = 0.0
+            total = size = 0.0
             for i in range(3):
-                found += tables.share[j, i] * lam[tables.lam[j, i]]
+                total += tables.share[j, i] * lam[tables.lam[j, i]]
                 size += tables.share[j, i] * tables.share[j, i]
-            pull[j, 0] = found / size
+            pull[j, 0] = total / size
 
 
 @internal_kernel
@@ -127,20 +127,25 @@ def begin_hinges(tables, work):
     """Compute the lever arms at the start of the step of all hinges of kind HINGE."""
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
-            own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
-            w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
+            frame, next_, w, X = (
+                work.frames[s],
+                work.frames[tables.parent[s]],
+                work.hinges[s],
+                tables.lever[s],
+            )
+            w[X0], w[Y0] = frame[C0] * X[0] - frame[S0] * X[1], frame[S0] * X[0] + frame[C0] * X[1]
             w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
 
 
 @internal_kernel
-def raise_joint_roundoff(tables, work, share):
-    """Raise the round-off levels by the fraction `share` of the rounding of the present impulses."""
+def raise_joint_roundoff(tables, work, fraction):
+    """Raise the round-off levels by the fraction `fraction` of the rounding of the present impulses."""
     for j in range(tables.sort.shape[0]):
-        impulse = share * EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
+        impulse = fraction * EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
         for k in range(2):
-            own = work.frames[tables.joined[j, k]]
-            own[N1] += impulse
-            own[N2] += tables.arm[j] * impulse
+            frame = work.frames[tables.joined[j, k]]
+            frame[N1] += impulse
+            frame[N2] += tables.arm[j] * impulse
 
 
 @internal_kernel
@@ -230,11 +235,11 @@ def _add_force(tables, work, j, tangent):
     ux1 = uy1 = fx = fy = ux = uy = 0.0
     if sort == COINCIDENT:
         second = work.rows[j, 1]
-        for own, lever_x, lever_y in ((row, 1.0, 0.0), (second, 0.0, 1.0)):
-            own[0], own[1], own[2] = -lever_x, -lever_y, lever_x * ay1 - lever_y * ax1
-            own[3], own[4], own[5] = lever_x, lever_y, lever_y * bx1 - lever_x * by1
-            own[6], own[7], own[8] = -lever_x, -lever_y, lever_x * ay - lever_y * ax
-            own[9], own[10], own[11] = lever_x, lever_y, lever_y * bx - lever_x * by
+        for gradient, lever_x, lever_y in ((row, 1.0, 0.0), (second, 0.0, 1.0)):
+            gradient[0], gradient[1], gradient[2] = -lever_x, -lever_y, lever_x * ay1 - lever_y * ax1
+            gradient[3], gradient[4], gradient[5] = lever_x, lever_y, lever_y * bx1 - lever_x * by1
+            gradient[6], gradient[7], gradient[8] = -lever_x, -lever_y, lever_x * ay - lever_y * ax
+            gradient[9], gradient[10], gradient[11] = lever_x, lever_y, lever_y * bx - lever_x * by
         row[12], second[12] = dx1, dy1
         fx, fy = lam[0], lam[1]
     else:
@@ -305,8 +310,8 @@ def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
 
 
 @internal_kernel
-def _add_to_own(own, column, x, y, turn):
+def _add_to_own(frame, column, x, y, torque):
     """Add derivatives of force and torque to one column of the diagonal block of a frame."""
-    own[D11 + column] += x
-    own[D21 + column] += y
-    own[D31 + column] += turn
+    frame[D11 + column] += x
+    frame[D21 + column] += y
+    frame[D31 + column] += torque

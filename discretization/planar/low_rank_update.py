@@ -50,9 +50,9 @@ def solve_with_couplings(tables, work, reuse_factors):
 def _keep(tables, work):
     """Save the residuals of all equations, which a solution overwrites."""
     for s in range(work.hinges.shape[0]):
-        own, kept = work.frames[s], work.kept[s]
-        kept[0], kept[1], kept[2] = own[R1], own[R2], own[R3]
-        kept[3], kept[4] = work.hinges[s, G1], work.hinges[s, G2]
+        frame, saved = work.frames[s], work.kept[s]
+        saved[0], saved[1], saved[2] = frame[R1], frame[R2], frame[R3]
+        saved[3], saved[4] = work.hinges[s, G1], work.hinges[s, G2]
     for k in range(tables.items.shape[0]):
         for i in range(2):
             work.kept_rows[k, i] = work.rows[tables.items[k], i, LEFT]
@@ -62,9 +62,9 @@ def _keep(tables, work):
 def _put_back(tables, work):
     """Restore the residuals that `_keep` saved."""
     for s in range(work.hinges.shape[0]):
-        own, kept = work.frames[s], work.kept[s]
-        own[R1], own[R2], own[R3] = kept[0], kept[1], kept[2]
-        work.hinges[s, G1], work.hinges[s, G2] = kept[3], kept[4]
+        frame, saved = work.frames[s], work.kept[s]
+        frame[R1], frame[R2], frame[R3] = saved[0], saved[1], saved[2]
+        work.hinges[s, G1], work.hinges[s, G2] = saved[3], saved[4]
     for k in range(tables.items.shape[0]):
         for i in range(2):
             work.rows[tables.items[k], i, LEFT] = work.kept_rows[k, i]
@@ -74,8 +74,8 @@ def _put_back(tables, work):
 def _clear(tables, work, first, last):
     """Set the residuals of the equations of frames `first` to `last` - 1 to zero."""
     for s in range(first, last):
-        own = work.frames[s]
-        own[R1] = own[R2] = own[R3] = 0.0
+        frame = work.frames[s]
+        frame[R1] = frame[R2] = frame[R3] = 0.0
         work.hinges[s, G1] = work.hinges[s, G2] = 0.0
         for k in range(tables.first[s], tables.first[s + 1]):
             work.rows[tables.items[k], 0, LEFT] = work.rows[tables.items[k], 1, LEFT] = 0.0
@@ -95,13 +95,13 @@ def _pull(tables, work, c, impulse):
 @internal_kernel
 def _along(tables, work, c, column):
     """Return row c of G times the corrections of the trees that a column moves."""
-    found, trees, row = 0.0, tables.trees[column], work.columns[c]
+    total, trees, row = 0.0, tables.trees[column], work.columns[c]
     for side in range(2):
         s = tables.coupled[c, side]
         if (trees[0, 0] <= s and s < trees[0, 1]) or (trees[1, 0] <= s and s < trees[1, 1]):
             for i in range(3):
-                found += row[3 * side + i] * work.frames[s, MX + i]
-    return found
+                total += row[3 * side + i] * work.frames[s, MX + i]
+    return total
 
 
 @internal_kernel

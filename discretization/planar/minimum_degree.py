@@ -31,17 +31,17 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
     for item, ends in enumerate(joints.tolist()):
         for f in ends:
             items[f].append(item)
-    beside: list[set[int]] = [set() for _ in range(n)]
+    neighbours: list[set[int]] = [set() for _ in range(n)]
     for a, b in (*pairs, *joints.tolist()):
-        beside[a].add(b)
-        beside[b].add(a)
-    part = _parts(n, beside)
-    for own in beside:
-        own.discard(GROUND)
-    order, nexts = _of_least_degree(beside, items, joints.tolist(), sort)
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    part = _parts(n, neighbours)
+    for adjacent in neighbours:
+        adjacent.discard(GROUND)
+    order, nexts = _of_least_degree(neighbours, items, joints.tolist(), sort)
     if len(order) < n - 1:
         return HAS_LOOPS
-    if sum((len(own) + 1) ** 2 for own in nexts) > MAX_FILL_IN_PAIRS * len(order):
+    if sum((len(adjacent) + 1) ** 2 for adjacent in nexts) > MAX_FILL_IN_PAIRS * len(order):
         return TOO_DENSE
     first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))  # connected parts together
     frame = np.array([order[i] for i in first], np.int64)
@@ -49,56 +49,56 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
     ahead = [sorted(place[f] for f in nexts[i]) for i in first]
     return Order(
         frame,
-        np.array([own[0] if own else len(frame) for own in ahead], np.int64),
+        np.array([adjacent[0] if adjacent else len(frame) for adjacent in ahead], np.int64),
         np.zeros(0, np.int64),
-        np.concatenate([[0], np.cumsum([max(len(own) - 1, 0) for own in ahead])]).astype(np.int64),
-        np.array([f for own in ahead for f in own[1:]], np.int64),
+        np.concatenate([[0], np.cumsum([max(len(adjacent) - 1, 0) for adjacent in ahead])]).astype(np.int64),
+        np.array([f for adjacent in ahead for f in adjacent[1:]], np.int64),
     )
 
 
-def _parts(n: int, beside: list[set[int]]) -> list[int]:
+def _parts(n: int, neighbours: list[set[int]]) -> list[int]:
     """Return for each frame the smallest number of a frame that it is connected to without the ground."""
     part = [-1] * n
     for f in range(1, n):
-        waiting = [f] if part[f] < 0 else []
-        while waiting:
-            g = waiting.pop()
+        stack = [f] if part[f] < 0 else []
+        while stack:
+            g = stack.pop()
             if part[g] < 0 and g != GROUND:
                 part[g] = f
-                waiting += beside[g]
+                stack += neighbours[g]
     return part
 
 
 def _of_least_degree(
-    beside: list[set[int]], items: list[list[int]], joints: list[list[int]], sort: Ints
+    neighbours: list[set[int]], items: list[list[int]], joints: list[list[int]], sort: Ints
 ) -> tuple[list[int], list[set[int]]]:
     """Return the frames that can be eliminated, in order, and the neighbours of each at that time.
 
-    `beside`: neighbours of each frame; it is consumed.
+    `neighbours`: neighbours of each frame; it is consumed.
     """
 
     def is_held(f: int) -> bool:
         mine = [item for item in items[f] if not owned[item]]
-        others = {f, *(other for item in mine for other in joints[item])}
-        return rows_of(mine, sort) <= (MOST_ROWS if len(others) <= 2 else MOST_ROWS - 1)
+        joined_frames = {f, *(other for item in mine for other in joints[item])}
+        return rows_of(mine, sort) <= (MOST_ROWS if len(joined_frames) <= 2 else MOST_ROWS - 1)
 
     owned = [False] * len(joints)
-    done, order, nexts = [False] * len(beside), [], []
-    waiting = [(len(own), f) for f, own in enumerate(beside) if f != GROUND]
-    heapq.heapify(waiting)
-    while waiting:
-        degree, f = heapq.heappop(waiting)
+    done, order, nexts = [False] * len(neighbours), [], []
+    queue = [(len(adjacent), f) for f, adjacent in enumerate(neighbours) if f != GROUND]
+    heapq.heapify(queue)
+    while queue:
+        degree, f = heapq.heappop(queue)
         # a frame that waits is checked again when a neighbour has been eliminated
-        if done[f] or degree != len(beside[f]) or not is_held(f):
+        if done[f] or degree != len(neighbours[f]) or not is_held(f):
             continue
         done[f] = True
-        own = beside[f]
+        adjacent = neighbours[f]
         order.append(f)
-        nexts.append(own)
+        nexts.append(adjacent)
         for item in items[f]:
             owned[item] = True
-        for g in own:
-            beside[g] |= own
-            beside[g] -= {f, g}
-            heapq.heappush(waiting, (len(beside[g]), g))
+        for g in adjacent:
+            neighbours[g] |= adjacent
+            neighbours[g] -= {f, g}
+            heapq.heappush(queue, (len(neighbours[g]), g))
     return order, nexts

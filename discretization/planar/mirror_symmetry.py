@@ -80,7 +80,7 @@ def common_normal(vectors, gram):
 
 
 @kernel
-def find_asymmetry(places, rates, inertia, moving, gravity, normal, offset, extent):
+def find_asymmetry(poses, rates, inertia, moving, gravity, normal, offset, extent):
     """Return the first property that is not its own mirror image, or NOTHING.
 
     The order is: PLACES of the frames `moving`, WEIGHT (gravity), then SPINS, VELOCITIES and INERTIA of these frames.
@@ -88,7 +88,7 @@ def find_asymmetry(places, rates, inertia, moving, gravity, normal, offset, exte
     places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: size
     of the model, m.
     """
-    (r, quat), (v, Omega) = places, rates
+    (r, quat), (v, Omega) = poses, rates
     n, fastest, spinning = load3(normal), 0.0, 0.0
     for f in moving:
         if abs(dot(load3(r[f]), n) - offset) > SYMMETRY_TOLERANCE * extent:
@@ -103,22 +103,22 @@ def find_asymmetry(places, rates, inertia, moving, gravity, normal, offset, exte
         if abs(dot(load3(v[f]), n)) > SYMMETRY_TOLERANCE * fastest:
             return VELOCITIES
     for f in moving:
-        J, own = inertia[f], rotated(back(load4(quat[f])), n)
-        spin = dot(load3(J[0]), own), dot(load3(J[1]), own), dot(load3(J[2]), own)
-        if _length(_across(spin, own)) > SYMMETRY_TOLERANCE * (J[0, 0] + J[1, 1] + J[2, 2]):
+        J, body_normal = inertia[f], rotated(back(load4(quat[f])), n)
+        spin = dot(load3(J[0]), body_normal), dot(load3(J[1]), body_normal), dot(load3(J[2]), body_normal)
+        if _length(_across(spin, body_normal)) > SYMMETRY_TOLERANCE * (J[0, 0] + J[1, 1] + J[2, 2]):
             return INERTIA
     return NOTHING
 
 
 @kernel
-def joint_distances_from_plane(frames, points, axes, places, pointed, normal, offset, directions, up):
+def joint_distances_from_plane(frames, points, axes, poses, pointed, normal, offset, directions, up):
     """Return the largest distance (m) of a point of the constraints `pointed` from the plane.
 
     Writes `directions` (2, c, 3), Ua and Ub in space, and `up` (2, c), their components along the normal.
 
     frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
     """
-    (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, places
+    (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, poses
     n, away = load3(normal), 0.0
     for k in pointed:
         a, b = frames[k, 0], frames[k, 1]
@@ -149,19 +149,19 @@ def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
     """
     n = load3(basis[2])
     for f in range(quat.shape[0]):
-        own = rotated(back(load4(quat[f])), n)
-        own = _rounded(own[0]), _rounded(own[1]), _rounded(own[2])
-        store3(_unit(own), normals[f])
+        body_normal = rotated(back(load4(quat[f])), n)
+        body_normal = _rounded(body_normal[0]), _rounded(body_normal[1]), _rounded(body_normal[2])
+        store3(_unit(body_normal), normals[f])
     for m in range(pairs.shape[0]):
         store3(load3(normals[pairs[m, 0]]), normals[pairs[m, 1]])
     for k in range(frame.shape[0]):
-        own = load3(normals[frame[k]])
-        leaning = abs(own[0]) > _LEANING  # never true for frames of rods
+        body_normal = load3(normals[frame[k]])
+        leaning = abs(body_normal[0]) > _LEANING  # never true for frames of rods
         first = (0.0, 1.0, 0.0) if leaning else (1.0, 0.0, 0.0)
-        first = _unit(minus(first, times(own[1] if leaning else own[0], own)))
+        first = _unit(minus(first, times(body_normal[1] if leaning else body_normal[0], body_normal)))
         store3(first, across[k, 0])
-        store3(cross(own, first), across[k, 1])
-        store3(own, across[k, 2])
+        store3(cross(body_normal, first), across[k, 1])
+        store3(body_normal, across[k, 2])
         q = _turn(basis, across[k])
         half[k, 0], half[k, 1], half[k, 2], half[k, 3] = q
         half[k, 4] = 0.0 * q[0] - dot(n, (q[1], q[2], q[3]))

@@ -123,24 +123,32 @@ def eliminate_without_rows(tables, work, s, reuse_factors):
     `reuse_factors`: True to use the stored inverse for new residuals. Returns the size of the determinant over the product of the
     diagonal, which is 0 if the block is singular; 1 if `reuse_factors`.
     """
-    own, size = work.frames[s], 1.0
+    frame, size = work.frames[s], 1.0
     if not reuse_factors:
         i, size = inverse(
-            own[D11], own[D12], own[D13], own[D21], own[D22], own[D23], own[D31], own[D32], own[D33]
+            frame[D11],
+            frame[D12],
+            frame[D13],
+            frame[D21],
+            frame[D22],
+            frame[D23],
+            frame[D31],
+            frame[D32],
+            frame[D33],
         )
-        own[D11], own[D12], own[D13] = i[0], i[1], i[2]
-        own[D21], own[D22], own[D23] = i[3], i[4], i[5]
-        own[D31], own[D32], own[D33] = i[6], i[7], i[8]
+        frame[D11], frame[D12], frame[D13] = i[0], i[1], i[2]
+        frame[D21], frame[D22], frame[D23] = i[3], i[4], i[5]
+        frame[D31], frame[D32], frame[D33] = i[6], i[7], i[8]
         for d in range(_count(tables, work, s)):
             down = work.down[_ahead(tables, work, s, d)[1]]
             x, y, z = rows_of(down)
             store4(i[0] * x + i[1] * y + i[2] * z, down, 0)
             store4(i[3] * x + i[4] * y + i[5] * z, down, ROW)
             store4(i[6] * x + i[7] * y + i[8] * z, down, 2 * ROW)
-    r1, r2, r3 = own[R1], own[R2], own[R3]
-    own[MX] = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
-    own[MY] = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
-    own[MPSI] = own[D31] * r1 + own[D32] * r2 + own[D33] * r3
+    r1, r2, r3 = frame[R1], frame[R2], frame[R3]
+    frame[MX] = frame[D11] * r1 + frame[D12] * r2 + frame[D13] * r3
+    frame[MY] = frame[D21] * r1 + frame[D22] * r2 + frame[D23] * r3
+    frame[MPSI] = frame[D31] * r1 + frame[D32] * r2 + frame[D33] * r3
     _leave(tables, work, s, reuse_factors)
     return abs(size)
 
@@ -151,8 +159,8 @@ def _leave(tables, work, s, reuse_factors):
 
     `reuse_factors`: True to change their right-hand sides alone.
     """
-    own, count, pair = work.frames[s], _count(tables, work, s), tables.first_pair[s]
-    x, y, e = own[MX], own[MY], own[MPSI]
+    frame, count, pair = work.frames[s], _count(tables, work, s), tables.first_pair[s]
+    x, y, e = frame[MX], frame[MY], frame[MPSI]
     for d in range(count):
         place, block = _ahead(tables, work, s, d)
         next_, up = work.frames[place], work.up[block]
@@ -233,7 +241,7 @@ def _solve_held(tables, work, s, behind):
 
     `behind`: number of neighbours whose blocks are computed. Returns 0, or 1 if the rows depend on each other.
     """
-    own, G, m = work.frames[s], work.matrix, 0
+    frame, G, m = work.frames[s], work.matrix, 0
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 0 if tables.joined[item, 0] == s else 1
@@ -251,10 +259,10 @@ def _solve_held(tables, work, s, behind):
     x = move[0] * g1 + move[1] * g2 + move[2] * g3
     y = move[3] * g1 + move[4] * g2 + move[5] * g3
     e = move[6] * g1 + move[7] * g2 + move[8] * g3
-    own[MX], own[MY], own[MPSI] = x, y, e
-    f1 = own[D11] * x + own[D12] * y + own[D13] * e - own[R1]
-    f2 = own[D21] * x + own[D22] * y + own[D23] * e - own[R2]
-    f3 = own[D31] * x + own[D32] * y + own[D33] * e - own[R3]
+    frame[MX], frame[MY], frame[MPSI] = x, y, e
+    f1 = frame[D11] * x + frame[D12] * y + frame[D13] * e - frame[R1]
+    f2 = frame[D21] * x + frame[D22] * y + frame[D23] * e - frame[R2]
+    f3 = frame[D31] * x + frame[D32] * y + frame[D33] * e - frame[R3]
     for i in range(3):
         work.rest[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
     for d in range(behind):
@@ -269,7 +277,7 @@ def _hold_to(tables, work, s, place, block, move, pull):
 
     `move`, `pull`: inverses of the gradients at the end of the step and in the mean.
     """
-    own, down, pulls, m = work.frames[s], work.down[block], work.pulls[block], 0
+    frame, down, pulls, m = work.frames[s], work.down[block], work.pulls[block], 0
     a, b, c = rows_of(down)
     x = y = e = 0.0 * a
     for k in range(tables.first[s], tables.first[s + 1]):
@@ -282,9 +290,9 @@ def _hold_to(tables, work, s, place, block, move, pull):
                 y = y + move[3 + m] * gradient
                 e = e + move[6 + m] * gradient
             m += 1
-    f = own[D11] * x + own[D12] * y + own[D13] * e - a
-    g = own[D21] * x + own[D22] * y + own[D23] * e - b
-    h = own[D31] * x + own[D32] * y + own[D33] * e - c
+    f = frame[D11] * x + frame[D12] * y + frame[D13] * e - a
+    g = frame[D21] * x + frame[D22] * y + frame[D23] * e - b
+    h = frame[D31] * x + frame[D32] * y + frame[D33] * e - c
     for i in range(3):
         store4(pull[i] * f + pull[3 + i] * g + pull[6 + i] * h, pulls, ROW * i)
     store4(x, down, 0)
@@ -298,8 +306,8 @@ def _solve_bordered(tables, work, s, n, behind):
 
     `behind`: number of neighbours whose blocks are computed.
     """
-    own, matrix = work.frames[s], work.matrix
-    balance, last = abs(own[D11]), n + 3 * behind
+    frame, matrix = work.frames[s], work.matrix
+    balance, last = abs(frame[D11]), n + 3 * behind
     _put_rows(tables, work, s, balance, n, behind)
     for d in range(behind):
         down = work.down[_ahead(tables, work, s, d)[1]]
@@ -307,10 +315,10 @@ def _solve_bordered(tables, work, s, n, behind):
             for c in range(3):
                 matrix[r, n + 3 * d + c] = -down[r, c]
     for r in range(3):
-        matrix[r, last] = -own[R1 + ROW * r]
+        matrix[r, last] = -frame[R1 + ROW * r]
     if _reduced(matrix, n, last + 1) != 0:
         return 1
-    own[MX], own[MY], own[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
+    frame[MX], frame[MY], frame[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
     for i in range(n - 3):
         work.rest[s, i] = balance * matrix[3 + i, last]
     for d in range(behind):
@@ -329,13 +337,13 @@ def _put_rows(tables, work, s, balance, n, behind):
 
     `balance`: factor of the rows and their transposes, so that their size is that of the block.
     """
-    own, matrix, last = work.frames[s], work.matrix, n + 3 * behind
+    frame, matrix, last = work.frames[s], work.matrix, n + 3 * behind
     for r in range(n):
         for c in range(last + 1):
             matrix[r, c] = 0.0
     for r in range(3):
         for c in range(3):
-            matrix[r, c] = own[D11 + ROW * r + c]
+            matrix[r, c] = frame[D11 + ROW * r + c]
     m = 3
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
@@ -371,10 +379,10 @@ def _leave_of_rows(tables, work, s, behind):
                 row, next_ = work.rows[item, i], work.frames[place]
                 lever = row[6 + 3 * side], row[7 + 3 * side], row[8 + 3 * side]
                 if behind == 0:
-                    rest = work.rest[s, n]
-                    next_[R1] += lever[0] * rest
-                    next_[R2] += lever[1] * rest
-                    next_[R3] += lever[2] * rest
+                    multiplier = work.rest[s, n]
+                    next_[R1] += lever[0] * multiplier
+                    next_[R2] += lever[1] * multiplier
+                    next_[R3] += lever[2] * multiplier
                 for e in range(behind):
                     pull = load4(work.pulls[_ahead(tables, work, s, e)[1]], ROW * n)
                     if e == d:
@@ -406,8 +414,8 @@ def _pair(tables, s, d, e, count):
 @internal_kernel
 def back_substitute_front(tables, work, s):
     """Compute the corrections of frame s and of the multipliers of its rows from those of the frames behind it."""
-    own, n = work.frames[s], 0
-    x, y, e = -own[MX], -own[MY], -own[MPSI]
+    frame, n = work.frames[s], 0
+    x, y, e = -frame[MX], -frame[MY], -frame[MPSI]
     for k in range(tables.first[s], tables.first[s + 1]):
         for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
             work.more[tables.items[k], i] = work.rest[s, n]
@@ -425,4 +433,4 @@ def back_substitute_front(tables, work, s):
                 pull = work.pulls[block, n]
                 work.more[tables.items[k], i] += pull[0] * u + pull[1] * v + pull[2] * w
                 n += 1
-    own[MX], own[MY], own[MPSI] = x, y, e
+    frame[MX], frame[MY], frame[MPSI] = x, y, e

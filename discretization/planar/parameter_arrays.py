@@ -13,19 +13,19 @@ REACH, ARM, SIZE = range(3)  # first index of `lengths`
 
 
 @kernel
-def frame_parameters(frame, mass, inertia, across, own, own_inertia, gyration):
+def frame_parameters(frame, mass, inertia, across, frame_mass, frame_inertia, gyration):
     """Compute masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`.
 
-    across (k + 1, 3, 3): directions and normal of each place. Writes `own` (kg), `own_inertia` (kg m^2) and `gyration` (m).
+    across (k + 1, 3, 3): directions and normal of each place. Writes `frame_mass` (kg), `frame_inertia` (kg m^2) and `gyration` (m).
     """
-    for k in range(own.shape[0]):
+    for k in range(frame_mass.shape[0]):
         n, J = across[k, 2], inertia[frame[k]]
-        own[k], about = mass[frame[k]], 0.0
+        frame_mass[k], about = mass[frame[k]], 0.0
         for i in range(3):
             for j in range(3):
                 about += n[i] * J[i, j] * n[j]
-        own_inertia[k] = about
-        gyration[k] = root((J[0, 0] + J[1, 1] + J[2, 2]) / own[k])
+        frame_inertia[k] = about
+        gyration[k] = root((J[0, 0] + J[1, 1] + J[2, 2]) / frame_mass[k])
 
 
 @inline_kernel
@@ -69,21 +69,21 @@ def hinge_levers(hinges, X, sign, lever):
     sign[:], lever[:] = 1.0, 0.0
     for h in range(frames.shape[0]):
         k, j = frames[h], items[h]
-        own, other = (XB, XA) if is_b[h] else (XA, XB)
+        own_side, other_side = (XB, XA) if is_b[h] else (XA, XB)
         sign[k] = 1.0 if is_b[h] else -1.0
         for i in range(2):
-            lever[k, i], lever[k, 2 + i] = X[own, j, i], X[other, j, i]
+            lever[k, i], lever[k, 2 + i] = X[own_side, j, i], X[other_side, j, i]
 
 
 @kernel
-def aligned(basis, half, across, share):
+def aligned(basis, half, across, factors):
     """Return True if all entries are 0, 1 or -1, so that directions are axes and shares of multipliers are whole."""
-    return _are_signs(basis) and _are_signs(half) and _are_signs(across) and _are_signs(share)
+    return _are_signs(basis) and _are_signs(half) and _are_signs(across) and _are_signs(factors)
 
 
 @inline_kernel
 def _are_signs(numbers):
-    others = 0
+    other_values = 0
     for x in numbers.flat:
-        others += x != 0.0 and abs(x) != 1.0
-    return others == 0
+        other_values += x != 0.0 and abs(x) != 1.0
+    return other_values == 0

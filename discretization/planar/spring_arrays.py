@@ -52,7 +52,7 @@ def build_spring_arrays(
         return _NONE, np.zeros((0, 2), np.int64)
     springs, torsions = springs_of(table), torsions_of(table)
     s, t = len(springs.stiffness), len(torsions.stiffness)
-    own = np.concatenate([np.flatnonzero(table.kind == kind) for kind in (SPRINGS, TORSIONS)])
+    indices = np.concatenate([np.flatnonzero(table.kind == kind) for kind in (SPRINGS, TORSIONS)])
     count = counted_variable_counts(table)
     angle = internal_variables(system).first("angle") + np.cumsum(count) - count
     spring = place[np.concatenate([springs.frames, torsions.frames])]
@@ -61,17 +61,17 @@ def build_spring_arrays(
     vectors[s:] = np.stack([torsions.Ua, torsions.Wa, torsions.Ub], axis=1)
     on = np.concatenate([spring[:s][:, [0, 1, 0]], spring[s:][:, [0, 0, 1]]])
     law = [
-        np.column_stack([of.stiffness, of.damping, rest])
-        for of, rest in ((springs, springs.length0), (torsions, torsions.angle0))
+        np.column_stack([columns.stiffness, columns.damping, rest_value])
+        for columns, rest_value in ((springs, springs.length0), (torsions, torsions.angle0))
     ]
     width = np.where(np.arange(s + t) < s, 2, 1)
     width[(spring == len(in_plane) - 1).any(axis=1)] = 0
     tables = SpringArrays(
         spring=spring,
-        counted=np.where(np.arange(s + t) < s, -1, angle[own]),
+        counted=np.where(np.arange(s + t) < s, -1, angle[indices]),
         column=np.where(width > 0, first + np.cumsum(width) - width, -1),
         law=np.concatenate(law),
         arms=np.einsum("qiab,qib->qia", in_plane[on], vectors),
-        rounding=table.size[own].copy(),
+        rounding=table.size[indices].copy(),
     )
     return tables, np.repeat(spring, width, axis=0)

@@ -40,24 +40,24 @@ from rigid.interactions.torsion_spring import TURN, torque_of_step
 def begin_springs(tables, state, work, h):
     """Store the angles at the start of the step and raise the round-off levels."""
     for q in range(tables.spring.shape[0]):
-        grown = EPS * abs(h)
+        roundoff = EPS * abs(h)
         if tables.counted[q] >= 0:
             work.measured[q] = state.own[tables.counted[q]]
-            grown *= 1.0 + abs(work.measured[q])
+            roundoff *= 1.0 + abs(work.measured[q])
         for side in range(2):
-            own = work.frames[tables.spring[q, side]]
-            own[N1] += grown * tables.rounding[q, 0]
-            own[N2] += grown * tables.rounding[q, 1]
+            frame = work.frames[tables.spring[q, side]]
+            frame[N1] += roundoff * tables.rounding[q, 0]
+            frame[N2] += roundoff * tables.rounding[q, 1]
 
 
 @inline_kernel
-def _at_start(own, X):
-    return own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1], 0.0
+def _at_start(frame, X):
+    return frame[C0] * X[0] - frame[S0] * X[1], frame[S0] * X[0] + frame[C0] * X[1], 0.0
 
 
 @inline_kernel
-def _at_end(own, X):
-    return own[C1] * X[0] - own[S1] * X[1], own[S1] * X[0] + own[C1] * X[1], 0.0
+def _at_end(frame, X):
+    return frame[C1] * X[0] - frame[S1] * X[1], frame[S1] * X[0] + frame[C1] * X[1], 0.0
 
 
 @internal_kernel
@@ -180,13 +180,13 @@ def end_springs(tables, state, work, h):
     if tables.spring.shape[0] == 0:
         return
     for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
-        turn(own, own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI])
+        frame = work.frames[s]
+        turn(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
     for q in range(tables.spring.shape[0]):
         if tables.counted[q] >= 0:
             lost, _, _, _, c, s = _torque(tables, work, h, q)
-            turned = math.atan2(s, c)
-            state.own[tables.counted[q]] = turned + TURN * round((work.measured[q] - turned) / TURN)
+            angle = math.atan2(s, c)
+            state.own[tables.counted[q]] = angle + TURN * round((work.measured[q] - angle) / TURN)
         else:
             law = tables.law[q]
             d0, d1 = _distances(tables, work, q, True)

@@ -66,10 +66,10 @@ def along(basis, i, x):
 
 
 @inline_kernel
-def face(own):
+def face(frame):
     """Compute cosine and sine of the angle at the start from those of half of it."""
-    w, z = own[W0], own[Z0]
-    own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
+    w, z = frame[W0], frame[Z0]
+    frame[C0], frame[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
 
 
 @internal_kernel
@@ -77,21 +77,21 @@ def load_state_in_plane(tables, state, work):
     """Copy the components of a state in the plane into the work arrays."""
     basis = tables.basis
     for s in range(work.frames.shape[0]):
-        own, f, half = work.frames[s], tables.frame[s], tables.half[s]
+        frame, f, half = work.frames[s], tables.frame[s], tables.half[s]
         q, r = state.quat[f], state.r[f]
-        own[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
-        own[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
-        face(own)
-        own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
+        frame[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
+        frame[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
+        face(frame)
+        frame[RX], frame[RY] = along(basis, 0, r), along(basis, 1, r)
         if s == work.hinges.shape[0]:  # the ground has no rates
-            own[C1], own[S1] = own[C0], own[S0]
+            frame[C1], frame[S1] = frame[C0], frame[S0]
             break
         n, v, spin, at = tables.normal[s], state.v[f], state.Omega[f], 6 * f
         acc = state.memory[at : at + 6]
-        own[VX], own[VY] = along(basis, 0, v), along(basis, 1, v)
-        own[OM] = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
-        own[AX], own[AY] = along(basis, 0, acc), along(basis, 1, acc)
-        own[AOM] = basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]
+        frame[VX], frame[VY] = along(basis, 0, v), along(basis, 1, v)
+        frame[OM] = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
+        frame[AX], frame[AY] = along(basis, 0, acc), along(basis, 1, acc)
+        frame[AOM] = basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]
     constraint_forces_from_state(tables, state.lam, work.pull)
 
 
@@ -104,18 +104,18 @@ def store_state_in_plane(tables, state, work):
     basis = tables.basis
     e, g, n = basis[0], basis[1], basis[2]
     for s in range(work.hinges.shape[0]):
-        own, f, half, normal = work.frames[s], tables.frame[s], tables.half[s], tables.normal[s]
+        frame, f, half, normal = work.frames[s], tables.frame[s], tables.half[s], tables.normal[s]
         r, v, spin, at = state.r[f], state.v[f], state.Omega[f], 6 * f
         x, y, vx, vy = along(basis, 0, r), along(basis, 1, r), along(basis, 0, v), along(basis, 1, v)
         om = normal[0] * spin[0] + normal[1] * spin[1] + normal[2] * spin[2]
         for i in range(3):
-            r[i] = (r[i] - (e[i] * x + g[i] * y)) + (e[i] * own[RX] + g[i] * own[RY])
-            v[i] = (v[i] - (e[i] * vx + g[i] * vy)) + (e[i] * own[VX] + g[i] * own[VY])
-            spin[i] = (spin[i] - normal[i] * om) + normal[i] * own[OM]
-            state.memory[at + i] = e[i] * own[AX] + g[i] * own[AY]
-            state.memory[at + 3 + i] = n[i] * own[AOM]
+            r[i] = (r[i] - (e[i] * x + g[i] * y)) + (e[i] * frame[RX] + g[i] * frame[RY])
+            v[i] = (v[i] - (e[i] * vx + g[i] * vy)) + (e[i] * frame[VX] + g[i] * frame[VY])
+            spin[i] = (spin[i] - normal[i] * om) + normal[i] * frame[OM]
+            state.memory[at + i] = e[i] * frame[AX] + g[i] * frame[AY]
+            state.memory[at + 3 + i] = n[i] * frame[AOM]
         for i in range(4):
-            state.quat[f, i] = half[i] * own[W0] + half[4 + i] * own[Z0]
+            state.quat[f, i] = half[i] * frame[W0] + half[4 + i] * frame[Z0]
     constraint_forces_to_state(tables, state.lam, work.pull)
 
 
@@ -134,11 +134,11 @@ def begin_bodies(state, work, h, by, history):
     memory, first, frames = state.memory, IN_SPACE * state.r.shape[0], work.hinges.shape[0]
     n = IN_PLANE * frames if history else 0
     for s in range(frames):
-        own, i = work.frames[s], first + IN_PLANE * s
-        own[DX] = h * predicted_number(memory, i, n, own[VX], own[AX], h, by)
-        own[DY] = h * predicted_number(memory, i + 1, n, own[VY], own[AY], h, by)
+        frame, i = work.frames[s], first + IN_PLANE * s
+        frame[DX] = h * predicted_number(memory, i, n, frame[VX], frame[AX], h, by)
+        frame[DY] = h * predicted_number(memory, i + 1, n, frame[VY], frame[AY], h, by)
         # psi: the angle h times the angular velocity would differ by its third power over 12
-        own[PSI] = h * predicted_number(memory, i + 2, n, own[OM], own[AOM], h, by)
+        frame[PSI] = h * predicted_number(memory, i + 2, n, frame[OM], frame[AOM], h, by)
 
 
 @internal_kernel
@@ -147,15 +147,15 @@ def begin_roundoff(tables, work, h):
     extent = 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
     for s in range(work.frames.shape[0]):
-        own = work.frames[s]
-        away = root(own[RX] * own[RX] + own[RY] * own[RY] + tables.offset * tables.offset)
-        own[AWAY] = away
+        frame = work.frames[s]
+        distance = root(frame[RX] * frame[RX] + frame[RY] * frame[RY] + tables.offset * tables.offset)
+        frame[AWAY] = distance
         if s == work.hinges.shape[0]:
             break
-        extent = most(extent, away)
-        force = EPS * tables.mass[s] * (4.0 * length(own[VX], own[VY]) + gravity)
-        own[N1] = force
-        own[N2] = 2.0 * EPS * tables.inertia[s] * abs(own[OM]) + force * tables.gyration[s]
+        extent = most(extent, distance)
+        force = EPS * tables.mass[s] * (4.0 * length(frame[VX], frame[VY]) + gravity)
+        frame[N1] = force
+        frame[N2] = 2.0 * EPS * tables.inertia[s] * abs(frame[OM]) + force * tables.gyration[s]
     return extent
 
 
@@ -177,12 +177,12 @@ def begin_step(tables, state, work, h, by, history):
 def raise_load_roundoff(tables, work, h, values):
     """Raise the round-off levels by the rounding of the loads."""
     for l in range(tables.load.shape[0]):
-        own, value = work.frames[tables.on[l]], values[tables.load[l]]
+        frame, value = work.frames[tables.on[l]], values[tables.load[l]]
         size = EPS * abs(h) * norm(value)
         if tables.moment[l] == 0:
-            own[N1] += size
+            frame[N1] += size
             size *= length(tables.at[l, 0], tables.at[l, 1])
-        own[N2] += size
+        frame[N2] += size
 
 
 @internal_kernel
@@ -193,25 +193,25 @@ def add_bodies(tables, work, h, tangent):
     """
     ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
     for s in range(ground - 1, -1, -1):
-        own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
-        q, dx, dy = own[PSI], own[DX], own[DY]
-        c1, s1, u = turned(own, q)
-        own[C1], own[S1] = c1, s1
+        frame, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
+        q, dx, dy = frame[PSI], frame[DX], frame[DY]
+        c1, s1, u = turned(frame, q)
+        frame[C1], frame[S1] = c1, s1
         fx, fy, torque, growth = 0.0 * q, 0.0 * q, 0.0 * q, 0.0 * q
         if tables.kind[s] == HINGE:
             next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
             sign, lam = tables.sign[s], work.lam[tables.hinge[s]]
-            place = c1, s1, own[RX], own[RY], dx, dy
+            place = c1, s1, frame[RX], frame[RY], dx, dy
             fx, fy, torque, growth = evaluate_hinge(
                 next_, w, X, (sign * lam[0], sign * lam[1]), place, tangent
             )
-        own[R1] = (2.0 * mass * (dx * rate - own[VX]) - mass * gx) + fx
-        own[R2] = (2.0 * mass * (dy * rate - own[VY]) - mass * gy) + fy
-        own[R3] = 2.0 * J * (q * rate - own[OM]) + torque
+        frame[R1] = (2.0 * mass * (dx * rate - frame[VX]) - mass * gx) + fx
+        frame[R2] = (2.0 * mass * (dy * rate - frame[VY]) - mass * gy) + fy
+        frame[R3] = 2.0 * J * (q * rate - frame[OM]) + torque
         if tangent:
-            own[D11] = own[D22] = 2.0 * mass * rate
-            own[D33] = 2.0 * J * rate * (1.0 + u) + growth
-            own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
+            frame[D11] = frame[D22] = 2.0 * mass * rate
+            frame[D33] = 2.0 * J * rate * (1.0 + u) + growth
+            frame[D12] = frame[D21] = frame[D13] = frame[D23] = frame[D31] = frame[D32] = 0.0
     if tangent and tables.items.shape[0] + tables.beyond.shape[0] > 0:
         work.up[:] = 0.0
         work.down[:] = 0.0
@@ -243,33 +243,33 @@ def load_step(tables, work, values, l):
     Six numbers: force (2), torque, derivative of the force (2), derivative of the torque.
     """
     s = tables.on[l]
-    own, value = work.frames[s], values[tables.load[l]]
+    frame, value = work.frames[s], values[tables.load[l]]
     if tables.moment[l] != 0:
         n = tables.normal[s] if tables.following[l] != 0 else tables.basis[2]
         return 0.0, 0.0, n[0] * value[0] + n[1] * value[1] + n[2] * value[2], 0.0, 0.0, 0.0
     X, Y = tables.at[l, 0], tables.at[l, 1]
-    x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
-    x = 0.5 * (x1 + own[C0] * X - own[S0] * Y)
-    y = 0.5 * (y1 + own[S0] * X + own[C0] * Y)
+    x1, y1 = frame[C1] * X - frame[S1] * Y, frame[S1] * X + frame[C1] * Y
+    x = 0.5 * (x1 + frame[C0] * X - frame[S0] * Y)
+    y = 0.5 * (y1 + frame[S0] * X + frame[C0] * Y)
     if tables.following[l] == 0:
         fx, fy = along(tables.basis, 0, value), along(tables.basis, 1, value)
         return fx, fy, x * fy - y * fx, 0.0, 0.0, -0.5 * (x1 * fx + y1 * fy)
     F, G = along(tables.across[s], 0, value), along(tables.across[s], 1, value)
-    fx1, fy1 = own[C1] * F - own[S1] * G, own[S1] * F + own[C1] * G
-    fx = 0.5 * (fx1 + own[C0] * F - own[S0] * G)
-    fy = 0.5 * (fy1 + own[S0] * F + own[C0] * G)
+    fx1, fy1 = frame[C1] * F - frame[S1] * G, frame[S1] * F + frame[C1] * G
+    fx = 0.5 * (fx1 + frame[C0] * F - frame[S0] * G)
+    fy = 0.5 * (fy1 + frame[S0] * F + frame[C0] * G)
     dx, dy = -0.5 * fy1, 0.5 * fx1
     return fx, fy, x * fy - y * fx, dx, dy, -0.5 * (x1 * fx + y1 * fy) + x * dy - y * dx
 
 
 @internal_kernel
 def _add_load(tables, work, h, values, l, tangent):
-    own = work.frames[tables.on[l]]
+    frame = work.frames[tables.on[l]]
     fx, fy, torque, dx, dy, dt = load_step(tables, work, values, l)
-    own[R1] -= h * fx
-    own[R2] -= h * fy
-    own[R3] -= h * torque
+    frame[R1] -= h * fx
+    frame[R2] -= h * fy
+    frame[R3] -= h * torque
     if tangent:
-        own[D13] -= h * dx
-        own[D23] -= h * dy
-        own[D33] -= h * dt
+        frame[D13] -= h * dx
+        frame[D23] -= h * dy
+        frame[D33] -= h * dt

@@ -82,23 +82,23 @@ class SymmetryPlane(NamedTuple):
 
 def find_symmetry_plane(system: System, symmetry: Symmetry) -> SymmetryPlane | str:
     """Return the plane about which a model and its state are symmetric, or the reason why there is none, in words."""
-    state, directions, given = symmetry
+    state, directions, known_normal = symmetry
     if reason := _reason_beyond(system):
         return reason
     if len(directions) and not np.isfinite(directions).all():
         return "a load is a function of time whose direction is not known"
     reasons = []
-    for normal in _candidates(system, state, directions) if given is None else [given]:
+    for normal in _candidates(system, state, directions) if known_normal is None else [known_normal]:
         plane = SymmetryPlane(_basis(normal), float(normal @ state.r[_moving(system)[0]]))
         apart, far = model_extents(state.r, _moving(system))
         reach = max(apart, _ROUNDED * far, _LEAST)
-        found = next(_asymmetries(system, state, directions, plane, reach), None)
-        if found is None:
+        asymmetry = next(_asymmetries(system, state, directions, plane, reach), None)
+        if asymmetry is None:
             try:
                 return plane._replace(rows=planar_constraint_rows(system, state, *plane[:2], reach))
             except Asymmetric as asymmetric:
-                found = str(asymmetric)
-        reasons.append(found)
+                asymmetry = str(asymmetric)
+        reasons.append(asymmetry)
     return reasons[0]
 
 
@@ -131,16 +131,16 @@ def _beyond(system: System) -> Iterator[str]:
         if table not in _TAKEN:
             yield _NOT_TAKEN[table]
     acting = without_loads(system.others).kind
-    others = acting[(acting != SPRINGS) & (acting != TORSIONS)]
-    if len(others):
-        yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
-    other = np.setdiff1d(system.constraints.kind, TAKEN)
-    if len(other):
-        yield f"joints hold {CONSTRAINTS[int(other[0])].name}, which have no plane form"
+    unsupported = acting[(acting != SPRINGS) & (acting != TORSIONS)]
+    if len(unsupported):
+        yield f"{INTERACTIONS[int(unsupported[0])].name}s act, which have no plane form"
+    unsupported_joints = np.setdiff1d(system.constraints.kind, TAKEN)
+    if len(unsupported_joints):
+        yield f"joints hold {CONSTRAINTS[int(unsupported_joints[0])].name}, which have no plane form"
     if (system.frames.fixed[system.elements.frames] != 0).any():
         yield "a rod ends in a fixed frame"
-    own = internal_variables(system)
-    if own.size > int((acting == TORSIONS).sum()) + DRIVE * own.drive:
+    variables = internal_variables(system)
+    if variables.size > int((acting == TORSIONS).sum()) + DRIVE * variables.drive:
         yield "what acts has variables of its own"
 
 
@@ -196,18 +196,18 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     axis = _axis_across(system, state, directions)
     if axis is not None:
         return [axis]
-    known, total = _AXES[:0], np.zeros((3, 3))
+    spanned, total = _AXES[:0], np.zeros((3, 3))
     for vectors in _across(system, state, directions):
         size = lengths(vectors).max(initial=0.0)
         if size > 0.0:
             _, sizes, V = np.linalg.svd(np.concatenate([total, vectors / size]), full_matrices=False)
-            known, total = V[sizes > 1e-8], sizes[:, None] * V
-        if len(known) >= 2:  # vectors after these must fit, or they are the reason why there is no plane
-            return [_snapped(cross(known[0], known[1]))]
+            spanned, total = V[sizes > 1e-8], sizes[:, None] * V
+        if len(spanned) >= 2:  # vectors after these must fit, or they are the reason why there is no plane
+            return [_snapped(cross(spanned[0], spanned[1]))]
     moving, c = _moving(system), system.constraints
     use = c.kind != COINCIDENT
     f, torsions = system.elements.frames[:, 0], torsions_of(system.others)
-    given = np.concatenate(
+    axes = np.concatenate(
         [
             _in_space(system, state, cross(torsions.Ua, torsions.Wa), torsions.frames[:, 0]),
             _in_space(system, state, state.Omega[moving], moving),
@@ -219,10 +219,10 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
             @ quaternions.to_matrix(state.quat[moving[0]]).T,
         ]
     )
-    given = given - (given @ known.T) @ known if len(known) else given
-    sizes = np.linalg.norm(given, axis=1)
-    found = np.unique(np.round([_snapped(x) for x in given[sizes > 1e-3 * sizes.max()]], 13), axis=0)
-    return [x / np.linalg.norm(x) for x in found]
+    axes = axes - (axes @ spanned.T) @ spanned if len(spanned) else axes
+    sizes = np.linalg.norm(axes, axis=1)
+    distinct = np.unique(np.round([_snapped(x) for x in axes[sizes > 1e-3 * sizes.max()]], 13), axis=0)
+    return [x / np.linalg.norm(x) for x in distinct]
 
 
 def _axis_across(system: System, state: State, directions: Floats) -> Floats | None:
@@ -257,10 +257,10 @@ def _asymmetries(
 ) -> Iterator[str]:
     """Yield, in words, each property other than the joints that is not its own mirror image."""
     n = plane.normal
-    frames, places = (system.frames.inertia, _moving(system), system.gravity), (state.r, state.quat)
-    unlike = find_asymmetry(places, (state.v, state.Omega), *frames, n, plane.offset, extent)
-    if unlike in _UNLIKE:
-        yield _UNLIKE[unlike]
+    frames, poses = (system.frames.inertia, _moving(system), system.gravity), (state.r, state.quat)
+    asymmetry = find_asymmetry(poses, (state.v, state.Omega), *frames, n, plane.offset, extent)
+    if asymmetry in _UNLIKE:
+        yield _UNLIKE[asymmetry]
     yield from _of_elements(system, state, n)
     yield from _of_springs(system, state, plane, extent)
     yield from _of_loads(system, state, directions, n)

@@ -41,15 +41,15 @@ _IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
 
 def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: float = 0.0) -> Tables | str:
     """Return the arrays of a planar model, or, in words, why the elimination does not accept it."""
-    frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
-    layout = symbolic_layout(system, own)
+    frames, elements, c, planar_rows = system.frames, system.elements, system.constraints, plane.rows
+    layout = symbolic_layout(system, planar_rows)
     if isinstance(layout, str):
         return layout
     order, joined, closing = layout.order, layout.joined, layout.order.closing
     if (len(closing) or c.repeats.any()) and not has_independent_joints(system, state, plane):
         return REDUNDANT_JOINTS
     frame = layout.frame
-    n, count, j = len(frames.mass), len(frame), len(own)
+    n, count, j = len(frames.mass), len(frame), len(planar_rows)
     across, half = np.empty((count, 3, 3)), np.empty((count, 8))
     compute_plane_directions(state.quat, plane.basis, elements.frames, np.empty((n, 3)), frame, across, half)
     in_plane = np.ascontiguousarray(across[:, :2])
@@ -59,8 +59,10 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
     if len(coupled) > MAX_COUPLINGS:
         return TOO_MANY_COUPLINGS
-    X, lengths, share = np.empty((4, j, 2)), np.empty((3, j)), _shares(own)
-    directions = [np.array([getattr(row, name) for row in own]).reshape(-1, 3) for name in ("Ua", "Ub")]
+    X, lengths, factors = np.empty((4, j, 2)), np.empty((3, j)), _shares(planar_rows)
+    directions = [
+        np.array([getattr(row, name) for row in planar_rows]).reshape(-1, 3) for name in ("Ua", "Ub")
+    ]
     rows = layout.constraint, layout.sort, joined
     row_parameters(rows, (c.Xa, c.Xb), tuple(directions), c.value, across, X, lengths)
     mass, inertia, gyration = np.empty((3, count - 1))
@@ -98,12 +100,12 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         joined=joined,
         between=layout.between,
         lam=layout.lam,
-        share=share,
+        share=factors,
         Xa=X[XA],
         Xb=X[XB],
         Ua=X[UA],
         Ub=X[UB],
-        value=np.array([row.value for row in own]),
+        value=np.array([row.value for row in planar_rows]),
         reach=lengths[REACH],
         arm=lengths[ARM],
         size=lengths[SIZE],
@@ -113,7 +115,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         drives=layout.drives,
         signals=layout.signals,
         is_open_chain=layout.hinged and not (len(coupled) or len(springs.spring)),
-        aligned=aligned(plane.basis, half, across, share),
+        aligned=aligned(plane.basis, half, across, factors),
         accounts=bool(elements.damping.any() or len(loads.load) or len(layout.driven)),
         solved=max(NOISE_FACTOR, tolerance / EPS),
     )
@@ -125,12 +127,12 @@ _WHOLE = (1.0,)
 
 def _shares(rows: Sequence[Row]) -> Floats:
     """Return the shares (j, 3) of the multipliers of each row."""
-    share = np.zeros((len(rows), 3))
-    share[:, 0] = 1.0
+    factors = np.zeros((len(rows), 3))
+    factors[:, 0] = 1.0
     for j, row in enumerate(rows):
         if row.share != _WHOLE:
-            share[j, : len(row.share)] = row.share
-    return share
+            factors[j, : len(row.share)] = row.share
+    return factors
 
 
 _NO_ELEMENTS = ElementLanes(
@@ -145,9 +147,9 @@ def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLane
     if not m:
         return _NO_ELEMENTS
     T = axes_of(across[layout.ends[:, 0], 2])
-    kept = np.ix_(range(m), _IN_PLANE, _IN_PLANE)
+    in_plane = np.ix_(range(m), _IN_PLANE, _IN_PLANE)
     stiffness, damping = (
-        rotate_section_matrices(own, T)[kept] for own in (elements.stiffness, elements.damping)
+        rotate_section_matrices(matrices, T)[in_plane] for matrices in (elements.stiffness, elements.damping)
     )
     strain0 = np.concatenate(
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1

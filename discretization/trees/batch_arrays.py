@@ -134,8 +134,10 @@ def batch_key(stepper: Any) -> tuple[Any, ...]:
     forms.
     """
     system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.generic_groups.loop
-    others = np.any(tree.kind <= OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
-    if others or not np.all(closed_form > 0):
+    unsupported = (
+        np.any(tree.kind <= OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
+    )
+    if unsupported or not np.all(closed_form > 0):
         return ()
     return stacking_key((stepper.work.solved, *_parts(stepper)))
 
@@ -145,8 +147,8 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
     system, numbering, work = stepper.system, stepper.numbering, stepper.work
     frames, duals = system.frames, work.generic_groups
 
-    def of(kind: Any, source: Any, **given: Any) -> Any:
-        return kind(**{name: given.get(name, getattr(source, name, None)) for name in kind._fields})
+    def of(kind: Any, source: Any, **overrides: Any) -> Any:
+        return kind(**{name: overrides.get(name, getattr(source, name, None)) for name in kind._fields})
 
     loads = BatchLoads(of(Interactions, duals.interacting), duals.signals)
     bodies, alone = np.arange(len(stepper.tree.frame)), np.flatnonzero(frames.fixed == 0)
@@ -165,7 +167,7 @@ def stack_runs(steppers: Sequence[Any]) -> TreeBatch:
     """Stack the arrays of up to eight steppers with equal keys in SIMD lanes; lanes without a stepper repeat the last one."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stack_lanes(runs)
-    each, counted, alone = zeros_in_lanes(5), np.zeros(WIDTH, np.int64), steppers[0].loops
+    floats, counters, first_loops = zeros_in_lanes(5), np.zeros(WIDTH, np.int64), steppers[0].loops
     return TreeBatch(
         system=system,
         numbering=numbering,
@@ -174,7 +176,7 @@ def stack_runs(steppers: Sequence[Any]) -> TreeBatch:
         state=state,
         work=work,
         accounts=steppers[0].work.accounts,
-        plain=not len(steppers[0].system.others.kind) and not len(alone.place),
+        plain=not len(steppers[0].system.others.kind) and not len(first_loops.place),
         block=np.where(system.frames.fixed == 0, 0, -1),
         place=np.minimum(numbering.frame, steppers[0].numbering.size),
         weights=steppers[0].weights,
@@ -184,19 +186,19 @@ def stack_runs(steppers: Sequence[Any]) -> TreeBatch:
         psi=work.psi,
         rhs=work.rhs,
         last=zeros_in_lanes(len(work.rhs)),
-        left=each[0],
-        level=each[1],
-        before=each[2],
-        takes=each[3],
-        ends=each[4],
+        left=floats[0],
+        level=floats[1],
+        before=floats[2],
+        takes=floats[3],
+        ends=floats[4],
         at=np.zeros(WIDTH, np.int64),
-        iteration=counted,
-        factored=counted,
-        more=zeros_in_lanes(*alone.mores.shape[:-1]),
-        moved=zeros_in_lanes(*alone.moves.shape[:-1]),
-        matrix=np.zeros_like(alone.matrix),
-        row_size=np.zeros_like(alone.row_size),
-        column_size=np.zeros_like(alone.column_size),
-        exchanged=np.zeros_like(alone.exchanged),
-        impulse=np.zeros_like(alone.impulse),
+        iteration=counters,
+        factored=counters,
+        more=zeros_in_lanes(*first_loops.mores.shape[:-1]),
+        moved=zeros_in_lanes(*first_loops.moves.shape[:-1]),
+        matrix=np.zeros_like(first_loops.matrix),
+        row_size=np.zeros_like(first_loops.row_size),
+        column_size=np.zeros_like(first_loops.column_size),
+        exchanged=np.zeros_like(first_loops.exchanged),
+        impulse=np.zeros_like(first_loops.impulse),
     )

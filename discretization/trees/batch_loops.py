@@ -28,8 +28,8 @@ from rigid.lanes import WIDTH
 
 
 @internal_kernel
-def close_batch_loops(own, tree, loops, work, more, moved):
-    """Close the loops of eight runs, as `close_loops` does for one run; `more`, `moved`: scratch arrays for all bodies."""
+def close_batch_loops(batch, tree, loops, work, unknowns, motions):
+    """Close the loops of eight runs, as `close_loops` does for one run; `unknowns`, `motions`: scratch arrays for all bodies."""
     for s in range(loops.sets.shape[0]):
         sizes = loops.sets[s]
         first, last, begin, end = sizes[0], sizes[1], sizes[2], sizes[3]
@@ -40,10 +40,10 @@ def close_batch_loops(own, tree, loops, work, more, moved):
         for j in range(first, last):
             store_right_hand_side(loops, work, j)
             for c in range(3 if loops.joints.kind[j] == BALL else 6):
-                _put_column(tree, loops, work, more, moved, j, c)
+                _put_column(tree, loops, work, unknowns, motions, j, c)
             add_conditions(loops, j)
         for run in range(WIDTH):
-            _solve(own, own.loops.matrix, own.loops.impulse, run, low)
+            _solve(batch, batch.loops.matrix, batch.loops.impulse, run, low)
         for j in range(first, last):
             take(loops, j)
         for k in range(end - 1, begin - 1, -1):
@@ -51,7 +51,7 @@ def close_batch_loops(own, tree, loops, work, more, moved):
 
 
 @internal_kernel
-def _put_column(tree, loops, work, more, moved, j, c):
+def _put_column(tree, loops, work, unknowns, motions, j, c):
     """Compute and store column c of joint j in the matrices of all runs."""
     f, k = (
         (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2)),
@@ -60,39 +60,39 @@ def _put_column(tree, loops, work, more, moved, j, c):
     matrix, column, n = loops.matrix, loops.column[j] + c, tree.frame.shape[0]
     add_joint_load_on_ends(loops, loops.pull, j, f, k)
     for i in range(loops.up[j, 0], loops.up[j, 1]):
-        carry_plain_load(tree, work, loops.pull, more[loops.above[i]], loops.above[i])
+        carry_plain_load(tree, work, loops.pull, unknowns[loops.above[i]], loops.above[i])
     for i in range(loops.down[j, 0], loops.down[j, 1]):
-        carry_plain_motion(tree, more, moved, loops.below[i], n)
+        carry_plain_motion(tree, unknowns, motions, loops.below[i], n)
     for i in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[i]
         row, a = loops.column[other], loops.place[other, 1]
-        apart, turn = relative_motion(
+        displacement, rotation = relative_motion(
             loops,
             other,
-            motion_of_body(moved, loops.place[other, 0]),
-            motion_of_body(moved, a if a >= 0 else n),
+            motion_of_body(motions, loops.place[other, 0]),
+            motion_of_body(motions, a if a >= 0 else n),
         )
-        matrix[row, column], matrix[row + 1, column], matrix[row + 2, column] = apart
+        matrix[row, column], matrix[row + 1, column], matrix[row + 2, column] = displacement
         if loops.joints.kind[other] != BALL:
-            matrix[row + 3, column], matrix[row + 4, column], matrix[row + 5, column] = turn
+            matrix[row + 3, column], matrix[row + 4, column], matrix[row + 5, column] = rotation
     for i in range(loops.up[j, 0], loops.up[j, 1]):
-        clear(more[loops.above[i]])
+        clear(unknowns[loops.above[i]])
     for i in range(loops.down[j, 0], loops.down[j, 1]):
-        clear(moved[loops.below[i]])
+        clear(motions[loops.below[i]])
 
 
 @internal_kernel
-def _solve(own, matrix, impulse, run, low):
+def _solve(batch, matrix, impulse, run, low):
     """Solve (2) of `discretization.trees.loops` for one run: copy its matrix and right-hand side from the lanes, solve, and copy
     the solution back.
     """
-    mine, x, first = own.matrix, own.impulse, 0
+    run_matrix, x, first = batch.matrix, batch.impulse, 0
     for r in range(low.shape[0]):
         x[r] = impulse[r, run]
         while low[first] < r:
             first += 1
         for c in range(first, low[low[r]] + 1):
-            mine[r, c] = matrix[r, c, run]
-    solve(mine, x, (own.row_size, own.column_size, own.exchanged), low)
+            run_matrix[r, c] = matrix[r, c, run]
+    solve(run_matrix, x, (batch.row_size, batch.column_size, batch.exchanged), low)
     for r in range(low.shape[0]):
         impulse[r, run] = x[r]

@@ -202,12 +202,12 @@ def apply_final_correction(tree, state, work):
     """
     rhs = work.rhs
     for i in tree.alone:
-        f, more, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
+        f, displacement, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
-        turn = apply(inverse_tangent(psi), eta)
-        dr1, psi1 = plus(dr, more), plus(psi, turn)
-        store_vector(rhs, 6 * i, minus(more, minus(dr1, dr)))
-        store_vector(rhs, 6 * i + 3, minus(turn, minus(psi1, psi)))
+        rotation = apply(inverse_tangent(psi), eta)
+        dr1, psi1 = plus(dr, displacement), plus(psi, rotation)
+        store_vector(rhs, 6 * i, minus(displacement, minus(dr1, dr)))
+        store_vector(rhs, 6 * i + 3, minus(rotation, minus(psi1, psi)))
         store3(dr1, work.dr[f])
         store3(psi1, work.psi[f])
         store3(plus(load3(state.r[f]), dr1), work.r1[f])
@@ -323,9 +323,9 @@ def _put_in_columns(values, at, m, K):
 
 
 @inline_kernel
-def put_inertia(values, at, m, others):
+def put_inertia(values, at, m, parts):
     """Store the diagonal block of a body: m I and the three other 3 x 3 parts, as `shift_tangent_to_joint` returns them."""
-    fe, ky, ke = others
+    fe, ky, ke = parts
     store_matrix_rows(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
     store_matrix_rows(values, at + TURN, fe)
     store_matrix_rows(values, at + MOMENT, ky)

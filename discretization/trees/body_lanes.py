@@ -87,26 +87,26 @@ class BodyLanes(NamedTuple):
 def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
     """Allocate the groups of the bodies `body` (8 groups,); `quats`: as in `BodyLanes`."""
     head = body[::WIDTH]
-    places = np.zeros((N_PLACES, len(body)), np.int64)
-    places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
-    places[FRAME], places[UNKNOWN], places[BLOCKS] = tree.frame[body], 6 * body, OWN * body
+    offsets = np.zeros((N_PLACES, len(body)), np.int64)
+    offsets[BODY], offsets[PARTNER], offsets[LAM] = body, tree.partner[body], tree.lam[body]
+    offsets[FRAME], offsets[UNKNOWN], offsets[BLOCKS] = tree.frame[body], 6 * body, OWN * body
     first = SIZE * tree.joint[body]
-    places[EACH], places[SECOND], places[HELD] = first, first + AXIS + NEXT, first + HELD_FORCE
+    offsets[EACH], offsets[SECOND], offsets[HELD] = first, first + AXIS + NEXT, first + HELD_FORCE
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
     joints = int(np.sum(kind > OTHER))
-    made = BodyLanes(
+    lanes = BodyLanes(
         kind=kind,
         quats=quats,
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
-        places=np.ascontiguousarray(places.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
+        places=np.ascontiguousarray(offsets.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
         constant=zeros_in_lanes(joints, CONSTANTS),
         start=zeros_in_lanes(joints, START),
         poses=zeros_in_lanes(len(head), POSE),
         end=zeros_in_lanes(len(head), END),
         rates=zeros_in_lanes(len(head), NUMBERS if quats else NUMBERS * (1 + MEANS)),
     )
-    return with_joint_data(made, tree)
+    return with_joint_data(lanes, tree)
 
 
 def with_joint_data(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
@@ -114,11 +114,11 @@ def with_joint_data(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     if not len(lanes.constant):
         return lanes
     body = lanes.places[lanes.kind > OTHER, BODY].reshape(-1)
-    X, U, D = (each[tree.joint[body]] for each in (tree.X, tree.U, tree.D))
-    own = tree.side[body][:, None, None] > 0
-    of_body, of_parent = np.where(own, D[:, :, 1], D[:, :, 0]), np.where(own, D[:, :, 0], D[:, :, 1])
+    X, U, D = (array[tree.joint[body]] for array in (tree.X, tree.U, tree.D))
+    is_b = tree.side[body][:, None, None] > 0
+    of_body, of_parent = np.where(is_b, D[:, :, 1], D[:, :, 0]), np.where(is_b, D[:, :, 0], D[:, :, 1])
     parts = X, U[:, :, 0], U[:, :, 1], of_body, of_parent
-    numbers = np.concatenate([each.reshape(len(body), -1) for each in parts], axis=1)
+    numbers = np.concatenate([array.reshape(len(body), -1) for array in parts], axis=1)
     constant = zeros_in_lanes(len(lanes.constant), CONSTANTS)
     constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
@@ -133,13 +133,13 @@ def index_offset(group, row):
 @internal_kernel
 def begin_body_groups(lanes, work):
     """Rotate the points and axes of joints to the start of the step; rotations of all frames at the start must be up to date."""
-    constant, start, poses, places = lanes.constant, lanes.start, lanes.poses, lanes.places
+    constant, start, poses, offsets = lanes.constant, lanes.start, lanes.poses, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
         if kind <= OTHER:
             continue
         R0 = load9_at(poses, group * POSE + ROTATION0)
-        P0 = rows9(work.R0, places, index_offset(group, PARTNER))
+        P0 = rows9(work.R0, offsets, index_offset(group, PARTNER))
         store3_at(apply(R0, load3_at(constant, c + X)), start, s + X0)
         store3_at(apply(P0, load3_at(constant, c + PARENT_X)), start, s + PARENT_X0)
         if kind in (HINGE, UNIVERSAL):
@@ -148,15 +148,15 @@ def begin_body_groups(lanes, work):
 
 
 @internal_kernel
-def correct_body_groups(lanes, work, share, shown):
-    """Add the corrections in work.rhs times `share` to the increments, and update the poses; `shown`: as in `move_group`."""
+def correct_body_groups(lanes, work, fraction, shown):
+    """Add the corrections in work.rhs times `fraction` to the increments, and update the poses; `shown`: as in `move_group`."""
     end = lanes.end
     for group in range(lanes.kind.shape[0]):
         s = group * END
-        more = numbers6(work.rhs, lanes.places, index_offset(group, UNKNOWN), 0)
+        corrections = numbers6(work.rhs, lanes.places, index_offset(group, UNKNOWN), 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
-        eta = times(share, (more[3], more[4], more[5]))
-        dr = plus(times(share, (more[0], more[1], more[2])), dr)
+        eta = times(fraction, (corrections[3], corrections[4], corrections[5]))
+        dr = plus(times(fraction, (corrections[0], corrections[1], corrections[2])), dr)
         psi = plus(apply(inverse_tangent(psi), eta), psi)
         move_group(lanes, work, group, dr, psi, True, shown)
 
@@ -167,20 +167,26 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
 
     `placed`: True if r1 and R1 are also stored frame by frame in `work`; `shown`: True if the increments are.
     """
-    poses, places, end, at, s = lanes.poses, lanes.places, lanes.end, index_offset(group, FRAME), group * POSE
+    poses, offsets, end, at, s = (
+        lanes.poses,
+        lanes.places,
+        lanes.end,
+        index_offset(group, FRAME),
+        group * POSE,
+    )
     if shown:
-        put_rows3(dr, work.dr, places, at)
-        put_rows3(psi, work.psi, places, at)
+        put_rows3(dr, work.dr, offsets, at)
+        put_rows3(psi, work.psi, offsets, at)
     if lanes.quats:
         q1 = cayley_rotation(psi, load4_at(poses, s + QUAT0))
-        put_rows4(q1, work.q1, places, at)
+        put_rows4(q1, work.q1, offsets, at)
         R1 = rotation_matrix(q1)
     else:
         R1 = rotate_matrix(psi, load9_at(poses, s + ROTATION0))
     r1 = plus(load3_at(poses, s + PLACE0), dr)
     if placed:
-        put_rows9(R1, work.R1, places, at)
-        put_rows3(r1, work.r1, places, at)
+        put_rows9(R1, work.R1, offsets, at)
+        put_rows3(r1, work.r1, offsets, at)
     s = group * END
     store9_at(R1, end, s + ROTATION1)
     store3_at(r1, end, s + PLACE1)
@@ -189,13 +195,13 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
 
 
 @inline_kernel
-def _couple(lanes, group, j, own, parent):
-    """Return the direction of the moment on frame b that the multiplier of direction row j exerts; `own`, `parent`: rotations of
+def _couple(lanes, group, j, body, parent):
+    """Return the direction of the moment on frame b that the multiplier of direction row j exerts; `body`, `parent`: rotations of
     body and parent at both ends of the step.
     """
     c = group * CONSTANTS + 3 * j
     of_own, of_parent = load3_at(lanes.constant, c + D), load3_at(lanes.constant, c + PARENT_D)
-    a = average(apply(own[0], of_own), apply(own[1], of_own))
+    a = average(apply(body[0], of_own), apply(body[1], of_own))
     b = average(apply(parent[0], of_parent), apply(parent[1], of_parent))
     return cross(b, a) if lanes.side[group] > 0 else cross(a, b)
 
@@ -204,56 +210,56 @@ def _couple(lanes, group, j, own, parent):
 def _turned(lanes, work, group):
     """Return the rotations of the bodies and of their parents, each at the start and at the end of the step."""
     partner = index_offset(group, PARTNER)
-    own = (
+    body = (
         load9_at(lanes.poses, group * POSE + ROTATION0),
         load9_at(lanes.end, group * END + ROTATION1),
     )
-    return own, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
+    return body, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
 
 
 @internal_kernel
 def begin_joint_groups(tree, lanes, work):
     """Compute the joint forces f and moments k of the predicted multipliers, for the predicted poses at the end of the step."""
-    places = lanes.places
+    offsets = lanes.places
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
             continue
         side, first = 1.0 * lanes.side[group], index_offset(group, LAM)
-        force = times(-side, numbers3(work.lam, places, first, 0))
-        own, parent = _turned(lanes, work, group)
-        none = 0.0 * side * own[0][0]
+        force = times(-side, numbers3(work.lam, offsets, first, 0))
+        body, parent = _turned(lanes, work, group)
+        none = 0.0 * side * body[0][0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
-            factor = side * numbers1(work.lam, places, first, 3 + j)[0]
-            couple = plus(couple, times(factor, _couple(lanes, group, j, own, parent)))
-        put6((*force, *couple), tree.each, places, index_offset(group, HELD))
+            factor = side * numbers1(work.lam, offsets, first, 3 + j)[0]
+            couple = plus(couple, times(factor, _couple(lanes, group, j, body, parent)))
+        put6((*force, *couple), tree.each, offsets, index_offset(group, HELD))
 
 
 @internal_kernel
 def end_joint_groups(tree, lanes, work):
     """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
-    places = lanes.places
+    offsets = lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        first, held = index_offset(group, LAM), numbers6(tree.each, places, index_offset(group, HELD), 0)
-        f = times(-side, (held[0], held[1], held[2]))
+        first, wrench = index_offset(group, LAM), numbers6(tree.each, offsets, index_offset(group, HELD), 0)
+        f = times(-side, (wrench[0], wrench[1], wrench[2]))
         if kind == BALL:
-            put3(f, work.lam, places, first)
+            put3(f, work.lam, offsets, first)
             continue
-        k = times(side, (held[3], held[4], held[5]))
-        own, parent = _turned(lanes, work, group)
-        one = _couple(lanes, group, 0, own, parent)
+        k = times(side, (wrench[3], wrench[4], wrench[5]))
+        body, parent = _turned(lanes, work, group)
+        one = _couple(lanes, group, 0, body, parent)
         if kind == HINGE:
-            a, b = components_in_two(one, _couple(lanes, group, 1, own, parent), k)
-            put5((f[0], f[1], f[2], a, b), work.lam, places, first)
+            a, b = components_in_two(one, _couple(lanes, group, 1, body, parent), k)
+            put5((f[0], f[1], f[2], a, b), work.lam, offsets, first)
         elif kind == UNIVERSAL:
-            put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, places, first)
+            put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, offsets, first)
         else:
-            two, three = _couple(lanes, group, 1, own, parent), _couple(lanes, group, 2, own, parent)
+            two, three = _couple(lanes, group, 1, body, parent), _couple(lanes, group, 2, body, parent)
             a, b, c = components_in_three(one, two, three, k)
-            put6((f[0], f[1], f[2], a, b, c), work.lam, places, first)
+            put6((f[0], f[1], f[2], a, b, c), work.lam, offsets, first)
 
 
 @internal_kernel
@@ -279,7 +285,7 @@ def assemble_group_residuals(system, tree, lanes, work, h):
 def _assemble_group(system, tree, lanes, work, h, group, tangents):
     """Assemble one group: residual of inertia and weight, joints of closed form, and, if `tangents`, the diagonal blocks."""
     poses, gravity = lanes.poses, load3(system.gravity)
-    constant, start, end, places = lanes.constant, lanes.start, lanes.end, lanes.places
+    constant, start, end, offsets = lanes.constant, lanes.start, lanes.end, lanes.places
     s, e = group * POSE, group * END
     R0, J = load9_at(poses, s + ROTATION0), load9_at(poses, s + INERTIA)
     R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
@@ -288,19 +294,19 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
     moment = minus(L1, load3_at(poses, s + MOMENTUM0))
     force = balance(mass, load3_at(poses, s + VELOCITY0), dr, gravity, h)
     both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-    put6(both, work.residual, places, index_offset(group, UNKNOWN))
+    put6(both, work.residual, offsets, index_offset(group, UNKNOWN))
     if tangents:
         K, m = spin_tangent(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
         if lanes.kind[group] == FREE:
-            _put_in_columns(m, K, work.values, places, index_offset(group, BLOCKS))
+            _put_in_columns(m, K, work.values, offsets, index_offset(group, BLOCKS))
         elif lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
-            _put_blocks(m, zero, zero, K, work.values, places, index_offset(group, BLOCKS))
+            _put_blocks(m, zero, zero, K, work.values, offsets, index_offset(group, BLOCKS))
     if lanes.kind[group] <= OTHER:
         return
     partner, c = index_offset(group, PARTNER), group * CONSTANTS
-    P1 = rows9(work.R1, places, partner)
+    P1 = rows9(work.R1, offsets, partner)
     x1, x, y1, y, gap = levers(
         R1,
         P1,
@@ -309,16 +315,16 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         load3_at(start, group * START + X0),
         load3_at(start, group * START + PARENT_X0),
         load3_at(end, e + PLACE1),
-        rows3(work.r1, places, partner),
+        rows3(work.r1, offsets, partner),
     )
     if tangents:
         fe, ky, ke = shift_tangent_to_joint(m, K, x1, x)
-        _put_blocks(m, fe, ky, ke, work.values, places, index_offset(group, BLOCKS))
+        _put_blocks(m, fe, ky, ke, work.values, offsets, index_offset(group, BLOCKS))
     _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
 
 
 @always_inline_kernel
-def _put_in_columns(m, K, values, places, at):
+def _put_in_columns(m, K, values, offsets, at):
     """Store the diagonal blocks of a group of bodies without joints, column by column: mass m, rotational inertia K."""
     columns = (
         m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
@@ -328,11 +334,11 @@ def _put_in_columns(m, K, values, places, at):
         0.0, 0.0, 0.0, K[1], K[4], K[7], 0.0, 0.0,
         0.0, 0.0, 0.0, K[2], K[5], K[8], 0.0, 0.0,
     )  # fmt: skip
-    put48(columns, values, places, at)
+    put48(columns, values, offsets, at)
 
 
 @always_inline_kernel
-def _put_blocks(m, fe, ky, ke, values, places, at):
+def _put_blocks(m, fe, ky, ke, values, offsets, at):
     """Store the diagonal blocks of a group of bodies on joints, row by row: m I and the parts fe, ky, ke of
     `shift_tangent_to_joint`.
     """
@@ -344,13 +350,13 @@ def _put_blocks(m, fe, ky, ke, values, places, at):
         ky[3], ky[4], ky[5], 0.0, ke[3], ke[4], ke[5], 0.0,
         ky[6], ky[7], ky[8], 0.0, ke[6], ke[7], ke[8], 0.0,
     )  # fmt: skip
-    put48(rows, values, places, at)
+    put48(rows, values, offsets, at)
 
 
 @always_inline_kernel
-def _place_axes(tree, lanes, group, R1, P1, both):
-    """Store levers, gaps, axes and tilts of the joints of a group; `both`: levers and gaps, 15 numbers per body."""
-    kind, places, each, constant, start = (
+def _place_axes(tree, lanes, group, R1, P1, levers_and_gap):
+    """Store levers, gaps, axes and tilts of the joints of a group; `levers_and_gap`: levers and gaps, 15 numbers per body."""
+    kind, offsets, joint_data, constant, start = (
         lanes.kind[group],
         lanes.places,
         tree.each,
@@ -359,26 +365,26 @@ def _place_axes(tree, lanes, group, R1, P1, both):
     )
     first, c, s = index_offset(group, EACH), group * CONSTANTS, group * START
     if kind == BALL:
-        put15(both, each, places, first)
+        put15(levers_and_gap, joint_data, offsets, first)
         return
     if kind == WELD:
-        none = 0.0 * both[0]
+        none = 0.0 * levers_and_gap[0]
         tilt = (none, none, none)
         for j in range(3):
             u1 = apply(R1, load3_at(constant, c + U + 3 * j))
             w1 = apply(P1, load3_at(constant, c + PARENT_U + 3 * j))
             tilt = plus(tilt, times(0.5, cross(u1, w1)))
-        put18((*both, *tilt), each, places, first)
+        put18((*levers_and_gap, *tilt), joint_data, offsets, first)
         return
     u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
     u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
     if kind == UNIVERSAL:
-        put27((*both, *tilt_between_axes(u1, w1), *u1, *u, *u1), each, places, first)
-        put9((*w1, *w, *w1), each, places, index_offset(group, SECOND))
+        put27((*levers_and_gap, *tilt_between_axes(u1, w1), *u1, *u, *u1), joint_data, offsets, first)
+        put9((*w1, *w, *w1), joint_data, offsets, index_offset(group, SECOND))
     elif lanes.side[group] > 0:
-        put27((*both, *cross(u1, w1), *u1, *u, *u1), each, places, first)
+        put27((*levers_and_gap, *cross(u1, w1), *u1, *u, *u1), joint_data, offsets, first)
     else:
-        put27((*both, *cross(u1, w1), *u1, *w, *w1), each, places, first)
+        put27((*levers_and_gap, *cross(u1, w1), *u1, *w, *w1), joint_data, offsets, first)
 
 
 @internal_kernel
@@ -397,16 +403,19 @@ def apply_final_correction_to_groups(lanes, work, placed, shown):
     The step adds that part to the state without this rounding. `placed`, `shown`: as in `move_group`; if `shown`, the lost part
     is also stored in work.rhs.
     """
-    end, places = lanes.end, lanes.places
+    end, offsets = lanes.end, lanes.places
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, UNKNOWN), group * END
-        more = numbers6(work.rhs, places, at, 0)
+        corrections = numbers6(work.rhs, offsets, at, 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
-        o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
-        dr1, psi1 = plus(dr, o), plus(psi, turn)
-        o, turn = minus(o, minus(dr1, dr)), minus(turn, minus(psi1, psi))
+        o, rotation = (
+            (corrections[0], corrections[1], corrections[2]),
+            apply(inverse_tangent(psi), (corrections[3], corrections[4], corrections[5])),
+        )
+        dr1, psi1 = plus(dr, o), plus(psi, rotation)
+        o, rotation = minus(o, minus(dr1, dr)), minus(rotation, minus(psi1, psi))
         store3_at(o, end, s + REST)
-        store3_at(turn, end, s + REST + 3)
+        store3_at(rotation, end, s + REST + 3)
         if shown:
-            put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, at)
+            put6((o[0], o[1], o[2], rotation[0], rotation[1], rotation[2]), work.rhs, offsets, at)
         move_group(lanes, work, group, dr1, psi1, placed, shown)

@@ -145,7 +145,7 @@ class TreeArrays(NamedTuple):
 def numbering_of(system: System, tree: Tree) -> Numbering:
     """Return the `Numbering` of a tree: offsets of all its blocks and unknowns."""
     n, c = len(tree.frame), len(system.constraints.kind)
-    held = multipliers_of(system)
+    items = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
     block, dump, bodies = _joint_blocks(tree), _dump(tree), np.flatnonzero(tree.frame >= 0)
     size = 6 * n + int(rows.sum())
@@ -156,26 +156,26 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     frame[driven] = size + 6 + 6 * np.arange(len(driven))
     diagonal = np.full(len(frame), dump, np.int64)
     diagonal[tree.frame[bodies]] = _diagonal_blocks(tree)[bodies]
-    places = np.full((c, 8), dump, np.int64)
+    offsets = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
     for place in np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS)).tolist():
-        own = np.flatnonzero(tree.place == place)
-        at_row[own] = np.cumsum(rows[own]) - rows[own]
+        selected = np.flatnonzero(tree.place == place)
+        at_row[selected] = np.cumsum(rows[selected]) - rows[selected]
     use = np.flatnonzero(tree.kinds == OTHER)
     # (k, 2) bool: True for the end of the constraint that is the body
     body = ends[use] == tree.frame[tree.place[use]][:, None]
     free = tree.parent[tree.place[use]] < 0
     first, by_row = block[tree.place[use]], at_row[use]
     for side in (0, 1):
-        own = body[:, side]
-        places[use, 3 * side] = diagonal[ends[use, side]]
-        places[use, 1 + side] = np.where(free, dump, first + BLOCK * ~own)
-        places[use, 4 + side] = np.where(own, first + 2 * BLOCK + 6 * by_row, dump)
-        places[use, 6 + side] = np.where(own, first + 3 * BLOCK + by_row, dump)
+        selected = body[:, side]
+        offsets[use, 3 * side] = diagonal[ends[use, side]]
+        offsets[use, 1 + side] = np.where(free, dump, first + BLOCK * ~selected)
+        offsets[use, 4 + side] = np.where(selected, first + 2 * BLOCK + 6 * by_row, dump)
+        offsets[use, 6 + side] = np.where(selected, first + 3 * BLOCK + by_row, dump)
     closing = np.flatnonzero(tree.kinds == ROWS)
     if len(closing):
-        places[closing] = _of_rows(system, tree, closing, at_row[closing])
-    row, row_stride = 6 * n + held.first, np.full(len(held.rows), 6, np.int64)
+        offsets[closing] = _of_rows(system, tree, closing, at_row[closing])
+    row, row_stride = 6 * n + items.first, np.full(len(items.rows), 6, np.int64)
     row[closing], row_stride[closing] = 6 * tree.place[closing] + at_row[closing], COLUMN
     none = np.zeros(0, np.int64)
     return Numbering(
@@ -188,13 +188,13 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         frame=frame,
         frame_stride=np.full(len(frame), COLUMN, np.int64),
         frame_base=diagonal,
-        rows=held.rows,
+        rows=items.rows,
         row=row,
         row_stride=row_stride,
-        lam=held.first,
-        row_frames=held.frames,
-        constraint_base=places,
-        row_base=np.zeros((0, held.frames.shape[1], 2), np.int64),
+        lam=items.first,
+        row_frames=items.frames,
+        constraint_base=offsets,
+        row_base=np.zeros((0, items.frames.shape[1], 2), np.int64),
         repeating=none,
         repeating_base=none,
         element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),
@@ -243,8 +243,8 @@ def _sums_rows(tree: Tree | CutJoints) -> np.ndarray:
     if isinstance(tree, Tree):
         on_them[tree.parent[tree.kind >= OTHER]] = True
         on_them[tree.closing.place] = on_them[tree.closing.parent] = True
-    found: np.ndarray = on_them[:-1] & (tree.kind < OTHER)
-    return found
+    sums: np.ndarray = on_them[:-1] & (tree.kind < OTHER)
+    return sums
 
 
 def _rows_blocks(tree: Tree | CutJoints) -> Ints:
@@ -277,13 +277,13 @@ def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
     key = later * (n + 1) + earlier + 1
     by_key = np.argsort(key)
     high, low = np.maximum(row, column), np.minimum(row, column)
-    found = np.full(len(row), _dump(tree), np.int64)
+    offsets = np.full(len(row), _dump(tree), np.int64)
     apart = (low >= 0) & (high > low)
     at = by_key[np.searchsorted(key[by_key], high[apart] * (n + 1) + low[apart] + 1)]
-    found[apart] = start[at] + BLOCK * (row[apart] < column[apart])
+    offsets[apart] = start[at] + BLOCK * (row[apart] < column[apart])
     same = (low >= 0) & (high == low)
-    found[same] = _diagonal_blocks(tree)[high[same]]
-    return found
+    offsets[same] = _diagonal_blocks(tree)[high[same]]
+    return offsets
 
 
 def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
@@ -292,14 +292,14 @@ def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
     """
     at = _places_of(tree, len(system.frames.mass))[system.constraints.frames[closing]]
     rows, dump = tree.place[closing], _dump(tree)
-    found = np.zeros((len(closing), 8), np.int64)
+    offsets = np.zeros((len(closing), 8), np.int64)
     for a in (0, 1):
         for b in (0, 1):
-            found[:, 2 * a + b] = _between(tree, at[:, a], at[:, b])
+            offsets[:, 2 * a + b] = _between(tree, at[:, a], at[:, b])
         moves = at[:, a] >= 0
-        found[:, 4 + a] = np.where(moves, _between(tree, at[:, a], rows) + COLUMN * at_row, dump)
-        found[:, 6 + a] = np.where(moves, _between(tree, rows, at[:, a]) + at_row, dump)
-    return found
+        offsets[:, 4 + a] = np.where(moves, _between(tree, at[:, a], rows) + COLUMN * at_row, dump)
+        offsets[:, 6 + a] = np.where(moves, _between(tree, rows, at[:, a]) + at_row, dump)
+    return offsets
 
 
 def _places_of(tree: Tree, frames: int) -> Ints:
@@ -339,10 +339,10 @@ def _left(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
     rows[left_of[one]] = tree.near[tree.link_of[one]]
     columns = rows.copy()
     for i in np.flatnonzero(sizes > 1).tolist():
-        own = tree.near[tree.link_of[i] : tree.link_of[i + 1]]
-        own = np.concatenate([tree.parent[i : i + 1], own]) if with_parent[i] else own
+        linked = tree.near[tree.link_of[i] : tree.link_of[i + 1]]
+        linked = np.concatenate([tree.parent[i : i + 1], linked]) if with_parent[i] else linked
         at = slice(left_of[i], left_of[i] + sizes[i])
-        rows[at], columns[at] = np.repeat(own, len(own)), np.tile(own, len(own))
+        rows[at], columns[at] = np.repeat(linked, len(linked)), np.tile(linked, len(linked))
     return left_of, _between(tree, rows, columns)
 
 
@@ -363,16 +363,16 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
     left_of, left = _left(tree)
     turning = np.zeros(n, np.int64)
-    for name, many in TURNING.items():
-        turning[tree.kind == name] = many
+    for name, n_rows in TURNING.items():
+        turning[tree.kind == name] = n_rows
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
-    others = np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS))
+    with_rows = np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS))
     rows = np.zeros(n, np.int64)
     row: list[int] = []
-    for place in others.tolist():
-        own = np.flatnonzero(tree.place == place)
-        of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
+    for place in with_rows.tolist():
+        held_by = np.flatnonzero(tree.place == place)
+        of = [6 * n + first_row[c] + k for c in held_by.tolist() for k in range(rows_each[c])]
         rows[place] = len(of)
         row += of
     plain = has_closed_form(tree)
@@ -384,7 +384,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
     joint = np.where(on_joints, np.cumsum(on_joints) - 1, np.sum(on_joints))
     alone = np.full(n, by_one is None)
     alone[[] if by_one is None else by_one] = True
-    room = TreeArrays(
+    arrays = TreeArrays(
         frame=tree.frame,
         parent=tree.parent,
         kind=tree.kind,
@@ -434,7 +434,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         needs_iteration=bool(np.any(~plain & (tree.kind > OTHER))),
         loops=loops,
     )
-    return with_geometry(room, system, tree)
+    return with_geometry(arrays, system, tree)
 
 
 def _acted(system: System, tree: Tree | CutJoints) -> np.ndarray:
@@ -487,7 +487,7 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | CutJoints) ->
     on_joints = tree.kind >= OTHER
     if not on_joints.all():
         X, U, D, across = (
-            np.concatenate([each[on_joints], np.zeros_like(each[:1])]) for each in (X, U, D, across)
+            np.concatenate([array[on_joints], np.zeros_like(array[:1])]) for array in (X, U, D, across)
         )
     return arrays._replace(X=X, U=U, D=D, across=across, reach=reach + 1e-300)
 

@@ -190,12 +190,12 @@ def _with_dyad(rows, x, f, sign):
     rotates.
     """
     none = (0.0, 0.0, 0.0)
-    turn, share = row_of(none, times(sign, f)), -sign * dot(x, f)
-    one, two, three = _with_row(rows, x, turn)
+    dyad_row, diagonal = row_of(none, times(sign, f)), -sign * dot(x, f)
+    one, two, three = _with_row(rows, x, dyad_row)
     return (
-        row_plus(one, row_of(none, (share, 0.0, 0.0))),
-        row_plus(two, row_of(none, (0.0, share, 0.0))),
-        row_plus(three, row_of(none, (0.0, 0.0, share))),
+        row_plus(one, row_of(none, (diagonal, 0.0, 0.0))),
+        row_plus(two, row_of(none, (0.0, diagonal, 0.0))),
+        row_plus(three, row_of(none, (0.0, 0.0, diagonal))),
     )
 
 
@@ -253,19 +253,19 @@ def transform_to_joint(tree, work, i):
     _add_block(seen, work.values, OWN * i)
 
 
-def process_general_joint(what, tree, work, i, iterated):
+def process_general_joint(task, tree, work, i, iterated):
     """Process a body whose joint is not plain: it slides, has no closed form, or another element acts between body and parent.
 
-    With `what` ELIMINATE, eliminate the body and return 0. With CORRECT, store its correction and return the size of it as a
+    With `task` ELIMINATE, eliminate the body and return 0. With CORRECT, store its correction and return the size of it as a
     rotation, rad.
     """
-    if what == ELIMINATE:
+    if task == ELIMINATE:
         _eliminate_other(tree, work, i, iterated)
         return 0.0
     return _correction_of_other(tree, work, i)
 
 
-def no_general_joint(what, tree, work, i, iterated):
+def no_general_joint(task, tree, work, i, iterated):
     """Return 0 and do nothing; used in place of `process_general_joint` in a tree without such bodies."""
     return 0.0
 
@@ -351,9 +351,9 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
             f = plus(f, times(u, vector_at(w, FORCE + before)))
             g = plus(g, times(u, vector_at(w, COUPLE + before)))
         turning = times(0.5, cross(vector_at(w, TURNS + o), couple))
-        own = times(_turns_with_body(tree, i, j), turning)
-        x = -1.0 / (dot(m, g) + dot(own, a))
-        c = x * (dot(m, k) + dot(own, tilt))
+        turning_of_body = times(_turns_with_body(tree, i, j), turning)
+        x = -1.0 / (dot(m, g) + dot(turning_of_body, a))
+        c = x * (dot(m, k) + dot(turning_of_body, tilt))
         row = row_times(x, row_plus(row, row_of(none, turning)))
         put_row(row, w, ROW + to)
         store_vector(w, FORCE + to, f)
@@ -398,7 +398,7 @@ def _leave_of_ball(tree, work, i, F, k, half):
 @internal_kernel
 def _eliminate_other(tree, work, i, iterated):
     """Eliminate a body whose joint slides or has no closed form, or that another element connects to its parent."""
-    values, w, own, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
+    values, w, index, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
         store_null_spaces(tree, work, i)
@@ -409,12 +409,12 @@ def _eliminate_other(tree, work, i, iterated):
         store_free_directions(tree, i, f, couple)
     _put_turning(work, w, i, half)
     blocks, x = tree.blocks, values
-    beside = passed = at  # offsets of B and B2 in x
+    offset_b = offset_b2 = at  # offsets of B and B2 in x
     if slides or coupled:
         _copy_block(values, at, blocks, AGAINST)
     on_body = slides and tree.side[i] < 0  # its lever moves, so A differs from the other blocks
     if coupled or on_body:
-        x, beside, passed = blocks, BESIDE, PASSED
+        x, offset_b, offset_b2 = blocks, BESIDE, PASSED
         _copy_block(values, at, blocks, BESIDE)
         _copy_block(values, at, blocks, PASSED)
     if coupled:
@@ -424,12 +424,12 @@ def _eliminate_other(tree, work, i, iterated):
         add_to_rows(blocks, AGAINST + MOMENT, moves)
         if on_body:
             add_to_rows(values, at + MOMENT, moves)
-    against = (blocks, AGAINST) if slides or coupled else (values, at)
-    F, k = _put_free(tree, own, i, (values, at), (x, beside), against, F, k)
+    A2 = (blocks, AGAINST) if slides or coupled else (values, at)
+    F, k = _put_free(tree, index, i, (values, at), (x, offset_b), A2, F, k)
     if tree.link_of[i] < tree.link_of[i + 1]:
         eliminate_links(tree, work, i)
-    forces, moments = _rows_at(x, passed), _rows_at(x, passed + MOMENT)
-    q = tree.directions[own]
+    forces, moments = _rows_at(x, offset_b2), _rows_at(x, offset_b2 + MOMENT)
+    q = tree.directions[index]
     for j in range(tree.free[i]):
         to = FREE_SIZE * j + FREE_ROW - ROW
         row = row_at(q, to + ROW)
@@ -460,16 +460,16 @@ def _put_between(tree, work, i):
 
 
 @always_inline_kernel
-def _put_free(tree, own, i, A, B, A2, F, k):
+def _put_free(tree, index, i, A, B, A2, F, k):
     """Eliminate all free directions of a joint at once with the blocks A, B, A2 of (1), and store the rows and forces of each
     direction.
 
-    `own`: index of the joint in the arrays of joints that are not plain; A, B, A2: pairs (array, offset). Return the force and
+    `index`: index of the joint in the arrays of joints that are not plain; A, B, A2: pairs (array, offset). Return the force and
     moment that remain for the parent. `_leave_of_turns` is the counterpart for plain joints.
     """
-    w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[own], tree.directions[own]
+    w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[index], tree.directions[index]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
-    hangs = tree.parent[i] >= 0
+    has_parent = tree.parent[i] >= 0
     for j in range(d):
         o, to = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
         n, m = vector_at(q, o + FREE_N), vector_at(q, o + FREE_M)
@@ -479,7 +479,7 @@ def _put_free(tree, own, i, A, B, A2, F, k):
         for c in range(d):
             by = FREE_SIZE * c
             lu[j, c] = _along(q, o + FREE_OWN, vector_at(q, by + FREE_SHIFT), vector_at(q, by + FREE_AXIS))
-        if hangs:
+        if has_parent:
             turns = plus(turns, vector_at(q, o + TURNS_PARENT))
             put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
             f, g = _applied(A2[0], A2[1], vector_at(q, o + FREE_SHIFT), vector_at(q, o + FREE_AXIS))
@@ -487,7 +487,7 @@ def _put_free(tree, own, i, A, B, A2, F, k):
             store_vector(q, to + COUPLE, g)
     _factor(lu, d)
     _solve(lu, d, q, FREE_ROW + ROW_0 - ROW)
-    if not hangs:
+    if not has_parent:
         return F, k
     for r in range(3):
         _solve(lu, d, q, FREE_ROW + r)
@@ -611,8 +611,10 @@ def reeliminate_plain(tree, work, i):
         F, k = plus(F, f), plus(k, g)
         for j in range(tree.free[i]):
             o, to = NEXT * j, NEXT_LEFT * j
-            own = times(0.5 * _turns_with_body(tree, i, j), cross(vector_at(w, TURNS + o), couple))
-            c = w[BY_COUPLE + to] * (dot(vector_at(w, CONDITION + o), k) + dot(own, tilt))
+            turning_of_body = times(
+                0.5 * _turns_with_body(tree, i, j), cross(vector_at(w, TURNS + o), couple)
+            )
+            c = w[BY_COUPLE + to] * (dot(vector_at(w, CONDITION + o), k) + dot(turning_of_body, tilt))
             w[ROW_0 + to] = c
             F = plus(F, times(c, vector_at(w, FORCE + to)))
             k = plus(k, times(c, vector_at(w, COUPLE + to)))
@@ -632,53 +634,53 @@ def _turn_of_ball(w, y):
 
 
 @internal_kernel
-def carry_load(tree, work, load, more, i):
+def carry_load(tree, work, load, unknowns, i):
     """Pass the force and the moment about its centre that act on a body on to its parent.
 
-    `load`: forces and moments on all bodies, cleared for this one; `more`: receives the unknowns of the joint due to this load.
+    `load`: forces and moments on all bodies, cleared for this one; `unknowns`: receives the unknowns of the joint due to this load.
     """
     if tree.plain[i]:
-        carry_plain_load(tree, work, load, more, i)
+        carry_plain_load(tree, work, load, unknowns, i)
         return
     if tree.kind[i] == FREE:
-        carry_free_load(tree, work, load, more, i)
+        carry_free_load(tree, work, load, unknowns, i)
         return
-    w, own, d = tree.each[tree.joint[i]], load[i], tree.free[i]
+    w, body_load, d = tree.each[tree.joint[i]], load[i], tree.free[i]
     q, lu = tree.directions[tree.own[i]], tree.factors[tree.own[i]]
-    F = vector_at(own, 0)
-    k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
+    F = vector_at(body_load, 0)
+    k = minus(vector_at(body_load, 3), cross(vector_at(w, LEVER), F))
     for j in range(d):
         x = dot(vector_at(q, FREE_SIZE * j + FREE_N), F) + dot(vector_at(q, FREE_SIZE * j + FREE_M), k)
         for c in range(j):
-            x = x - lu[j, c] * more[c]
-        more[j] = x
+            x = x - lu[j, c] * unknowns[c]
+        unknowns[j] = x
     for j in range(d - 1, -1, -1):
-        x = -1.0 * more[j]
+        x = -1.0 * unknowns[j]
         for c in range(j + 1, d):
-            x = x - lu[j, c] * more[c]
-        more[j] = lu[j, j] * x
+            x = x - lu[j, c] * unknowns[c]
+        unknowns[j] = lu[j, j] * x
     for j in range(d):
         at = FREE_SIZE * j + FREE_ROW - ROW
-        F = plus(F, times(more[j], vector_at(q, at + FORCE)))
-        k = plus(k, times(more[j], vector_at(q, at + COUPLE)))
+        F = plus(F, times(unknowns[j], vector_at(q, at + FORCE)))
+        k = plus(k, times(unknowns[j], vector_at(q, at + COUPLE)))
     _carry(tree, load, i, F, k)
 
 
 @internal_kernel
-def carry_plain_load(tree, work, load, more, i):
+def carry_plain_load(tree, work, load, unknowns, i):
     """Pass the load on a body whose joint only rotates or is a weld on to its parent; arguments as in `carry_load`."""
-    w, own = tree.each[tree.joint[i]], load[i]
-    F = vector_at(own, 0)
-    k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
+    w, body_load = tree.each[tree.joint[i]], load[i]
+    F = vector_at(body_load, 0)
+    k = minus(vector_at(body_load, 3), cross(vector_at(w, LEVER), F))
     if tree.kind[i] == BALL:
-        turn = times(-1.0, apply(matrix_at(w, BALL_K), k))
-        store_vector(more, 0, turn)
-        F, k = plus(F, _three_turned(work.values, OWN * i, turn)), times(0.0, k)
+        rotation = times(-1.0, apply(matrix_at(w, BALL_K), k))
+        store_vector(unknowns, 0, rotation)
+        F, k = plus(F, _three_turned(work.values, OWN * i, rotation)), times(0.0, k)
     else:
         for j in range(tree.free[i]):
             at = NEXT_LEFT * j
             c = w[BY_COUPLE + at] * dot(vector_at(w, CONDITION + NEXT * j), k)
-            more[j] = c
+            unknowns[j] = c
             F = plus(F, times(c, vector_at(w, FORCE + at)))
             k = plus(k, times(c, vector_at(w, COUPLE + at)))
     _carry(tree, load, i, F, k)
@@ -687,45 +689,45 @@ def carry_plain_load(tree, work, load, more, i):
 @inline_kernel
 def _carry(tree, load, i, F, k):
     """Add a force F and a moment k about the joint of a body to the load on its parent, and clear the load on the body."""
-    own, p = load[i], tree.parent[i]
+    body_load, p = load[i], tree.parent[i]
     if p >= 0:
         add_vector(load[p], 0, F)
         add_vector(load[p], 3, plus(k, cross(vector_at(tree.each[tree.joint[i]], PARENT_LEVER), F)))
     for r in range(6):
-        own[r] = 0.0
+        body_load[r] = 0.0
 
 
 @internal_kernel
-def apply_load(tree, work, load, more, i):
-    """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent; `more`:
+def apply_load(tree, work, load, unknowns, i):
+    """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent; `unknowns`:
     scratch.
     """
     if tree.plain[i]:
-        apply_plain_load(tree, work, load, more, i)
+        apply_plain_load(tree, work, load, unknowns, i)
         return
     if tree.kind[i] == FREE:
-        carry_free_load(tree, work, load, more, i)
-        apply_free_load(work, more, i)
+        carry_free_load(tree, work, load, unknowns, i)
+        apply_free_load(work, unknowns, i)
         return
     _add_load(work, load, i)
-    carry_load(tree, work, load, more, i)
+    carry_load(tree, work, load, unknowns, i)
     for j in range(tree.free[i]):
-        tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += more[j]
+        tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += unknowns[j]
 
 
 @internal_kernel
-def apply_plain_load(tree, work, load, more, i):
+def apply_plain_load(tree, work, load, unknowns, i):
     """Add the load on a body whose joint only rotates or is a weld to its residual and to the unknowns of its joint, and pass it
-    on to the parent; `more`: scratch.
+    on to the parent; `unknowns`: scratch.
     """
     w = tree.each[tree.joint[i]]
     _add_load(work, load, i)
-    carry_plain_load(tree, work, load, more, i)
+    carry_plain_load(tree, work, load, unknowns, i)
     if tree.kind[i] == BALL:
-        add_vector(w, BALL_0, vector_at(more, 0))
+        add_vector(w, BALL_0, vector_at(unknowns, 0))
         return
     for j in range(tree.free[i]):
-        w[ROW_0 + NEXT_LEFT * j] += more[j]
+        w[ROW_0 + NEXT_LEFT * j] += unknowns[j]
 
 
 @inline_kernel
@@ -736,47 +738,52 @@ def _add_load(work, load, i):
 
 
 @internal_kernel
-def carry_motion(tree, work, more, moved, i, n):
-    """Compute the motion of a body from the motion of its parent and the unknowns `more` of its joint, and store it in `moved`;
+def carry_motion(tree, work, unknowns, motions, i, n):
+    """Compute the motion of a body from the motion of its parent and the unknowns `unknowns` of its joint, and store it in `motions`;
     moved[n] is the motion of the ground.
     """
     if tree.plain[i]:
-        carry_plain_motion(tree, more, moved, i, n)
+        carry_plain_motion(tree, unknowns, motions, i, n)
         return
     if tree.kind[i] == FREE:
-        carry_free_motion(tree, work, more, moved, i)
+        carry_free_motion(tree, work, unknowns, motions, i)
         return
-    w, own, q, p = tree.each[tree.joint[i]], more[i], tree.directions[tree.own[i]], tree.parent[i]
-    from_parent = moved[p if p >= 0 else n]
+    w, joint_unknowns, q, p = (
+        tree.each[tree.joint[i]],
+        unknowns[i],
+        tree.directions[tree.own[i]],
+        tree.parent[i],
+    )
+    from_parent = motions[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
-    y, turn = yp, e
+    y, rotation = yp, e
     for j in range(tree.free[i]):
         o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
-        u = _along(q, at + ROW, yp, e) + own[j]
+        u = _along(q, at + ROW, yp, e) + joint_unknowns[j]
         y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
-        turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
-    store_vector(moved[i], 0, minus(y, cross(turn, vector_at(w, LEVER1))))
-    store_vector(moved[i], 3, turn)
+        rotation = plus(rotation, times(u, vector_at(q, o + FREE_AXIS)))
+    store_vector(motions[i], 0, minus(y, cross(rotation, vector_at(w, LEVER1))))
+    store_vector(motions[i], 3, rotation)
 
 
 @internal_kernel
-def carry_plain_motion(tree, more, moved, i, n):
+def carry_plain_motion(tree, unknowns, motions, i, n):
     """Compute and store the motion of a body whose joint only rotates or is a weld; arguments as in `carry_motion`."""
-    w, own, p = tree.each[tree.joint[i]], more[i], tree.parent[i]
-    from_parent = moved[p if p >= 0 else n]
+    w, joint_unknowns, p = tree.each[tree.joint[i]], unknowns[i], tree.parent[i]
+    from_parent = motions[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if tree.kind[i] == BALL:
-        e = plus(vector_at(own, 0), _turn_of_ball(w, y))
+        e = plus(vector_at(joint_unknowns, 0), _turn_of_ball(w, y))
     else:
         for r in range(tree.free[i]):
             j = tree.free[i] - 1 - r
             at = NEXT_LEFT * j
-            u = _along(w, ROW + at, y, e) + own[j]
+            u = _along(w, ROW + at, y, e) + joint_unknowns[j]
             e = plus(e, times(u, vector_at(w, AXIS + NEXT * j)))
-    store_vector(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
-    store_vector(moved[i], 3, e)
+    store_vector(motions[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
+    store_vector(motions[i], 3, e)
 
 
 @internal_kernel
@@ -788,14 +795,14 @@ def back_substitute(tree, work, general_joint):
     largest = 0.0
     for i in range(tree.frame.shape[0]):
         if tree.plain[i]:
-            both = correct_plain_body(tree, work, i)
+            size = correct_plain_body(tree, work, i)
         elif tree.kind[i] <= FREE:
-            both = correct_free_body(tree, work, i)
+            size = correct_free_body(tree, work, i)
         else:
-            both = general_joint(CORRECT, tree, work, i, False)
-        if not both < 1e300:  # NaN compares as False
+            size = general_joint(CORRECT, tree, work, i, False)
+        if not size < 1e300:  # NaN compares as False
             return 1e300
-        largest = max(largest, both)
+        largest = max(largest, size)
     return largest
 
 
@@ -906,16 +913,16 @@ def _correction_of_other(tree, work, i):
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     o, e = _of_parent(tree, work, i)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
-    y, turn = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
+    y, rotation = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
     for j in range(tree.free[i]):
         o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
         u = _along(q, at + ROW, yp, e) + q[at + ROW_0] + unknown_from_links(tree, work, i, j)
         y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
-        turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
-    size = _put_correction(tree, work, i, minus(y, cross(turn, vector_at(w, LEVER1))), turn)
+        rotation = plus(rotation, times(u, vector_at(q, o + FREE_AXIS)))
+    size = _put_correction(tree, work, i, minus(y, cross(rotation, vector_at(w, LEVER1))), rotation)
     if tree.rows[i] > 0:
         F, k = _about_joint(work, w, i)
-        f, g = _applied(work.values, OWN * i, y, turn)
+        f, g = _applied(work.values, OWN * i, y, rotation)
         F, k = plus(F, f), plus(k, g)
         if tree.coupled[i] and tree.parent[i] >= 0:
             f, g = _on_body(tree, work, i, yp, e)
@@ -932,5 +939,5 @@ def _put_correction(tree, work, i, o, e):
     store_vector(work.rhs, 6 * i, o)
     store_vector(work.rhs, 6 * i + 3, e)
     size = abs(o[0]) + abs(o[1]) + abs(o[2])
-    turn = abs(e[0]) + abs(e[1]) + abs(e[2])
-    return turn + size / tree.reach[i]
+    rotation = abs(e[0]) + abs(e[1]) + abs(e[2])
+    return rotation + size / tree.reach[i]

@@ -125,9 +125,9 @@ def _solved(d, c, r, rho):
 def _length(values, at):
     """Return the length rho of (3); 1 if it is not a positive number."""
     step = COLUMN + 1
-    places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
-    turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
-    return (turns / places) ** 0.5 if places > 0.0 and turns > 0.0 else 1.0
+    displacements = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
+    rotations = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
+    return (rotations / displacements) ** 0.5 if displacements > 0.0 and rotations > 0.0 else 1.0
 
 
 @always_inline_kernel
@@ -142,16 +142,16 @@ def _applied(b, x):
 @always_inline_kernel
 def _take_product(values, at, b, x):
     """Subtract the product of two blocks b, x from a block of an array."""
-    own = _columns(values, at)
-    left = (
-        own[0] - _applied(b, x[0]),
-        own[1] - _applied(b, x[1]),
-        own[2] - _applied(b, x[2]),
-        own[3] - _applied(b, x[3]),
-        own[4] - _applied(b, x[4]),
-        own[5] - _applied(b, x[5]),
+    columns = _columns(values, at)
+    difference = (
+        columns[0] - _applied(b, x[0]),
+        columns[1] - _applied(b, x[1]),
+        columns[2] - _applied(b, x[2]),
+        columns[3] - _applied(b, x[3]),
+        columns[4] - _applied(b, x[4]),
+        columns[5] - _applied(b, x[5]),
     )
-    _put_columns(left, values, at)
+    _put_columns(difference, values, at)
 
 
 @internal_kernel
@@ -220,14 +220,14 @@ def _put_inverse(tree, work, i, rho):
 
 
 @internal_kernel
-def _solved_with_exchanges(tree, work, i, beside, rho):
-    """Return A^-1 r and A^-1 B, with row exchanges; B is the block at offset `beside`, or the identity if `beside` is -1."""
+def _solved_with_exchanges(tree, work, i, offset, rho):
+    """Return A^-1 r and A^-1 B, with row exchanges; B is the block at offset `offset`, or the identity if `offset` is -1."""
     values, a, at, n = work.values, tree.blocks, OWN * i, 13
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
         for c in range(6):
             a[n * r + c] = values[at + COLUMN * c + r] * unit * (1.0 if c < 3 else 1.0 / rho)
-            b = values[beside + COLUMN * c + r] if beside >= 0 else (1.0 if r == c else 0.0)
+            b = values[offset + COLUMN * c + r] if offset >= 0 else (1.0 if r == c else 0.0)
             a[n * r + 6 + c] = b * unit
         a[n * r + 12] = work.residual[6 * i + r] * unit
     for j in range(6):
@@ -263,8 +263,10 @@ def correct_free_body(tree, work, i):
         z = z + _applied(_columns(work.values, tree.link[k]), load6(rhs, 6 * tree.near[k]))
     store6(-z, rhs, 6 * i)
     size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
-    turn = (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
-    return turn if tree.kind[i] == FREE else 0.0 * turn  # multipliers: 0 if finite, else NaN
+    rotation = (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (
+        lane(size, 3) + lane(size, 4) + lane(size, 5)
+    )
+    return rotation if tree.kind[i] == FREE else 0.0 * rotation  # multipliers: 0 if finite, else NaN
 
 
 @internal_kernel
@@ -279,39 +281,39 @@ def _take_rows(tree, values, i):
 
 
 @internal_kernel
-def carry_free_load(tree, work, load, more, i):
+def carry_free_load(tree, work, load, unknowns, i):
     """Pass the force and the moment that act on a body on to its parent; arguments as in `carry_load` of
     `discretization.trees.elimination`.
     """
-    values, inverse, own, p = work.values, tree.factors[tree.own[i]], load[i], tree.parent[i]
+    values, inverse, body_load, p = work.values, tree.factors[tree.own[i]], load[i], tree.parent[i]
     for r in range(6):
-        x = inverse[0, r] * own[0]
+        x = inverse[0, r] * body_load[0]
         for c in range(1, 6):
-            x = x + inverse[c, r] * own[c]
-        more[r] = -1.0 * x
+            x = x + inverse[c, r] * body_load[c]
+        unknowns[r] = -1.0 * x
     for r in range(6):
-        own[r] = 0.0
+        body_load[r] = 0.0
         if p >= 0:
             for c in range(6):
                 load[p, r] = (
-                    load[p, r] + values[tree.link[tree.link_of[i]] + BLOCK + COLUMN * c + r] * more[c]
+                    load[p, r] + values[tree.link[tree.link_of[i]] + BLOCK + COLUMN * c + r] * unknowns[c]
                 )
 
 
 @internal_kernel
-def apply_free_load(work, more, i):
-    """Add the motion `more` of a body due to a load to its solution; work.residual holds y = -z, so `more` is subtracted."""
+def apply_free_load(work, motion, i):
+    """Add the motion `motion` of a body due to a load to its solution; work.residual holds y = -z, so `motion` is subtracted."""
     for r in range(6):
-        work.residual[6 * i + r] -= more[r]
+        work.residual[6 * i + r] -= motion[r]
 
 
 @internal_kernel
-def carry_free_motion(tree, work, more, moved, i):
-    """Compute the motion of a body from the motion of its parent and its own part `more`, and store it in `moved`."""
+def carry_free_motion(tree, work, unknowns, motions, i):
+    """Compute the motion of a body from the motion of its parent and its own part `unknowns`, and store it in `motions`."""
     p = tree.parent[i]
     for r in range(6):
-        x = more[i, r]
+        x = unknowns[i, r]
         if p >= 0:
             for c in range(6):
-                x = x - work.values[tree.link[tree.link_of[i]] + COLUMN * c + r] * moved[p, c]
-        moved[i, r] = x
+                x = x - work.values[tree.link[tree.link_of[i]] + COLUMN * c + r] * motions[p, c]
+        motions[i, r] = x

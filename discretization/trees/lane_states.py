@@ -77,19 +77,19 @@ def load_body_groups(system, lanes, state, work, history):
     groups.
     """
     frames, start, memory = system.frames, lanes.poses, state.memory
-    places, n = lanes.places, NUMBERS * state.r.shape[0]
+    offsets, n = lanes.places, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
-        store4_at(rows4(state.quat, places, at), start, s + QUAT0)
-        store3_at(rows3(state.r, places, at), start, s + PLACE0)
-        store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
-        store3_at(rows3(state.Omega, places, at), start, s + SPIN0)
-        store9_at(rows9(frames.inertia, places, at), start, s + INERTIA)
-        store(rows1(frames.mass, places, at)[0], start, (s + MASS) * WIDTH)
+        store4_at(rows4(state.quat, offsets, at), start, s + QUAT0)
+        store3_at(rows3(state.r, offsets, at), start, s + PLACE0)
+        store3_at(rows3(state.v, offsets, at), start, s + VELOCITY0)
+        store3_at(rows3(state.Omega, offsets, at), start, s + SPIN0)
+        store9_at(rows9(frames.inertia, offsets, at), start, s + INERTIA)
+        store(rows1(frames.mass, offsets, at)[0], start, (s + MASS) * WIDTH)
         for k in range(rows):
             first = n * k
-            rate = rows6(memory[first : first + n], places, at)
+            rate = rows6(memory[first : first + n], offsets, at)
             _store6_at(rate, lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
 
 
@@ -97,18 +97,18 @@ def load_body_groups(system, lanes, state, work, history):
 def store_body_groups(lanes, state, work, history):
     """Store states, accelerations and, if there is one, the predictor history of the groups in `state`."""
     start, memory = lanes.poses, state.memory
-    places, n = lanes.places, NUMBERS * state.r.shape[0]
+    offsets, n = lanes.places, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
-        put_rows4(load4_at(start, s + QUAT0), state.quat, places, at)
-        put_rows3(load3_at(start, s + PLACE0), state.r, places, at)
-        put_rows3(load3_at(start, s + VELOCITY0), state.v, places, at)
-        put_rows3(load3_at(start, s + SPIN0), state.Omega, places, at)
+        put_rows4(load4_at(start, s + QUAT0), state.quat, offsets, at)
+        put_rows3(load3_at(start, s + PLACE0), state.r, offsets, at)
+        put_rows3(load3_at(start, s + VELOCITY0), state.v, offsets, at)
+        put_rows3(load3_at(start, s + SPIN0), state.Omega, offsets, at)
         for k in range(rows):
             first = n * k
             rate = _load6_at(lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
-            put_rows6(rate, memory[first : first + n], places, at)
+            put_rows6(rate, memory[first : first + n], offsets, at)
 
 
 @internal_kernel
@@ -117,12 +117,12 @@ def begin_groups(lanes, work, h, by, history, shown):
 
     by: factors of (1) of `discretization.assembly.predictor`; history: False if no means are stored; shown: as in `move_group`.
     """
-    start, places, none = lanes.poses, lanes.places, 0.0 * load(lanes.poses, 0)
+    start, offsets, none = lanes.poses, lanes.places, 0.0 * load(lanes.poses, 0)
     sizes, n = none, NUMBERS if history else 0
     for group in range(lanes.kind.shape[0]):
         at, s, rates = index_offset(group, FRAME), group * POSE, view_in_lanes(lanes.rates)[group]
         R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
-        put_rows9(R0, work.R0, places, at)
+        put_rows9(R0, work.R0, offsets, at)
         store9_at(R0, start, s + ROTATION0)
         store3_at(apply(R0, apply(load9_at(start, s + INERTIA), Omega)), start, s + MOMENTUM0)
         v, w0 = load3_at(start, s + VELOCITY0), apply(R0, Omega)
@@ -150,9 +150,9 @@ def commit_groups(lanes, work, h, w, history):
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
-        turn = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
+        rotation = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
-        dv, dOmega = velocity_changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
+        dv, dOmega = velocity_changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, rotation), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
         v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
         if history:
@@ -163,5 +163,5 @@ def commit_groups(lanes, work, h, w, history):
         store3_at(v1, start, s + VELOCITY0)
         store3_at(Omega1, start, s + SPIN0)
         store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
-        store4_at(cayley_rotation(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
+        store4_at(cayley_rotation(plus(psi, rotation), load4_at(start, s + QUAT0)), start, s + QUAT0)
     return largest(missed[0]), largest(missed[1])

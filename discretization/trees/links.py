@@ -155,12 +155,12 @@ def _add_by_parent(tree, work, i, k, to):
     """Add the force and moment on the other body of link k due to the motion of the parent to the block at offset `to`."""
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     for c in range(6):
-        o, turn = _unit(c)
-        yp = plus(o, cross(turn, vector_at(w, PARENT_LEVER1)))
-        y, e = yp, turn
+        o, rotation = _unit(c)
+        yp = plus(o, cross(rotation, vector_at(w, PARENT_LEVER1)))
+        y, e = yp, rotation
         for j in range(tree.free[i]):
             at = FREE_SIZE * j + FREE_ROW
-            u = dot(vector_at(q, at), yp) + dot(vector_at(q, at + TURN), turn)
+            u = dot(vector_at(q, at), yp) + dot(vector_at(q, at + TURN), rotation)
             y, e = _moved(tree, i, u, j, y, e)
         _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 

@@ -50,7 +50,7 @@ class LoopArrays(NamedTuple):
 def allocate_loops(system: System, tree: Tree, arrays: TreeArrays) -> LoopArrays:
     """Return the arrays of the joints that close loops of a tree; `arrays`: arrays of the tree itself."""
     if not len(tree.closing.frame):
-        empty: list[Any] = [each if isinstance(each, bool) else each[:0].copy() for each in arrays]
+        empty: list[Any] = [array if isinstance(array, bool) else array[:0].copy() for array in arrays]
         return _none()._replace(joints=TreeArrays(*empty))
     return _loops(tree, tree_arrays(system, tree.closing))
 
@@ -77,8 +77,10 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
     closing, paths = tree.closing, tree_loop_paths(tree)
     starts = np.cumsum([0, *map(len, paths.bodies)]), np.cumsum([0, *map(len, paths.low)])
     sets = [
-        (own.start, own.stop, bodies, bodies + len(paths.bodies[k]), len(paths.low[k]), low)
-        for k, (own, bodies, low) in enumerate(zip(paths.sets, *(each[:-1] for each in starts), strict=True))
+        (members.start, members.stop, bodies, bodies + len(paths.bodies[k]), len(paths.low[k]), low)
+        for k, (members, bodies, low) in enumerate(
+            zip(paths.sets, *(begins[:-1] for begins in starts), strict=True)
+        )
     ]
     most, n = max(map(len, paths.low), default=0), len(tree.frame) if sets else 0
     unit = zeros_in_lanes(6)
@@ -90,7 +92,7 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
         sets=np.array(sets, np.int64).reshape(-1, 6),
         low=_joined(paths.low),
         bodies=_joined(paths.bodies),
-        **_listed("up", "above", [own[::-1] for own in paths.above]),
+        **_listed("up", "above", [members[::-1] for members in paths.above]),
         **_listed("down", "below", paths.below),
         **_listed("near", "touched", paths.touched),
         unit=unit,
@@ -108,12 +110,12 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
     )
 
 
-def _listed(places: str, name: str, lists: list[list[int]]) -> dict[str, Ints]:
-    """Return all lists concatenated under the key `name`, and where each begins and ends under the key `places`."""
-    ends = np.cumsum([len(own) for own in lists], dtype=np.int64)
-    begins = ends - np.array([len(own) for own in lists], np.int64)
-    return {places: np.stack([begins, ends], axis=1), name: _joined(lists)}
+def _listed(bounds: str, name: str, lists: list[list[int]]) -> dict[str, Ints]:
+    """Return all lists concatenated under the key `name`, and where each begins and ends under the key `bounds`."""
+    ends = np.cumsum([len(items) for items in lists], dtype=np.int64)
+    begins = ends - np.array([len(items) for items in lists], np.int64)
+    return {bounds: np.stack([begins, ends], axis=1), name: _joined(lists)}
 
 
 def _joined(lists: Sequence[Ints | list[int]]) -> Ints:
-    return np.array([i for own in lists for i in own], np.int64)
+    return np.array([i for items in lists for i in items], np.int64)

@@ -37,50 +37,50 @@ def find_loop_paths(parent: Ints, ends: Ints, group: Ints, columns: Ints) -> Loo
     `parent` (n,): position of the parent of each body; `ends` (l, 2): positions of both bodies, -1: fixed; `group` (l,): set of
     each joint, ascending; `columns` (l,): number of unknowns of each joint.
     """
-    above = [_ancestors(parent, own) for own in ends.tolist()]
+    above = [_ancestors(parent, members) for members in ends.tolist()]
     column = np.zeros(len(group), np.int64)
     begins = np.flatnonzero(np.diff(group, prepend=-1)).tolist()
     stops = [*begins[1:], len(group)][: len(begins)]
     sets = [range(*both) for both in zip(begins, stops, strict=True)]
     paths = LoopPaths(above, [], [], column, sets, [], [])
-    for own in sets:
-        column[own] = np.cumsum(columns[own]) - columns[own]
-        bodies = sorted(set().union(*(above[j] for j in own)))
+    for members in sets:
+        column[members] = np.cumsum(columns[members]) - columns[members]
+        bodies = sorted(set().union(*(above[j] for j in members)))
         root: dict[int, int] = {}
         for i in bodies:
             root[i] = root.get(int(parent[i]), i)
-        held = [{root[i] for i in above[j]} for j in own]
-        for mine in held:
-            paths.below.append([i for i in bodies if root[i] in mine])
-            paths.touched.append([j for j, other in zip(own, held, strict=True) if mine & other])
-        last = [paths.touched[j][-1] for j in own]
+        roots_above = [{root[i] for i in above[j]} for j in members]
+        for roots in roots_above:
+            paths.below.append([i for i in bodies if root[i] in roots])
+            paths.touched.append([j for j, other in zip(members, roots_above, strict=True) if roots & other])
+        last = [paths.touched[j][-1] for j in members]
         ends_of = np.maximum.accumulate(column[last] + columns[last] - 1)
-        paths.low.append(np.repeat(ends_of, columns[own]))
+        paths.low.append(np.repeat(ends_of, columns[members]))
         paths.bodies.append(bodies)
     return paths
 
 
-def _ancestors(parent: Ints, places: Sequence[int]) -> list[int]:
-    """Return the positions `places` and all their ancestors up to the ground, ascending (parents first)."""
-    found: set[int] = set()
-    for place in places:
+def _ancestors(parent: Ints, positions: Sequence[int]) -> list[int]:
+    """Return the positions `positions` and all their ancestors up to the ground, ascending (parents first)."""
+    ancestors: set[int] = set()
+    for place in positions:
         i = place
-        while i >= 0 and i not in found:
-            found.add(i)
+        while i >= 0 and i not in ancestors:
+            ancestors.add(i)
             i = int(parent[i])
-    return sorted(found)
+    return sorted(ancestors)
 
 
-def reduces_cost(paths: LoopPaths, bodies: int, others: int, rows: int) -> bool:
+def reduces_cost(paths: LoopPaths, bodies: int, general: int, rows: int) -> bool:
     """Return True if closing the loops of a tree is estimated to take at most two thirds of the time of the general solver.
 
-    `bodies`: number of bodies of the whole tree; `others`: number of these whose joint is not plain; `rows`: number of constraint
+    `bodies`: number of bodies of the whole tree; `general`: number of these whose joint is not plain; `rows`: number of constraint
     rows of all joints.
     """
-    passed = sum(map(len, paths.above)) + sum(map(len, paths.below))
+    path_length = sum(map(len, paths.above)) + sum(map(len, paths.below))
     products = 0.0
     for low in paths.low:
-        own = np.arange(len(low))
-        products += float(np.sum((low - own) * (low[low] - own)))
-    work = _BODY * bodies + (_OTHER - _BODY) * others + _LOOP * len(paths.above)
-    return work + passed + _PRODUCT * products <= _ROW * rows
+        indices = np.arange(len(low))
+        products += float(np.sum((low - indices) * (low[low] - indices)))
+    work = _BODY * bodies + (_OTHER - _BODY) * general + _LOOP * len(paths.above)
+    return work + path_length + _PRODUCT * products <= _ROW * rows

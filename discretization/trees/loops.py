@@ -95,10 +95,10 @@ def close_loops(tree, loops, work):
 
 
 @internal_kernel
-def _close(tree, loops, work, own):
-    """Compute f and k of one set of coupled loops (`own`: row of `LoopArrays.sets`); return 0 or 1 as `close_loops` does."""
-    first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
-    low = loops.low[own[5] : own[5] + n]
+def _close(tree, loops, work, sizes):
+    """Compute f and k of one set of coupled loops (`sizes`: row of `LoopArrays.sets`); return 0 or 1 as `close_loops` does."""
+    first, last, begin, end, n = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    low = loops.low[sizes[5] : sizes[5] + n]
     clear_matrix(loops.matrix, low)
     for k in range(begin, end):
         correct_body(tree, work, loops.bodies[k])
@@ -134,18 +134,20 @@ def relative_motion(loops, j, body, other):
     w, kind = joints.each[joints.joint[j]], joints.kind[j]
     couple = vector_at(w, HELD_COUPLE)
     (ob, eb), (oa, ea) = body, other
-    apart = minus(plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1))))
-    turn = minus(eb, ea)
+    displacement = minus(
+        plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1)))
+    )
+    rotation = minus(eb, ea)
     if kind == HINGE:
         turning = times(0.5, cross(vector_at(w, TURNS), couple))
         s, t = vector_at(w, OFF_AXIS), vector_at(w, OFF_AXIS + 3)
         of = eb if joints.side[j] > 0 else ea
-        return apart, (dot(s, turn), dot(t, turn), dot(turning, of))
+        return displacement, (dot(s, rotation), dot(t, rotation), dot(turning, of))
     if kind == UNIVERSAL:
         u, v = vector_at(w, AXIS), vector_at(w, AXIS + NEXT)
         of_body, of_other = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
-        return apart, (dot(cross(u, v), turn), dot(of_body, eb), dot(of_other, ea))
-    return apart, turn
+        return displacement, (dot(cross(u, v), rotation), dot(of_body, eb), dot(of_other, ea))
+    return displacement, rotation
 
 
 @internal_kernel
@@ -154,19 +156,23 @@ def store_right_hand_side(loops, work, j):
     joints = loops.joints
     w, kind, at = joints.each[joints.joint[j]], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
-    apart, turn = relative_motion(loops, j, _correction(work, body), _correction(work, other))
-    store_vector(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
+    displacement, rotation = relative_motion(loops, j, _correction(work, body), _correction(work, other))
+    store_vector(loops.impulse, at, times(-1.0, plus(displacement, vector_at(w, GAP))))
     if kind == BALL:
         return
     tilt = vector_at(w, TILT)
     if kind == HINGE:
         s, t = vector_at(w, OFF_AXIS), vector_at(w, OFF_AXIS + 3)
-        turn = (turn[0] - dot(s, tilt), turn[1] - dot(t, tilt), turn[2])
+        rotation = (rotation[0] - dot(s, tilt), rotation[1] - dot(t, tilt), rotation[2])
     elif kind == UNIVERSAL:
-        turn = (turn[0] - dot(cross(vector_at(w, AXIS), vector_at(w, AXIS + NEXT)), tilt), turn[1], turn[2])
+        rotation = (
+            rotation[0] - dot(cross(vector_at(w, AXIS), vector_at(w, AXIS + NEXT)), tilt),
+            rotation[1],
+            rotation[2],
+        )
     else:
-        turn = minus(turn, tilt)
-    store_vector(loops.impulse, at + 3, times(-1.0, turn))
+        rotation = minus(rotation, tilt)
+    store_vector(loops.impulse, at + 3, times(-1.0, rotation))
 
 
 @inline_kernel
@@ -181,30 +187,34 @@ def _correction(work, i):
 def _put_columns(tree, loops, work, j):
     """Compute and store the columns of G Z for a joint."""
     joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
-    pull, more, moved = view_in_lanes(loops.pulls), view_in_lanes(loops.mores), view_in_lanes(loops.moves)
+    pull, unknowns, motions = (
+        view_in_lanes(loops.pulls),
+        view_in_lanes(loops.mores),
+        view_in_lanes(loops.moves),
+    )
     unit, in_rows, n = view_in_lanes(loops.unit), view_in_lanes(rows), tree.frame.shape[0]
     add_joint_load_on_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
     for k in range(loops.up[j, 0], loops.up[j, 1]):
-        carry_load(tree, work, pull, more[loops.above[k]], loops.above[k])
+        carry_load(tree, work, pull, unknowns[loops.above[k]], loops.above[k])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
-        carry_motion(tree, work, more, moved, loops.below[k], n)
+        carry_motion(tree, work, unknowns, motions, loops.below[k], n)
     for k in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[k]
         a = loops.place[other, 1]
-        apart, turn = relative_motion(
+        displacement, rotation = relative_motion(
             loops,
             other,
-            motion_of_body(moved, loops.place[other, 0]),
-            motion_of_body(moved, a if a >= 0 else n),
+            motion_of_body(motions, loops.place[other, 0]),
+            motion_of_body(motions, a if a >= 0 else n),
         )
-        store_vector(in_rows, 0, apart)
-        store_vector(in_rows, 3, turn)
+        store_vector(in_rows, 0, displacement)
+        store_vector(in_rows, 3, rotation)
         _put_rows(matrix, rows, loops.column[other], at, joints.kind[other] == BALL, joints.kind[j] == BALL)
     add_conditions(loops, j)
     for k in range(loops.up[j, 0], loops.up[j, 1]):
-        clear(more[loops.above[k]])
+        clear(unknowns[loops.above[k]])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
-        clear(moved[loops.below[k]])
+        clear(motions[loops.below[k]])
 
 
 @internal_kernel
@@ -239,8 +249,8 @@ def clear(x):
 
 
 @inline_kernel
-def motion_of_body(moved, i):
-    return vector_at(moved[i], 0), vector_at(moved[i], 3)
+def motion_of_body(motions, i):
+    return vector_at(motions[i], 0), vector_at(motions[i], 3)
 
 
 @internal_kernel
@@ -298,11 +308,11 @@ def _scale(matrix, low, row, column):
 
 
 @internal_kernel
-def solve(matrix, x, room, low):
+def solve(matrix, x, scratch, low):
     """Solve (2) in place, with row exchanges; x is the right-hand side on entry. Return 0, or 1 if the matrix is singular, with x
     set to infinity.
     """
-    row, column, exchanged = room
+    row, column, exchanged = scratch
     n = low.shape[0]
     _scale(matrix, low, row, column)
     if _factored(matrix, exchanged, low) != 0:

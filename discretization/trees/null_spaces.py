@@ -35,7 +35,7 @@ from rigid.linear_algebra import load3, minus, times
 @internal_kernel
 def store_null_spaces(tree, work, i):
     """Compute free directions, conditions and constraint violations of body i; levers start at its own centre."""
-    w, q, own, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
+    w, q, index, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
         other = tree.frame[p]
@@ -44,7 +44,7 @@ def store_null_spaces(tree, work, i):
         store_vector(
             w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other]))))
         )
-    Q, R, P, T = tree.bases[own, 0], tree.bases[own, 1], tree.bases[own, 2], tree.bases[own, 3]
+    Q, R, P, T = tree.bases[index, 0], tree.bases[index, 1], tree.bases[index, 2], tree.bases[index, 3]
     for c in range(6):
         for r in range(rows):
             R[c, r] = work.values[first + 3 * BLOCK + r + COLUMN * c]

@@ -69,8 +69,8 @@ class Tree(NamedTuple):
     @property
     def kinds(self) -> Ints:
         """Return, for each constraint (c,), the kind of the joint to which it belongs."""
-        each: Ints = np.append(self.kind, self.closing.kind)[self.place]
-        return each
+        of_constraints: Ints = np.append(self.kind, self.closing.kind)[self.place]
+        return of_constraints
 
 
 class CutJoints(NamedTuple):
@@ -134,7 +134,10 @@ def _acting_on(system: System) -> Ints:
     two, several = system.elements.frames, system.others.frames
     width = max(2, several.shape[1])
     return np.concatenate(
-        [np.pad(own, ((0, 0), (0, width - own.shape[1])), constant_values=-1) for own in (two, several)]
+        [
+            np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
+            for frames in (two, several)
+        ]
     )
 
 
@@ -226,9 +229,9 @@ def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
     _FIXED in front.
     """
     numbers = np.sort(np.where(np.append(~fixed, False)[frames], frames, _FIXED), axis=1)
-    again = numbers[:, :-1] == numbers[:, 1:]
-    if again.any():
-        numbers[:, :-1][again] = _FIXED
+    repeated = numbers[:, :-1] == numbers[:, 1:]
+    if repeated.any():
+        numbers[:, :-1][repeated] = _FIXED
         numbers.sort(axis=1)
     return numbers
 
@@ -264,48 +267,48 @@ def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
     (ROWS) and all other elements become links.
     """
     joints = edges.rows > 0
-    order, parent, own = _ordered(fixed, edges.pair, joints)
+    order, parent, edge = _ordered(fixed, edges.pair, joints)
     chosen = np.zeros(len(joints), bool)
-    chosen[own[own >= 0]] = True
+    chosen[edge[edge >= 0]] = True
     closing, n = np.flatnonzero(joints & ~chosen), len(order)
     place = np.full(len(fixed) + 1, -1, np.int64)  # the last entry is the ground
     place[order] = np.arange(n)
     ends, rows = place[edges.pair], n + np.arange(len(closing))
-    held = np.stack([np.repeat(rows, 2), ends[closing].ravel()], axis=1)
-    held = held[held[:, 1] >= 0]
-    links = np.concatenate([ends[~joints], ends[closing][(ends[closing] >= 0).all(axis=1)], held])
+    row_bodies = np.stack([np.repeat(rows, 2), ends[closing].ravel()], axis=1)
+    row_bodies = row_bodies[row_bodies[:, 1] >= 0]
+    links = np.concatenate([ends[~joints], ends[closing][(ends[closing] >= 0).all(axis=1)], row_bodies])
     none = np.full(len(closing), -1)
-    kind = np.concatenate([np.append(edges.kind, FREE)[own], none + ROWS + 1])
-    parent, own, order = (np.concatenate([each, none]) for each in (parent, own, order))
-    ahead, near, coupled = _least_degree(parent, kind == WELD, links, held)
+    kind = np.concatenate([np.append(edges.kind, FREE)[edge], none + ROWS + 1])
+    parent, edge, order = (np.concatenate([array, none]) for array in (parent, edge, order))
+    ahead, near, coupled = _least_degree(parent, kind == WELD, links, row_bodies)
     count = len(kind)
-    new, last = np.zeros(count + 1, np.int64), np.array(ahead[::-1], np.int64)
-    new[last], new[count] = np.arange(count), -1
+    position, last = np.zeros(count + 1, np.int64), np.array(ahead[::-1], np.int64)
+    position[last], position[count] = np.arange(count), -1
     at = np.zeros(len(joints), np.int64)
-    at[own[last][own[last] >= 0]] = np.flatnonzero(own[last] >= 0)
-    at[closing] = new[rows]
-    nothing = np.zeros(0, np.int64)
+    at[edge[last][edge[last] >= 0]] = np.flatnonzero(edge[last] >= 0)
+    at[closing] = position[rows]
+    empty = np.zeros(0, np.int64)
     return Tree(
         frame=order[last],
-        parent=new[parent[last]],
+        parent=position[parent[last]],
         kind=kind[last],
-        slides=np.append(edges.slides, 0)[own][last],
-        coupled=(np.append(edges.coupled, False)[own] | coupled)[last],
+        slides=np.append(edges.slides, 0)[edge][last],
+        coupled=(np.append(edges.coupled, False)[edge] | coupled)[last],
         link_of=np.cumsum([0, *(len(near[k]) for k in last.tolist())]),
-        near=np.array([j for k in last.tolist() for j in sorted(new[near[k]].tolist())], np.int64),
-        first=np.append(edges.first, 0)[own][last],
+        near=np.array([j for k in last.tolist() for j in sorted(position[near[k]].tolist())], np.int64),
+        first=np.append(edges.first, 0)[edge][last],
         place=at[edges.of],
-        closing=CutJoints(nothing, nothing, nothing, nothing, nothing == 0, nothing, nothing, nothing),
+        closing=CutJoints(empty, empty, empty, empty, empty == 0, empty, empty, empty),
     )
 
 
 def _least_degree(
-    parent: Ints, rigid: np.ndarray, pairs: Ints, held: Ints
+    parent: Ints, rigid: np.ndarray, pairs: Ints, row_bodies: Ints
 ) -> tuple[list[int], list[list[int]], np.ndarray]:
     """Order bodies for elimination by minimum degree.
 
     `parent` (n,); `rigid` (n,) bool: bodies that move with their parents or with the ground; `pairs` (k, 2): linked bodies;
-    `held` (l, 2): ROWS entries and a body of their joint, which is eliminated before them, and so are all its ancestors:
+    `row_bodies` (l, 2): ROWS entries and a body of their joint, which is eliminated before them, and so are all its ancestors:
     otherwise the rows might not be independent when they are eliminated.
 
     Return the order of elimination, the links that each body has when it is eliminated, and (n,) bool: True if the body is then
@@ -318,45 +321,45 @@ def _least_degree(
         linked[b].add(a)
     above, stiff = parent.tolist(), rigid.tolist()
     # entries that can only be eliminated after each
-    behind: list[list[int]] = [[p] if p >= 0 else [] for p in above]
-    for rows, body in held.tolist():
+    later: list[list[int]] = [[p] if p >= 0 else [] for p in above]
+    for rows, body in row_bodies.tolist():
         while body >= 0:
-            if rows not in behind[body]:
-                behind[body].append(rows)
+            if rows not in later[body]:
+                later[body].append(rows)
             body = above[body]
-    waits = np.bincount([j for own in behind for j in own], minlength=n).tolist()
+    pending = np.bincount([j for neighbours in later for j in neighbours], minlength=n).tolist()
     links: list[list[int]] = [[] for _ in range(n)]
     coupled, done = np.zeros(n, bool), [False] * n
 
     def cost(i: int) -> int:
         return 0 if stiff[i] and above[i] < 0 else len(linked[i])
 
-    ready = [(cost(i), -i) for i in range(n) if not waits[i]]
-    heapq.heapify(ready)
+    queue = [(cost(i), -i) for i in range(n) if not pending[i]]
+    heapq.heapify(queue)
     order: list[int] = []
-    while ready:
-        size, i = heapq.heappop(ready)
+    while queue:
+        size, i = heapq.heappop(queue)
         i = -i
         if done[i] or size != cost(i):
             continue
         done[i] = True
         order.append(i)
-        p, own = above[i], linked[i]
-        for j in own:
+        p, neighbours = above[i], linked[i]
+        for j in neighbours:
             linked[j].discard(i)
-        coupled[i] = p in own
-        links[i] = [j for j in own if j != p]
+        coupled[i] = p in neighbours
+        links[i] = [j for j in neighbours if j != p]
         joined = set(links[i]) if not stiff[i] else set()
         for j in links[i]:
             linked[j] |= joined - {j}
             if p >= 0:
                 linked[j].add(p)
                 linked[p].add(j)
-        for j in behind[i]:
-            waits[j] -= 1
-        for j in {*own, *behind[i]}:
-            if not waits[j]:
-                heapq.heappush(ready, (cost(j), -j))
+        for j in later[i]:
+            pending[j] -= 1
+        for j in {*neighbours, *later[i]}:
+            if not pending[j]:
+                heapq.heappush(queue, (cost(j), -j))
     return order, links, coupled
 
 
@@ -369,12 +372,12 @@ def _depths(n: int, pairs: Ints) -> Ints:
         joined[a].append(b)
         joined[b].append(a)
     depth = [n] * n + [0]
-    waiting = [_FIXED]
-    for a in waiting:  # the list grows during the loop
+    queue = [_FIXED]
+    for a in queue:  # the list grows during the loop
         for b in joined[a]:
             if depth[b] == n:
                 depth[b] = depth[a] + 1
-                waiting.append(b)
+                queue.append(b)
     return np.array(depth, np.int64)
 
 
@@ -390,8 +393,8 @@ def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
     return _with_closing(edges, chosen, *_ordered(fixed, edges.pair, chosen))
 
 
-def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, own: Ints) -> Tree:
-    """Build the tree from the chosen edges, with the remaining ones as joints that close loops; `order`, `parent`, `own`: from
+def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, edge: Ints) -> Tree:
+    """Build the tree from the chosen edges, with the remaining ones as joints that close loops; `order`, `parent`, `edge`: from
     `_ordered`.
     """
     n, left = len(order), np.flatnonzero(~chosen)
@@ -402,17 +405,17 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, o
     by_group = np.lexsort((ends[:, 1], group))
     left, ends, group = left[by_group], ends[by_group], group[by_group]
     at = np.zeros(len(chosen), np.int64)
-    at[own[own >= 0]] = np.flatnonzero(own >= 0)
+    at[edge[edge >= 0]] = np.flatnonzero(edge >= 0)
     at[left] = n + np.arange(len(left))
     # a body without an edge is FREE and has no constraint
     joints = {name: getattr(edges, name) for name in ("kind", "slides", "coupled", "first")}
     of_none = {"kind": FREE, "slides": 0, "coupled": 0, "first": 0}
     of_bodies = {
-        name: np.append(each, of_none[name])[own].astype(each.dtype) for name, each in joints.items()
+        name: np.append(column, of_none[name])[edge].astype(column.dtype) for name, column in joints.items()
     }
     links = (of_bodies["kind"] == FREE) & (parent >= 0)
     link_of = np.concatenate([[0], np.cumsum(links)])
-    of_closing = {name: each[left] for name, each in joints.items()}
+    of_closing = {name: column[left] for name, column in joints.items()}
     closing = CutJoints(
         frame=order[ends[:, 1]], parent=ends[:, 0], place=ends[:, 1], group=group, **of_closing
     )
@@ -443,22 +446,22 @@ def _ordered(fixed: np.ndarray, pairs: Ints, chosen: np.ndarray) -> tuple[Ints, 
     order: list[int] = []
     parent: list[int] = []
     pair: list[int] = []
-    known = [False] * n + [True]
+    visited = [False] * n + [True]
     # roots are frames joined to the ground; in a tree without such a frame its first body
-    held = range(begins[n], begins[n + 1])
-    roots = [(near_of[k], edge_of[k]) for k in held] + [(f, -1) for f in np.flatnonzero(~fixed).tolist()]
+    at_ground = range(begins[n], begins[n + 1])
+    roots = [(near_of[k], edge_of[k]) for k in at_ground] + [(f, -1) for f in np.flatnonzero(~fixed).tolist()]
     for root, e in roots:
-        if known[root]:
+        if visited[root]:
             continue
-        k, known[root] = len(order), True
+        k, visited[root] = len(order), True
         order.append(root)
         pair.append(e)
         parent.append(-1)
         while k < len(order):
             for j in range(begins[order[k]], begins[order[k] + 1]):
                 f = near_of[j]
-                if not known[f]:
-                    known[f] = True
+                if not visited[f]:
+                    visited[f] = True
                     order.append(f)
                     pair.append(edge_of[j])
                     parent.append(k)
@@ -499,10 +502,10 @@ def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints, I
     same = (constraints.frames == np.repeat(constraints.frames[start], many, axis=0)).all(axis=1)
     digit = np.where(same, np.minimum(constraints.kind, _BASE - 2) + 1, _BASE - 1)
     word = np.add.reduceat(digit * _BASE ** np.minimum(at, MOST_ROWS), start)
-    whole = (count[place[start]] == many) & (many <= MOST_ROWS)
-    for pattern, (own, sliding) in _PATTERNS.items():
-        these = place[start[whole & (word == pattern)]]
-        kind[these], slides[these] = own, sliding
+    is_consecutive = (count[place[start]] == many) & (many <= MOST_ROWS)
+    for pattern, (joint_kind, sliding) in _PATTERNS.items():
+        these = place[start[is_consecutive & (word == pattern)]]
+        kind[these], slides[these] = joint_kind, sliding
     first[place[start]] = start
     return kind, slides, first
 
