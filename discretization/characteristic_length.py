@@ -6,7 +6,7 @@ import numpy as np
 
 from rigid.system import Floats
 
-_ROUNDING = 1e-12  # relative to positions and levers: frames that are no further apart coincide
+_ROUNDING = 1e-12  # relative to positions and levers: frames closer to each other than this coincide
 
 
 def extent(r: Floats, otherwise: float = 1.0) -> float:

@@ -15,7 +15,7 @@ hold, the first before the second, the second before the third:
     velocities; those of a rod with a prescribed angular velocity have a common translation.
 3.  If rods cannot follow as rigid bodies (both ends are moved apart), their frames change with the least kinetic energy.
 
-Rules 2 and 3 change free quantities alone: with their increments y and the rows E of (1),
+Rules 2 and 3 change only free quantities. With their increments y and the rows E of (1),
 
     [P  E^T  G^T ] [y ]   [         0          ]
     [E  -1       ] [..] = [   -E w             ]      P: a small part of the mass, for components without prescribed motion  (2)
@@ -92,8 +92,8 @@ def project_velocities(
     system : System
     state : State
         Its velocities are the prescribed ones, and initial guesses of the unspecified ones.
-    held : Held, optional
-        Prescribed velocities. By default all.
+    prescribed : PrescribedVelocities, optional
+        Velocities that the user prescribed. By default all.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def project_velocities(
         return state, 0.0
     prescribed = prescribe_all_velocities(system) if prescribed is None else prescribed
     rates = _Rates(system, state, prescribed)
-    initial = rates.given
-    w = rates.following(initial)
+    initial = rates.initial
+    w = rates.derive_free(initial)
     if not rates.fit(w):
         w = w + rates.least_change_of_held(w)
         if rates.free.any():
-            w = rates.following(np.where(rates.free, initial, w))
+            w = rates.derive_free(np.where(rates.free, initial, w))
             if not rates.fit(w):  # rounding
                 w = w + rates.least_change_of_held(w)
     change = w - initial
@@ -130,12 +130,13 @@ def project_velocities(
 class _Rates:
     """Velocities of a state as quantities w (6 n,), and the velocity equations G w + driven = 0 of the joints.
 
-    The quantities of a frame are (v, omega) in inertial axes; v is that of the point `held.point` if one of the two is free.
+    The quantities of a frame are (v, omega) in inertial axes; v is that of `PrescribedVelocities.point` if one of the two is
+    free.
     """
 
     def __init__(self, system: System, state: State, prescribed: PrescribedVelocities):
         n = len(system.frames.mass)
-        self._system, self._state, self._held = system, state, prescribed
+        self._system, self._state, self._prescribed = system, state, prescribed
         # v = v_point - omega x point
         arm = np.where((prescribed.v != prescribed.Omega)[:, None], prescribed.point, 0.0)
         identity = np.tile(np.eye(6), (n, 1, 1))
@@ -148,11 +149,11 @@ class _Rates:
             np.abs(state.r).max() + np.abs(arm).max(),
         )
         omega = quaternions.rotate(state.quat, state.Omega)
-        self.given = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
+        self.initial = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
         self.free = np.repeat(~np.stack([prescribed.v, prescribed.Omega], axis=1).ravel(), 3)
         # rates of the joints due to drives, whose motion is prescribed
         self.driven = (
-            velocity_residual(system, state) - self.G @ self.given
+            velocity_residual(system, state) - self.G @ self.initial
             if count_drives(system)
             else np.zeros(len(state.lam))
         )
@@ -194,27 +195,27 @@ class _Rates:
             mass, self.G, self.residual(w), free, _softness(mass, self.G) if repeating else None
         )
 
-    def following(self, w: Floats) -> Floats:
+    def derive_free(self, w: Floats) -> Floats:
         """Return w (6 n,) with free quantities replaced by rules 2 and 3.
 
         Joints that held quantities violate may remain violated.
         """
         if not self.free.any():
             return w
-        w = w + self._rigidly(w)
-        return w if self.fit(w) else w + self._singly(w)
+        w = w + self._rigid_change(w)
+        return w if self.fit(w) else w + self._least_energy_change(w)
 
-    def _rigidly(self, w: Floats) -> Floats:
+    def _rigid_change(self, w: Floats) -> Floats:
         """Compute the change (6 n,) of w by (2), in which rods move as rigid bodies."""
         r, size = self._state.r, extent(self._state.r)
-        S = _basis(r, self.free, self._held.together, size, self.full)
-        a, b, start = self._followed(w, size)
+        S = _basis(r, self.free, self._prescribed.together, size, self.full)
+        a, b, start = self._relative_motions(w, size)
         w = w + start
         E = _relative(r, a, b, size, self.full) @ self.to_frames
         rows = E @ S
         G = self.G @ S
         used = np.flatnonzero(np.asarray(_squared(G).sum(axis=1)).ravel())
-        P = LIGHT * self._alone(S, a, b)
+        P = LIGHT * self._unprescribed_mass(S, a, b)
         soft = SOFT * np.asarray(_squared(G).sum(axis=1)).ravel()[used]
         k = rows.shape[0]
         if self.full:
@@ -226,7 +227,7 @@ class _Rates:
         compliance[:k], delta[k:] = 1.0, soft
         return start + S @ _least_change(P, J, misfit, np.ones(S.shape[1], bool), delta, compliance)
 
-    def _singly(self, w: Floats) -> Floats:
+    def _least_energy_change(self, w: Floats) -> Floats:
         """Compute the change (6 n,) of w by rule 3."""
         number = np.flatnonzero(self.free)
         G = self.G[:, number]
@@ -238,13 +239,13 @@ class _Rates:
         )
         return change
 
-    def _alone(self, S: Any, a: Ints, b: Ints) -> Any:
+    def _unprescribed_mass(self, S: Any, a: Ints, b: Ints) -> Any:
         """Return the mass matrix (k, k), over the largest mass, of free quantities in components without prescribed motion.
 
         These are frames that no edge (a, b) connects to a part with prescribed motion. `S`: basis of `_basis`; the entries of all
         other quantities are zero.
         """
-        prescribed, n = self._held, len(self._held.v)
+        prescribed, n = self._prescribed, len(self._prescribed.v)
         rods = [np.stack([np.full(len(frames) - 1, frames[0]), frames[1:]]) for frames in prescribed.together]
         label = components(np.concatenate([np.stack([a, b]), *rods], axis=1), n)
         is_prescribed = np.isin(label, label[prescribed.v & prescribed.Omega])
@@ -257,13 +258,13 @@ class _Rates:
         chosen = scipy.sparse.diags(alone.astype(float))
         return chosen @ mass @ chosen + scipy.sparse.diags(least)
 
-    def _followed(self, w: Floats, size: float) -> tuple[Ints, Ints, Floats]:
+    def _relative_motions(self, w: Floats, size: float) -> tuple[Ints, Ints, Floats]:
         """Return the frames a (k,), b (k,) of joints across which (1) is minimised, and a change (6 n,) of the quantities.
 
-        Joints that let a part with unspecified velocities rest are left out. The change is that of parts with one prescribed
-        quantity with which these joints let the other part rest.
+        Joints that let a part with unspecified velocities rest are omitted. The change is that of parts with one prescribed
+        quantity; with it these joints let the other part rest.
         """
-        prescribed, rows = self._held, multipliers_of(self._system)
+        prescribed, rows = self._prescribed, multipliers_of(self._system)
         specified, unspecified = prescribed.v & prescribed.Omega, ~(prescribed.v | prescribed.Omega)
         has_two_frames = (rows.frames[:, 1] >= 0) & (rows.frames[:, 2:] < 0).all(axis=1)
         unique_pairs, pair_of = np.unique(
@@ -279,7 +280,7 @@ class _Rates:
         resting_rows[resting_rows] = between[pair_of_row[resting_rows]]
         unspecified_frames = unspecified[rows.frames] & (rows.frames >= 0)
         prescribed_rows = np.logical_not(np.any(unspecified_frames, axis=1, keepdims=True)[rows.per_row, 0])
-        change = self._letting_rest(w, resting_rows, prescribed_rows, size)
+        change = self._change_to_rest(w, resting_rows, prescribed_rows, size)
         changed = w + change
         can_rest = np.ones(len(unique_pairs), bool)
         satisfied = np.abs(self.residual(changed)) <= REST_TOLERANCE * (
@@ -297,18 +298,18 @@ class _Rates:
             starts[frames] = lets and not moved
         return a[use], b[use], np.where(np.repeat(starts, 6), change, 0.0)
 
-    def _letting_rest(
+    def _change_to_rest(
         self, w: Floats, resting_rows: NDArray[np.bool_], prescribed_rows: NDArray[np.bool_], size: float
     ) -> Floats:
         """Compute the change (6 n,) of the free quantities of parts of which the other quantity is prescribed.
 
-        It satisfies the rows `prescribed_rows` (m,) between parts with a prescribed quantity, and then the rows `resting_rows` (m,) in the mean
-        square.
+        It satisfies the rows `prescribed_rows` (m,), those between parts with a prescribed quantity, and then the rows
+        `resting_rows` (m,) in the mean square.
         """
-        half_prescribed = np.repeat(self._held.v != self._held.Omega, 6) & self.free
+        half_prescribed = np.repeat(self._prescribed.v != self._prescribed.Omega, 6) & self.free
         if not half_prescribed.any() or not resting_rows.any():
             return np.zeros(len(w))
-        rods = tuple(frames for frames in self._held.together if half_prescribed[6 * frames[0]])
+        rods = tuple(frames for frames in self._prescribed.together if half_prescribed[6 * frames[0]])
         S = _basis(self._state.r, half_prescribed, rods, size, self.full)
         G = self.G @ S
         row_sizes = np.asarray(_squared(G).sum(axis=1)).ravel()

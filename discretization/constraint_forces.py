@@ -4,11 +4,11 @@ With the poses, velocities and loads of that instant, and velocities that satisf
 
     M a + c + G^T lam = f,   G a = -gamma,   gamma = d/dt (G v + g_t) for a = 0                          (1)
 
-c has the gyroscopic moments omega x J omega, f the weight, the loads and all forces of interactions. gamma is the derivative of
-the constraints' rates along the motion in which every frame that moves by forces keeps its velocity and its spatial angular
-velocity, and every driven frame moves as prescribed. It is computed by finite differences: of order 8 about the instant, or
-forward differences of order 7 if something is driven, since a prescribed motion may begin at that instant. If constraints are
-redundant, lam is the solution of (1) with the smallest Euclidean norm.
+c contains the gyroscopic moments omega x J omega, f the weight, the loads and all forces of interactions. gamma is the derivative
+of the constraints' rates along a motion with constant velocities: every frame that moves by forces has a constant velocity and a
+constant spatial angular velocity, and every driven frame moves as prescribed. It is computed by central differences of order 8,
+or, if something is driven, by forward differences of order 7, since a prescribed motion may begin at that instant. If
+constraints are redundant, lam is the solution of (1) with the smallest Euclidean norm.
 
 The multipliers that an integrator stores are means over its step. Equation (1) has no step and is exact to round-off.
 """
@@ -102,8 +102,8 @@ def instant_multipliers(
     force[:, 3:] += np.cross(omega, momentum)
     M = fill_zero_diagonal(sparse(inertia.mass(system, state).matrix(index)))
     G = constraint_jacobian(system, state).tocsr()[:, use]
-    gamma = _changing_rates(system, state, drive_values, t, dt)
-    return _solved(M, G, force.ravel()[use], gamma, bool(count_redundant(system, state)))
+    gamma = _rate_derivatives(system, state, drive_values, t, dt)
+    return _solve(M, G, force.ravel()[use], gamma, bool(count_redundant(system, state)))
 
 
 def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, out: Floats) -> None:
@@ -112,7 +112,7 @@ def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, 
     np.add.at(out, group.frames, evaluate([alone], *arguments))
 
 
-def _changing_rates(
+def _rate_derivatives(
     system: System, state: State, drive_values: DriveValues | None, t: float, dt: float
 ) -> Floats:
     """Compute gamma (m,) of (1) by finite differences."""
@@ -143,14 +143,14 @@ def _changing_rates(
 
 
 @one_thread()
-def _solved(
+def _solve(
     M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, redundant: bool
 ) -> Floats:
     """Return lam (m,) with M a + force + G^T lam = 0 and G a = -gamma, of the smallest norm if rows of G are redundant.
 
-    With S = G M^-1 G^T and a small delta, the iteration (S + delta) lam' = b + delta lam converges to a solution of S lam = b,
-    and (S + delta) z' = delta z to the component of z in the null space of S, which is subtracted. `redundant`: True if rows of G
-    are redundant.
+    With S = G M^-1 G^T and a small delta, the iteration (S + delta) lam' = b + delta lam converges to a solution of S lam = b.
+    The iteration (S + delta) z' = delta z converges to the component of z in the null space of S, which is subtracted.
+    `redundant`: True if rows of G are redundant.
     """
     n, m = M.shape[0], G.shape[0]
     delta = PROXIMAL * G.multiply(G).sum() / m / float(M.diagonal().mean()) if redundant else 0.0

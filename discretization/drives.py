@@ -7,8 +7,10 @@ The block of drives in `State.own` has a row for every driven constraint, in the
     U_a (3), value, dU_a/dt (3), dvalue/dt, work done so far (J);   of frames all but the work are zero
 
 so that every number of a result follows from its states. The values of the drives at the end of a step are packed in rows of
-three, behind the loads: U; value, dvalue/dt, 0; dU/dt of a driven constraint, r; v; Omega; q1, q2, q3; q0, 0, 0 of a driven
-frame.
+three, after the loads:
+
+    driven constraint   U;  value, dvalue/dt, 0;  dU/dt
+    driven frame        r;  v;  Omega;  q1, q2, q3;  q0, 0, 0
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ def with_driven_parameters(constraints: Constraints, drive: Floats) -> Constrain
 def at_states(constraints: Constraints, state: State, drive: Floats) -> tuple[Constraints, State]:
     """Return many states (T, n, ...) as one state of T copies of the frames, and the constraints of each copy.
 
-    `drive` (..., d, NUMBERS): the drive block of the states. A single state is returned with its constraints alike.
+    `drive` (..., d, NUMBERS): the drive block of the states. A single state and its constraints are treated in the same way.
     """
     rows = driven_rows(constraints)
     n = state.r.shape[-2]

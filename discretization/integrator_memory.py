@@ -54,13 +54,13 @@ class MemoryLayout(NamedTuple):
     @property
     def size(self) -> int:
         """Return the length of `State.memory`."""
-        return _places_of(self)[1]
+        return _slices_of(self)[1]
 
     def parts(self, memory: Floats) -> dict[str, Floats]:
         """Return the parts of one memory or of many (..., size) by name; views if `memory` is contiguous."""
         lead = memory.shape[:-1]
         return {
-            name: memory[..., indices].reshape(*lead, *shape) for name, shape, indices in _places_of(self)[0]
+            name: memory[..., indices].reshape(*lead, *shape) for name, shape, indices in _slices_of(self)[0]
         }
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
@@ -89,7 +89,7 @@ class MemoryLayout(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _places_of(memory: MemoryLayout) -> tuple[list[tuple[str, tuple[int, ...], slice]], int]:
+def _slices_of(memory: MemoryLayout) -> tuple[list[tuple[str, tuple[int, ...], slice]], int]:
     """Return the name, shape and slice of each part, and the total size."""
     entries, first = [], 0
     for name, shape in memory.shapes().items():

@@ -68,7 +68,7 @@ def groups_of(system: System, state: State | None = None, *roles: Role) -> list[
 
 
 def energies_of(system: System, state: State) -> list[Group]:
-    """Return all groups with a potential, or with forces that depend on the poses alone; weights are not included."""
+    """Return all groups with a potential, or with forces that depend only on the poses; weights are not included."""
     return [entry.group for entry in groups_of(system, state, Role.ENERGY, Role.WORK)]
 
 

@@ -70,17 +70,18 @@ def table_of(interactions: Sequence[Interaction] = ()) -> InteractionTable:
         kind = interaction.kind
         if kind.arity > MAX_FRAMES or kind.rows > MAX_ROWS or kind.n_internal > MAX_INTERNAL_VARIABLES:
             raise ModelError(
-                f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.n_internal} own variables; there may be "
-                f"{MAX_FRAMES}, "
-                f"{MAX_ROWS} and {MAX_INTERNAL_VARIABLES}: make several interactions of it"
+                f"{kind.name}: {kind.arity} frames, {kind.rows} rows and {kind.n_internal} internal variables; the limits are "
+                f"{MAX_FRAMES}, {MAX_ROWS} and {MAX_INTERNAL_VARIABLES}. Divide it into several interactions."
             )
         if kind.signal >= 0 and kind.arity > 1:
             raise ModelError(
-                f"{kind.name}: {kind.arity} frames and values from outside; make one interaction of it for each frame"
+                f"{kind.name}: an interaction with input values must have one frame, got {kind.arity}. "
+                "Make one interaction for each frame."
             )
         if interaction.kind.rows and not max(interaction.size) > 0.0:
             raise ModelError(
-                f"{interaction.kind.name}: size {interaction.size} of its gradient; give sizes to a place and to a turn, one positive"
+                f"{interaction.kind.name}: gradient sizes {interaction.size} are not positive. "
+                "Give those to a position and to a rotation; one must be positive."
             )
     frames = np.full(
         (len(interactions), max([FRAMES, *(interaction.kind.arity for interaction in interactions)])),
@@ -133,7 +134,7 @@ def counted_variable_counts(table: InteractionTable) -> Ints:
 
 def history_variable_counts(table: InteractionTable) -> Ints:
     """Return the number of internal variables of each interaction that are updated at the end of an accepted step, (e,)."""
-    return _of_kinds(table, _settled)
+    return _of_kinds(table, _history)
 
 
 def history_variable_values(table: InteractionTable) -> Floats:
@@ -142,27 +143,27 @@ def history_variable_values(table: InteractionTable) -> Floats:
     """
     if not len(table.kind):
         return np.zeros(0)
-    return table.numbers[_places(table, history_variable_counts(table))]
+    return table.numbers[_last_parameters(table, history_variable_counts(table))]
 
 
 def with_counted_variables(table: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with counted internal variables (k,) of a state stored among the parameters."""
-    return _with_own(table, values, counted_variable_counts(table)) if len(values) else table
+    return _with_last_parameters(table, values, counted_variable_counts(table)) if len(values) else table
 
 
 def with_history_variables(table: InteractionTable, values: Floats) -> InteractionTable:
     """Return the table with the internal variables (k,) of `history_variable_counts` of a state stored among the parameters."""
-    return _with_own(table, values, history_variable_counts(table)) if len(values) else table
+    return _with_last_parameters(table, values, history_variable_counts(table)) if len(values) else table
 
 
-def _with_own(table: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
+def _with_last_parameters(table: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
     """Return the table with `values` (k,) as the last `count` (e,) parameters of each interaction."""
     numbers = table.numbers.copy()
-    numbers[_places(table, count)] = values
+    numbers[_last_parameters(table, count)] = values
     return table._replace(numbers=numbers)
 
 
-def _places(table: InteractionTable, count: Ints) -> Ints:
+def _last_parameters(table: InteractionTable, count: Ints) -> Ints:
     """Return the indices in `numbers` of the last `count` (e,) parameters of each interaction."""
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     indices: Ints = np.repeat(table.first[1:] - count, count) + offset
@@ -299,7 +300,7 @@ def _widened(frames: Ints, width: int) -> Ints:
 
 def chosen(table: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
     """Return the table of the interactions selected by the mask `use` (e,)."""
-    if not use.any():  # as in models with loads and springs alone
+    if not use.any():  # as in models with only loads and springs
         empty = {name: getattr(table, name)[:0] for name in table._fields}
         return InteractionTable(**{**empty, "first": np.zeros(1, np.int64)})
     width = np.diff(table.first)
@@ -445,7 +446,7 @@ def _counted(kind: Kind) -> int:
     return 0 if kind.count is None else kind.n_internal
 
 
-def _settled(kind: Kind) -> int:
+def _history(kind: Kind) -> int:
     """Return the number of internal variables of a kind that are updated at the end of an accepted step."""
     return 0 if kind.condensed.update_internal is None else kind.n_internal
 
@@ -456,7 +457,7 @@ def variable_counts(names: Sequence[str]) -> Ints:
     Built-in kinds are not included; the order is that of the registry. Settled ones are those of `history_variable_counts`.
     """
     kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
-    counts: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
+    counts: Ints = np.array([(_counted(kind), _history(kind)) for kind in kinds], np.int64).reshape(-1, 2)
     return counts
 
 
@@ -465,13 +466,12 @@ def from_files(
 ) -> InteractionTable:
     """Return a table written by `in_files` with the kind numbers of this process.
 
-    `names`: kinds that are not built in. `variables` (k, 2): result of `variable_counts` for them. `made`: returns a kind from
-    its
-    name, if the name determines it, else None. Raises ValueError if `variables` does not fit `names`.
+    `names`: kinds that are not built in. `variables` (k, 2): result of `variable_counts` for them. `made`: function that returns
+    a kind if its name determines it, else None. Raises ValueError if `variables` does not fit `names`.
     """
     if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MAX_INTERNAL_VARIABLES)):
         raise ValueError(
-            f"{len(names)} kinds that are not ours, but their own variables are {variables.tolist()}"
+            f"{len(names)} user-defined kinds, but their counts of internal variables are {variables.tolist()}"
         )
     counts = dict(zip(names, variables.astype(np.int64).tolist(), strict=True))
 

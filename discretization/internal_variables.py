@@ -59,7 +59,10 @@ class InternalVariables(NamedTuple):
         return sum(getattr(self, name) * WIDTHS[name] for name in before)
 
     def part(self, variables: Floats, block: str) -> Floats:
-        """Return the rows (..., k, width) of a block, (..., k) if its width is 1; a view if `variables` (..., size) is contiguous."""
+        """Return the rows (..., k, width) of a block of `variables` (..., size), or (..., k) if its width is 1.
+
+        The result is a view if `variables` is contiguous.
+        """
         first, rows, width = self.first(block), getattr(self, block), WIDTHS[block]
         values = variables[..., first : first + rows * width]
         return values if width == 1 else values.reshape(*variables.shape[:-1], rows, width)
@@ -90,7 +93,7 @@ def part(system: System, state: State, block: str) -> Floats:
 
 
 def without_neighbour_list(system: System, full_system: System, state: State) -> State:
-    """Convert a state of `full_system` to one of `system`, the same system with another list of contacts; drop the bristles."""
+    """Convert a state of `full_system` to one of `system`, the same system with another list of contacts; omit the bristles."""
     blocks = {block: part(full_system, state, block) for block in ("angle", "branch", "drive")}
     return state._replace(own=internal_variables(system).joined(**blocks))
 

@@ -64,8 +64,8 @@ def gears_to_rows(
         columns |= dict.fromkeys(("Wa", "Wb"), np.zeros((len(constraints.kind), 3)))
     extended = [
         name
-        for name, coordinate in columns.items()
-        if name in gear_columns and len(coordinate) == len(constraints.kind)
+        for name, column in columns.items()
+        if name in gear_columns and len(column) == len(constraints.kind)
     ]
     return columns | {k: np.concatenate([columns[k], gear_columns[k]]) for k in extended} | {
         "shares": shares
@@ -81,12 +81,12 @@ def gears_from_rows(
     rows that are not those of a gear.
     """
     if shares.shape != constraints.kind.shape or shares[:1].any():
-        raise ValueError("'constraints/shares': does not say of each but the first whether it shares a row")
+        raise ValueError("'constraints/shares': expected 0 or 1 for each constraint, and 0 for the first")
     geared = shares.astype(bool)
     geared[:-1] |= geared[1:]
     rows, gears = constraints.chosen(geared), []
     if not np.isin(rows.kind, list(_NUMBERS.values())).all():
-        raise ValueError(f"'constraints/kind': {rows.kind.tolist()} share rows")
+        raise ValueError(f"'constraints/kind': constraints of kinds {rows.kind.tolist()} cannot share rows")
     Wa = rows.Wa if len(rows.Wa) else np.zeros((len(rows.kind), 3))
     vectors = zip(rows.Xa, rows.Xb, rows.Ua, Wa, rows.Ub, strict=True)
     sorts = [ANGLE if kind == _NUMBERS[ANGLE] else DISPLACEMENT for kind in rows.kind]

@@ -2,7 +2,7 @@
 
 The structure is everything except the real numbers: kinds, frames, counts and shapes of the tables. Models that differ in masses,
 stiffnesses or positions have one structure; their numberings, layouts and work arrays are computed once. A model that is prepared
-for many runs keeps, with its tables, what depends on all their numbers.
+for many runs caches, with its tables, results that depend on all their numbers.
 A system refers to these results in its `__dict__`, so that a look-up costs nothing. The integers of its tables are not changed in
 place: code that marks redundant joints or lists contacts makes new arrays, and with them a new system.
 """
@@ -48,9 +48,10 @@ _structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
 def memoized(
     facts_of: Callable[[System, tuple[Any, ...]], ResultStore | None], copies: bool = False
 ) -> Callable[[Function], Function]:
-    """Decorate `find(system, *more)` to compute each result once; `more`: numbers, words, arrays and nested tuples of them.
+    """Decorate `find(system, *arguments)` to compute each result once.
 
-    `facts_of`: `per_structure` or `per_tables`, which says what the result depends on besides `more`.
+    `arguments`: numbers, strings, arrays and nested tuples of them.
+    `facts_of`: `per_structure` or `per_tables`: what the result depends on in addition to `arguments`.
     `copies`: True if callers write to the arrays of the result, a nested tuple: each caller gets a copy. Else callers share it.
     """
 
@@ -58,7 +59,7 @@ def memoized(
         """Return the memoised function."""
 
         @functools.wraps(find)
-        def found(system: System, *arguments: Any) -> Any:
+        def memoized_find(system: System, *arguments: Any) -> Any:
             """Return the stored result, or compute it."""
             facts = facts_of(system, arguments)
             if facts is None:
@@ -72,7 +73,7 @@ def memoized(
                     results.popitem(last=False)
             return copied(result) if copies else result
 
-        return found  # type: ignore[return-value]  # it has the signature of `find`, without keywords
+        return memoized_find  # type: ignore[return-value]  # it has the signature of `find`, without keywords
 
     return decorate
 
@@ -80,8 +81,8 @@ def memoized(
 def per_structure(system: System, arguments: tuple[Any, ...]) -> ResultStore | None:
     """Return the results for the structure of a system.
 
-    The structure of large systems and of those with contacts is not shared. They keep only results without further arguments,
-    which are small, as long as the system exists.
+    The structure of large systems and of those with contacts is not shared. They cache only results without further arguments,
+    which are small, for as long as the system exists.
     """
     structure: Structure | None = vars(system).get(_STRUCTURE)
     if structure is None:
@@ -96,7 +97,7 @@ def per_tables(system: System, arguments: tuple[Any, ...]) -> ResultStore | None
 
 
 def keep_tables(system: System) -> None:
-    """Keep results that depend on the tables of a system from now on; the tables may no longer be changed in place."""
+    """Cache results that depend on the tables of a system from now on; the tables may no longer be changed in place."""
     if len(system.frames.mass) <= MAX_KEY_SIZE:
         vars(system)[_TABLES] = {}
 

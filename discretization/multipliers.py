@@ -24,8 +24,10 @@ class MultiplierItems(NamedTuple):
     frames: Ints  # (k, columns of `InteractionTable.frames`) -1: none
     rows: Ints  # (k,) number of scalar equations
     first: Ints  # (k,) index of the first equation in `State.lam`
-    joint: Ints  # (k,) number of the joint; each other interaction has a number of its own behind the joints
-    repeats: NDArray[np.bool_]  # (k,) redundant: fixes what others fix already
+    joint: (
+        Ints  # (k,) number of the joint; other interactions have numbers after those of the joints, one each
+    )
+    repeats: NDArray[np.bool_]  # (k,) redundant: implied by other items
     couples: NDArray[np.bool_]  # (k,) the tangent couples the frames: the gradient depends on the poses
     other: Ints  # (k - c,) indices in `System.others` of the items behind the constraints
     size: Floats  # (k - c, 2) their gradient sizes: to a position, to a rotation, see `InteractionTable.size`

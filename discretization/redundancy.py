@@ -91,7 +91,7 @@ def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, In
 
 def redundancy(system: System, state: State) -> Redundancy | None:
     """Return the joints that are redundant at `state`; None if all are independent, as they must be without loops."""
-    excess, y = _repeated(system, state)
+    excess, y = _redundant_rows(system, state)
     if excess == 0:
         return None
     items, rows = multipliers_of(system), np.linalg.norm(y, axis=1) > LEFT
@@ -100,10 +100,10 @@ def redundancy(system: System, state: State) -> Redundancy | None:
 
 def count_redundant(system: System, state: State) -> int:
     """Return how many equations of joints are implied by the others at `state`."""
-    return _repeated(system, state)[0]
+    return _redundant_rows(system, state)[0]
 
 
-def _repeated(system: System, state: State) -> tuple[int, Floats]:
+def _redundant_rows(system: System, state: State) -> tuple[int, Floats]:
     """Return the number of redundant equations at `state`, and the projections (2) of random y (m, PROBES)."""
     items, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
     # frames with prescribed motion act as ground: a chain from one to another is a loop

@@ -4,9 +4,9 @@ Rod elements and bushings are defined for relative rotations up to pi: the rotat
 elements between several frames it is the rotation of each frame against the middle one; for a bushing with a free axis, that
 of the axis.
 
-Elements check by themselves whether they passed pi in a step. A bushing, whose force would reverse without an error, is
-checked when the step is solved (`passed_rotation_limit`): the scalar part of the relative quaternion of its markers, which is
-followed through the step, changes its sign there; a tilt beyond pi/2 points to the other side.
+Elements check by themselves whether they passed pi in a step. The force of a bushing would reverse without an error, so bushings
+are checked after the step is solved (`passed_rotation_limit`): the scalar part of the relative quaternion of their markers
+changes its sign there. For a free axis the condition is that a tilt beyond pi/2 changes to the opposite side.
 """
 
 from __future__ import annotations

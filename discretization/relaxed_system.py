@@ -3,7 +3,7 @@
 At long-term rest the variables with evolution equations are constant. A relaxing branch carries no stress and is removed.
 An interaction with states x is replaced by its kind at rest (`rigid.interactions.kinds.InternalStateEquations`), which has no
 internal variables. So a system and its counterpart at rest have the same frames, interactions and multipliers, and states that
-differ in `State.own` alone (`discretization.internal_variables`).
+differ only in `State.own` (`discretization.internal_variables`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Assemble the stiffness and mass matrices of a system's rods and frames in (dr, turn) of every frame, for wave numbers.
+"""Assemble the stiffness and mass matrices of a system's rods and frames in (dr, eta) of every frame, for wave numbers.
 
-    K_ab = d(force, torque on a)/d(dr, eta)_b of the rod elements,   M = diag(m, R J R^T) and what rods share     (1)
+    K_ab = d(force, torque on a)/d(dr, eta)_b of the rod elements,   M = diag(m, R J R^T) + coupling inertia of rods     (1)
 
 In a stress-free state K is symmetric and the Hessian of the energy. `linearisation` has the equations of whole models.
 """

@@ -37,7 +37,7 @@ def select_stepper(
     `earlier`: True if steps before the last one may be used by the predictor of Newton's method
     (`discretization.assembly.predictor`).
     `symmetry`: used to test whether the system moves in a plane; None: no test.
-    `beside`: stepper of a run that differs in gravity and loads alone. Data that depends on neither is taken from it, including
+    `beside`: stepper of a run that differs only in gravity and loads. Data that depends on neither is taken from it, including
     work arrays, so that both can be integrated side by side (`discretization.time.batched_runs`).
     """
     if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:

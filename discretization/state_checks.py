@@ -22,12 +22,12 @@ _FLOAT = np.dtype(float)
 
 
 def check_arrays(state: State, shapes: Shapes, *fields: str, in_place: bool = False) -> State:
-    """Return the state if all its arrays, or the fields named, can be passed to kernels: `shapes`, float64, row after row.
+    """Return the state if all its arrays, or the fields named, can be passed to kernels: `shapes`, float64, C-contiguous.
 
     `in_place`: True if the arrays are changed in place and must be writable. Raises ModelError that names the field.
     """
     if not isinstance(state, State):
-        raise ModelError(f"state = {checks.shown(state)} is no state; {_cure_of(state)}")
+        raise ModelError(f"state: expected a State, got {checks.shown(state)}. {_advice_for(state)}")
     for name in fields or shapes:
         array, shape = getattr(state, name), shapes[name]
         if not (
@@ -36,7 +36,7 @@ def check_arrays(state: State, shapes: Shapes, *fields: str, in_place: bool = Fa
             and array.dtype == _FLOAT
             and (array.flags.carray or not (in_place or _scattered(array)))
         ):
-            raise ModelError(f"State.{name} {_fault(name, array, shape)}")
+            raise ModelError(f"State.{name} {_describe_fault(name, array, shape)}")
     return state
 
 
@@ -46,7 +46,7 @@ def check_states(system: System, states: State, *fields: str) -> None:
     Arrays that are empty for this system may have any empty shape, since files do not store them.
     """
     if not isinstance(states, State):
-        raise ModelError(f"state = {checks.shown(states)} is no state; {_cure_of(states)}")
+        raise ModelError(f"state: expected a State, got {checks.shown(states)}. {_advice_for(states)}")
     n, many = len(system.frames.mass), np.shape(states.r)[:-2]
     shapes: Shapes = {"r": (n, 3), "quat": (n, 4), "v": (n, 3), "Omega": (n, 3)}
     if "own" in fields:
@@ -56,15 +56,19 @@ def check_states(system: System, states: State, *fields: str) -> None:
     for name in fields:
         actual, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
         if actual != shape and (shapes[name][0] or np.size(getattr(states, name))):
-            raise ModelError(f"State.{name} has shape {actual}, this system needs {shape}; {_CURE}")
+            raise ModelError(f"State.{name} has shape {actual}, this system needs {shape}; {_ADVICE}")
 
 
-_CURE = "give a state of this very model: that of `Model.build()`, or `state(i)` of a result of it"
+_ADVICE = "pass a state of this model: that of `Model.build()`, or `state(i)` of one of its results"
 
 
-def _cure_of(argument: object) -> str:
+def _advice_for(argument: object) -> str:
     """Return the advice for an argument that is not a state."""
-    return "give what its method state() returns" if hasattr(argument, "state") else "give one of a result"
+    return (
+        "Pass what its method state() returns."
+        if hasattr(argument, "state")
+        else "Pass `state(i)` of a result."
+    )
 
 
 def _scattered(array: np.ndarray) -> bool:
@@ -72,18 +76,18 @@ def _scattered(array: np.ndarray) -> bool:
     return not (array.flags.c_contiguous and array.flags.aligned)
 
 
-def _fault(name: str, array: object, shape: tuple[int, ...]) -> str:
-    """Describe what is wrong with the array of field `name`, and the remedy."""
+def _describe_fault(name: str, array: object, shape: tuple[int, ...]) -> str:
+    """Describe the fault of the array of field `name`, with advice."""
     if type(array) is not np.ndarray:
-        return f"= {checks.shown(array)} is no NumPy array; give one of shape {shape}"
+        return f"= {checks.shown(array)} is not a NumPy array; pass one of shape {shape}"
     if array.shape != shape:
-        cure = "begin with what `start` of this stepper makes of a state" if name == "memory" else _CURE
-        return f"has shape {array.shape}, this system needs {shape}; {cure}"
+        advice = "convert the state by `start` of this stepper first" if name == "memory" else _ADVICE
+        return f"has shape {array.shape}, this system needs {shape}; {advice}"
     if array.dtype != _FLOAT:
-        return f"is of type {array.dtype}; give it as float64"
+        return f"is of type {array.dtype}; pass it as float64"
     if _scattered(array):
-        return "does not lie row after row in memory; give a copy, `numpy.array(..., order='C')`"
-    return "is read-only, and a march changes it; give a copy, or call `advance`"
+        return "is not C-contiguous and aligned; pass a copy, `numpy.array(..., order='C')`"
+    return "is read-only, but a march changes it in place; pass a copy, or call `advance`"
 
 
 def evaluate_user_function(
@@ -97,9 +101,11 @@ def evaluate_user_function(
     try:
         values = np.ascontiguousarray(returned, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} gives {checks.shown(returned)}; give numbers of shape {expected}") from None
+        raise ModelError(
+            f"{what} returned {checks.shown(returned)}; expected numbers of shape {expected}"
+        ) from None
     if values.shape != expected:
         raise ModelError(
-            f"{what} gives an array of shape {values.shape} at {len(times)} times; give {expected}"
+            f"{what} returned an array of shape {values.shape} for {len(times)} times; expected {expected}"
         )
     return values

@@ -1,7 +1,7 @@
 """Evaluate quantities of a state: energies, momenta, strains and stresses, constraint residuals.
 
 Every function accepts one state or many at once: leading axes of the state's arrays are those of the result,
-and the result of each state of many is bit-identical to that of the state alone.
+and the result for each of many states is bit-identical to that for the single state.
 """
 
 from __future__ import annotations

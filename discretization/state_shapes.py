@@ -37,6 +37,7 @@ def state_shapes(sizes: StateSizes) -> Shapes:
 
 @functools.lru_cache(maxsize=256)
 def _shapes_of(sizes: StateSizes) -> Shapes:
+    """Cached part of `state_shapes`."""
     n = sizes.frames
     return {
         "r": (n, 3),

@@ -1,4 +1,4 @@
-"""The whole mechanical system: frames, joints, springs, loads (rigid) and rod elements (discretization)."""
+"""Tables of a mechanical system: frames, joints, springs, loads (rigid) and rod elements (discretization)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def in_files(system: System) -> dict[str, Any]:
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
-    file_tables = _tables_of(others) if len(others.kind) else _NONE_APART
+    file_tables = _tables_of(others) if len(others.kind) else _EMPTY_FILE_TABLES
     return first | file_tables | tables
 
 
@@ -95,7 +95,7 @@ def _tables_of(table: InteractionTable) -> dict[str, Any]:
     return {"springs": springs_of(table), "torsions": torsions_of(table), "loads": loads_of(table)}
 
 
-_NONE_APART = _tables_of(table_of())
+_EMPTY_FILE_TABLES = _tables_of(table_of())
 
 
 def from_files(tables: dict[str, Any]) -> System:
@@ -114,11 +114,11 @@ class PartialFingerprint(NamedTuple):
 
 
 def begin_fingerprint(system: System) -> PartialFingerprint:
-    """Hash the part of a system's fingerprint that is common to all systems which differ from it in gravity alone."""
+    """Hash the part of a system's fingerprint that is common to all systems that differ from it only in gravity."""
     table = constraints.in_files(system.constraints)
     rows, others = gears_to_rows(table, without_file_tables(system.others))
     contents = [*_contents(system.frames), *_contents(system.elements), *_contents(table, rows)]
-    contents += _apart(system.others)
+    contents += _file_table_bytes(system.others)
     return PartialFingerprint(
         hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others
     )
@@ -131,7 +131,7 @@ def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
     """
     of_tables, others = begin_fingerprint(system) if first is None else first
     digest, gravity = of_tables.copy(), system.gravity
-    contents = [_HEADS[gravity.shape, gravity.dtype], gravity.tobytes()]
+    contents = [_ARRAY_HEADERS[gravity.shape, gravity.dtype], gravity.tobytes()]
     # without contacts, spans and others it is that of older versions, so that runs of older files can be resumed
     if len(system.contacts.pairs):
         contents += _contents(system.contacts)
@@ -142,20 +142,20 @@ def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
     return str(digest.hexdigest())
 
 
-class _Heads(dict[tuple[tuple[int, ...], Any], bytes]):
+class _ArrayHeaders(dict[tuple[tuple[int, ...], Any], bytes]):
     """Cache of the bytes that precede an array of a shape and a type."""
 
     def __missing__(self, key: tuple[tuple[int, ...], Any]) -> bytes:
         """Build and store the bytes for a (shape, type) key."""
         shape, kind = key
-        if len(self) >= _MOST_HEADS:
+        if len(self) >= _MAX_HEADERS:
             self.clear()
         self[key] = repr((shape, kind.str)).encode()
         return self[key]
 
 
-_MOST_HEADS = 1024
-_HEADS = _Heads()
+_MAX_HEADERS = 1024
+_ARRAY_HEADERS = _ArrayHeaders()
 
 
 def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
@@ -164,19 +164,19 @@ def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
     contents: list[bytes] = []
     for name, array in (table._asdict() if columns is None else columns).items():
         if len(array) or name not in spared:
-            contents += _HEADS[array.shape, array.dtype], array.tobytes()
+            contents += _ARRAY_HEADERS[array.shape, array.dtype], array.tobytes()
     return contents
 
 
-def _apart(table: InteractionTable) -> list[bytes]:
+def _file_table_bytes(table: InteractionTable) -> list[bytes]:
     """Return the bytes of the tables of springs, torsion springs and loads, which files store separately."""
     if not len(table.kind):
-        return _NOTHING_APART
+        return _NO_FILE_TABLE_BYTES
     kinds = table.kind.tolist()
-    springs = _contents(springs_of(table)) if SPRINGS in kinds else _OF_NO_TABLE["springs"]
-    torsions = _contents(torsions_of(table)) if TORSIONS in kinds else _OF_NO_TABLE["torsions"]
+    springs = _contents(springs_of(table)) if SPRINGS in kinds else _EMPTY_TABLE_BYTES["springs"]
+    torsions = _contents(torsions_of(table)) if TORSIONS in kinds else _EMPTY_TABLE_BYTES["torsions"]
     return [*springs, *torsions, *_contents(loads_of(table))]
 
 
-_OF_NO_TABLE = {name: _contents(table) for name, table in _NONE_APART.items()}
-_NOTHING_APART = [part for contents in _OF_NO_TABLE.values() for part in contents]
+_EMPTY_TABLE_BYTES = {name: _contents(table) for name, table in _EMPTY_FILE_TABLES.items()}
+_NO_FILE_TABLE_BYTES = [part for contents in _EMPTY_TABLE_BYTES.values() for part in contents]

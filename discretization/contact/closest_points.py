@@ -1,8 +1,8 @@
 """Distances of segments, and a conservative test whether two segments could have passed through each other in a step.
 
-Points move in straight lines within a step and segments are straight, so that the vector d(s, t) from a point of one segment to a
-point of the other is bilinear in s, t, and at any time it lies between its values at both ends of the step. Two segments do not
-meet if some direction n has n . d > 0 at both ends of the step for all four pairs of end points. The test tries the vectors
+Points move in straight lines within a step and segments are straight. The vector d(s, t) from a point of one segment to a point
+of the other is therefore bilinear in s, t, and at any time it lies between its values at both ends of the step. Two segments do
+not meet if some direction n has n . d > 0 at both ends of the step for all four pairs of end points. The test tries the vectors
 between the nearest points at both ends, which are separating directions of two convex sets.
 """
 
@@ -14,7 +14,9 @@ from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import dot, load3, minus
 
-DEEP = 0.2  # share of the reach: two lines nearer than that pass through each other however short the step is
+DEEP = (
+    0.2  # fraction of the reach: two lines nearer than that pass through each other however short the step is
+)
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Friction and contact dissipation: one interaction between a part with stations and a window (contact patch) of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts only once on a part that
-lies across nodes of the row. A partner that is a sphere, has a core or is a mesh has a window of one point. Rows with more nodes
-than an interaction has frames are cut.
+touches several segments of the row. A partner that is a sphere, has a core or is a mesh has a window of one point. Rows with
+more nodes than an interaction has frames are cut.
 """
 
 from __future__ import annotations
@@ -120,13 +120,13 @@ def find_patches(contacts: Contacts, listed: Candidates) -> list[ContactPatch]:
     for *part_key, b0, b1 in columns:
         key = tuple(part_key)
         if key != before:
-            patches += _cut(before, rows)
+            patches += _split_rows(before, rows)
             before, rows = key, []
         if rows and rows[-1][-1] == b0 != b1:
             rows[-1].append(b1)
         else:
             rows.append([b0, b1] if b0 != b1 else [b0])
-    return _with_faces(patches + _cut(before, rows), listed)
+    return _with_faces(patches + _split_rows(before, rows), listed)
 
 
 def _with_faces(windows: list[ContactPatch], listed: Candidates) -> list[ContactPatch]:
@@ -144,7 +144,7 @@ def _with_faces(windows: list[ContactPatch], listed: Candidates) -> list[Contact
     ]
 
 
-def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatch]:
+def _split_rows(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatch]:
     """Return the windows of one part from the rows of nodes of its partner.
 
     Two rows that meet at the end of a closed rod are joined; rows that are too long are cut.
@@ -227,8 +227,10 @@ def _numbers_of(
         loss[:, STIFFNESS] *= fraction * count  # per length, as the stiffness of the law
         place = [contacts.stations[pair], count]
     else:
-        place = _places(contacts, one, part)
-        loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0  # two interactions share it, half each
+        place = _positions(contacts, one, part)
+        loss[:, STIFFNESS] *= (
+            0.5 if one == other == CAPSULE else 1.0
+        )  # two interactions act, with half the stiffness each
     before = place[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
         near = numbers_of(contacts, np.array(windows[0].faces))
@@ -238,7 +240,9 @@ def _numbers_of(
     elif len(blocks):
         place = [*before, np.tile(blocks, (len(windows), 1))]
     else:
-        place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
+        place += (
+            [np.full(len(row), float(row.shape[1]))] if other == ROD else _positions(contacts, other, row)
+        )
     numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])
@@ -246,7 +250,7 @@ def _numbers_of(
     return numbers, stiffness, np.column_stack([force, force * rho])
 
 
-def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
+def _positions(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
     """Return the positions in their frame of points (w, :) of surfaces on one frame, for a box also its half sides."""
     positions = [contacts.X[points_of_surface] for points_of_surface in points.T]
     return [*positions, half_sides(contacts, points[:, 0])] if kind == BOX else positions
@@ -255,7 +259,7 @@ def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
 def match_patches(points: Floats, old: list[ContactPatch], new: list[ContactPatch]) -> Ints:
     """Return for each old window the new one (w,) that inherits its bristle, -1: none; points (k, 3): current positions.
 
-    Among new windows with the same part and partner it is one that has the nearest node, and most of the others.
+    Among new windows with the same part and partner it is one that contains the nearest node and most of the other nodes.
     """
     by_part: dict[tuple[object, ...], list[int]] = {}
     for k, window in enumerate(new):
@@ -277,8 +281,8 @@ def transfer_bristles(bristles: Floats, to: Ints, count: int) -> Floats:
     """Return the bristles (count, OWN) of new windows, from those of old ones (w, OWN) and the new windows `to`, see
     `match_patches`.
 
-    Bristles that are merged have the same stiffness, in axes of one frame. The new one is their sum, but shortened if its energy
-    would exceed theirs, |z|^2 <= sum of |z_i|^2. It slides if all of them did.
+    Merged bristles have the same stiffness and are given in the axes of one frame. The new bristle is their sum, shortened if its
+    energy would exceed theirs: |z|^2 <= sum of |z_i|^2. It slides if all of them did.
     """
     continues = to >= 0
     bristles, to = bristles[continues], to[continues]

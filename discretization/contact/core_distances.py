@@ -16,13 +16,13 @@ from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.linear_algebra import dot, load3, minus, plus, real, times
 from rigid.system import Floats, Ints
 
-_GOLDEN, _CLOSER = 0.6180339887498949, 60  # golden-section ratio, number of steps
+_GOLDEN, _STEPS = 0.6180339887498949, 60  # golden-section ratio, number of steps
 
 
 def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
     """Return the distances (c,), m, of points and segments from the cores of `surfaces` (c,).
 
-    points (k, 3): positions; ends: their ends as in `Candidates`, with the middle of the core second; surfaces (c,): the cores.
+    points (k, 3): positions; ends (c, 4): end points as in `Candidates`, the middle of the core second; surfaces (c,): the cores.
     """
     out = np.empty(len(ends))
     unique, which = np.unique(surfaces, return_inverse=True)
@@ -75,7 +75,7 @@ def between_cores(points, ends, X, at, out):
 
 
 @inline_kernel
-def _place(x, points, k, X, at):
+def _position(x, points, k, X, at):
     """Return the position of a point in the axes of the core whose first point is k.
 
     For a body of revolution: radius, height, 0.
@@ -90,9 +90,9 @@ def _place(x, points, k, X, at):
 
 
 @inline_kernel
-def _away(a, b, t, points, k, X, at):
+def _distance_at(a, b, t, points, k, X, at):
     """Return the signed distance of the point at t, 0 to 1, of a segment from a core."""
-    return signed_distance(_place(plus(times(1.0 - t, a), times(t, b)), points, k, X, at), X, at)
+    return signed_distance(_position(plus(times(1.0 - t, a), times(t, b)), points, k, X, at), X, at)
 
 
 @kernel
@@ -100,12 +100,14 @@ def from_cores(points, ends, X, at, out):
     """Write the distances of `from_surfaces` to `out` (c,); at (c,): offset of the block of each core in X."""
     for c in range(out.shape[0]):
         a, b, k = load3(points[ends[c, 0]]), load3(points[ends[c, 1]]), ends[c, 2]
-        least = min(_away(a, b, 0.0, points, k, X, at[c]), _away(a, b, 1.0, points, k, X, at[c]))
+        least = min(
+            _distance_at(a, b, 0.0, points, k, X, at[c]), _distance_at(a, b, 1.0, points, k, X, at[c])
+        )
         if ends[c, 0] != ends[c, 1]:
             low, high = 0.0, 1.0
-            for _ in range(_CLOSER):
+            for _ in range(_STEPS):
                 s, t = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-                u, v = _away(a, b, s, points, k, X, at[c]), _away(a, b, t, points, k, X, at[c])
+                u, v = _distance_at(a, b, s, points, k, X, at[c]), _distance_at(a, b, t, points, k, X, at[c])
                 least = min(least, u, v)
                 if u < v:
                     high = t

@@ -15,8 +15,10 @@ from rigid.kinematics import cores
 from rigid.system import Floats, Ints
 
 RIM_POINTS = 32  # points on a rim of a body of revolution as a hull: between two the rim is .0048 of its radius too small
-RIM_RADIUS_FACTOR = 0.5  # stiffness share of each of these points: a lying body has the stiffness of the law
-_KEPT = 1024  # number of cached cores
+RIM_RADIUS_FACTOR = (
+    0.5  # fraction of the stiffness of each of these points: a lying body has the stiffness of the law
+)
+_MAX_CACHED = 1024  # number of cached cores
 _SIGNS = np.array([[i, j, k] for i in (-1.0, 1.0) for j in (-1.0, 1.0) for k in (-1.0, 1.0)])
 
 
@@ -58,7 +60,7 @@ def as_faceted_hull(core: Floats, sort: int = cores.FACETS) -> Floats:
     return np.frombuffer(_facets(core.tobytes(), sort))
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED)
 def _facets(core: bytes, sort: int) -> bytes:
     """Cached part of `as_faceted_hull`: arrays as bytes are hashable."""
     X = np.frombuffer(core)
@@ -82,7 +84,7 @@ def core_numbers(contacts: Contacts, surface: int) -> Floats:
     return np.frombuffer(_block(kind, X.tobytes()))
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED)
 def _block(kind: int, coordinates: bytes) -> bytes:
     """Cached part of `core_numbers`: arrays as bytes are hashable."""
     X = np.frombuffer(coordinates).reshape(-1, 3)

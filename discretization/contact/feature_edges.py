@@ -4,7 +4,7 @@ An edge is a ridge if the angle between its triangles exceeds BENT, or if it has
 A corner is an end of such a line. A cube therefore has eight corners and twelve ridges, however many triangles it is divided
 into.
 
-All corners have the same share of the stiffness: the area-weighted mean, over all flat parts, of one over the number of their
+All corners have the same fraction of the stiffness: the area-weighted mean, over all flat parts, of one over the number of their
 corners. A mesh that lies flat on a plane face then has the stiffness of the law: a cube, as a box, has a quarter at each corner.
 """
 
@@ -27,17 +27,17 @@ class MeshFeatures(NamedTuple):
 
     corners: Ints  # (c,) vertices that are corners
     ridges: Ints  # (r, 2) vertices at both ends
-    share: float  # share of the stiffness of each corner
+    share: float  # fraction of the stiffness of each corner
 
 
 def find_mesh_features(vertices: Floats, triangles: Ints) -> MeshFeatures:
     """Return the corners and ridges of triangles (t, 3) of vertices (v, 3); each edge belongs to at most two triangles."""
     edges, faces = _edges(triangles)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    sharp = _bent(vertices, triangles, edges, faces) > MIN_RIDGE_ANGLE
+    sharp = _dihedral_angles(vertices, triangles, edges, faces) > MIN_RIDGE_ANGLE
     ridges = edges[sharp]
     corners = _corners(vertices, ridges)
-    lines = _joined(ridges, corners)
+    lines = _merged_ridges(ridges, corners)
     flat = faces[~sharp]
     coplanar = scipy.sparse.coo_matrix((np.ones(len(flat)), flat.T), (len(triangles),) * 2)
     parts, part = scipy.sparse.csgraph.connected_components(coplanar, directed=False)
@@ -63,7 +63,7 @@ def _edges(triangles: Ints) -> tuple[Ints, Ints]:
     return edges, np.stack([face[order[last - count + 1]], face[order[last]]], axis=1)
 
 
-def _bent(vertices: Floats, triangles: Ints, edges: Ints, faces: Ints) -> Floats:
+def _dihedral_angles(vertices: Floats, triangles: Ints, edges: Ints, faces: Ints) -> Floats:
     """Return the angles (e,), rad, between both triangles of an edge; pi if it has only one."""
     p, q = np.moveaxis(vertices[edges], 1, 0)
     along = (q - p) / np.linalg.norm(q - p, axis=1, keepdims=True)
@@ -90,7 +90,7 @@ def _corners(vertices: Floats, ridges: Ints) -> Ints:
     return np.delete(vertex, two[bent < STRAIGHT])
 
 
-def _joined(ridges: Ints, corners: Ints) -> Ints:
+def _merged_ridges(ridges: Ints, corners: Ints) -> Ints:
     """Return the corners (r, 2) at both ends of lines of ridges."""
     isolated: NDArray[np.bool_] = np.isin(ridges, corners)
     is_single = isolated.all(axis=1)

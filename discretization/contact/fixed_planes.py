@@ -1,8 +1,8 @@
 """Find interactions with fixed planes that are too far away to act while a list of near pairs is valid.
 
-All interactions with planes are stored in `System.others` permanently. If a plane is fixed and the points of an interaction with
-it are among those of the surfaces, they move by at most half the skin while a list is valid: nothing acts at gaps beyond the
-activation distance of the law plus half the skin.
+All interactions with planes are stored in `System.others` permanently. Consider a fixed plane, and an interaction with it whose
+points are among those of the surfaces. While a list is valid, these points move by at most half the skin: nothing acts at gaps
+beyond the activation distance of the law plus half the skin.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class FixedPlanes(NamedTuple):
 def fixed_planes(contacts: Contacts, table: InteractionTable, is_fixed: NDArray[np.bool_]) -> FixedPlanes:
     """Return the interactions with fixed planes whose points are among those of the surfaces.
 
-    held (n,): True for frames that do not move.
+    is_fixed (n,): True for frames that do not move.
     """
-    number = _points_by_place(contacts)
+    number = _points_by_position(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
     for kind, ends in [
@@ -73,7 +73,7 @@ def fixed_planes(contacts: Contacts, table: InteractionTable, is_fixed: NDArray[
     )
 
 
-def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
+def _points_by_position(contacts: Contacts) -> dict[tuple[int, bytes], int]:
     """Return the numbers of the tracked points, with their frame and position in it as key."""
     X, frames = contacts.X[: contacts.tracked] + 0.0, contacts.frames[: contacts.tracked]  # no -0.0
     return {
@@ -85,9 +85,9 @@ def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
 def are_inactive(
     planes: FixedPlanes, count: int, state: State, points: Floats, skin: float
 ) -> NDArray[np.bool_]:
-    """Return a mask (others,), True if an interaction cannot act while the points move by less than half the skin, m.
+    """Return a mask (count,), True if an interaction cannot act while the points move by less than half the skin, m.
 
-    points (k, 3): positions now; others: number of interactions.
+    points (k, 3): current positions; count: number of interactions.
     """
     inactive = np.zeros(count, bool)
     if len(planes.use):
@@ -102,9 +102,9 @@ def are_inactive(
 
 
 def bristle_energy(table: InteractionTable, mask: NDArray[np.bool_], variables: Floats, first: Ints) -> float:
-    """Return the energy, J, of the bristles of the interactions with planes in the mask `mask` (e,).
+    """Return the energy, J, of the bristles of the interactions with planes in `mask` (e,).
 
-    settled: internal variables, those of each interaction from its `first` on.
+    variables: internal variables, those of each interaction from its `first` on.
     """
     total = 0.0
     for kind in PLANE_DISSIPATIONS.values():

@@ -143,7 +143,7 @@ def touching(contacts: Contacts, state: State) -> list[Group]:
 
 
 def energies(contacts: Contacts, state: State) -> Floats:
-    """Return the contact energy, J, of one state or of many (...); each value is bitwise that of the state alone."""
+    """Return the contact energy, J, of one state or of many (...); each value is bit-identical to that of the single state."""
     lead = state.r.shape[:-2]
     energy = np.zeros(int(np.prod(lead)))
     if not len(contacts.pairs):

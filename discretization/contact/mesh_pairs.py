@@ -1,7 +1,7 @@
 """Find corners and ridges of meshes near other meshes, their corners and their ridges.
 
-Corners and ridges do not move in the axes of their mesh. A k-d tree in these axes, which is made once, finds those that reach
-into the box around the other surface, and only these are transformed to space.
+Corners and ridges do not move in the axes of their mesh. A k-d tree in these axes, which is built once, finds those that reach
+into the box around the other surface; only these are transformed to space.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Parts(NamedTuple):
     box: Floats  # (8, 3) corners of their bounding box, m
 
 
-_known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
+_cached: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
 
 
 def near_mesh_features(
@@ -47,8 +47,7 @@ def near_mesh_features(
     """Return near pairs of corners or ridges with other surfaces, and the near triangles of each pair.
 
     Rows (c, 6): pair, side and points as in `discretization.contact.neighbour_search.Candidates`. reach (p,): search distance
-    of each pair,
-    m; points (k, 3): tracked points.
+    of each pair, m; points (k, 3): tracked points.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
@@ -68,7 +67,7 @@ def near_mesh_features(
 
 
 def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, rho: float) -> float:
-    """Return by how much the smallest distance of ridges from the triangles of a mesh is below rho, m; 0 if none is."""
+    """Return the penetration depth, m: rho minus the smallest distance of ridges from the triangles of a mesh, at least 0."""
     positions = _near_box(contacts, ridges, mesh, points, rho)[1]
     parts = np.ascontiguousarray(in_frame(contacts, mesh, points, positions))
     trees, least = triangles_of(contacts, mesh)[1], rho
@@ -79,10 +78,10 @@ def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, 
     return rho - least
 
 
-def _parts_of(contacts: Contacts, surface: int) -> _Parts:
+def _cached_parts(contacts: Contacts, surface: int) -> _Parts:
     """Return the corners or ridges of a surface with their tree, cached for as long as the array of points is the same."""
     key = id(contacts.X), surface  # the cache holds this array
-    cached = _known.pop(key, None)
+    cached = _cached.pop(key, None)
     if cached is None:
         first, last = contacts.first[surface : surface + 2]
         step = 2 if contacts.kind[surface] == RIDGES else 1
@@ -92,9 +91,9 @@ def _parts_of(contacts: Contacts, surface: int) -> _Parts:
             contacts,
             _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, surface)),
         )
-    _known[key] = cached
-    if len(_known) > MAX_CACHED_MESHES:
-        _known.popitem(last=False)
+    _cached[key] = cached
+    if len(_cached) > MAX_CACHED_MESHES:
+        _cached.popitem(last=False)
     return cached[1]
 
 
@@ -102,10 +101,10 @@ def _near_box(
     contacts: Contacts, surface: int, other: int, points: Floats, within: float
 ) -> tuple[Ints, Floats]:
     """Return corners or ridges that reach into the box around another surface: first points (c,), both ends (c, 2, 3)."""
-    box = box_around(contacts, other) if contacts.kind[other] == MESH else _parts_of(contacts, other).box
+    box = box_around(contacts, other) if contacts.kind[other] == MESH else _cached_parts(contacts, other).box
     corners = in_frame(contacts, surface, points, from_frame(contacts, other, points, box))
     low, high = corners.min(axis=0) - within, corners.max(axis=0) + within
-    parts = _parts_of(contacts, surface)
+    parts = _cached_parts(contacts, surface)
     far = 0.5 * float(np.linalg.norm(high - low)) + parts.half
     use = np.array(parts.tree.query_ball_point(0.5 * (low + high), far, return_sorted=True), np.int64)
     X = parts.ends[use]

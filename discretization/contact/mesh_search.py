@@ -1,7 +1,7 @@
 """Find the triangles of meshes near other parts, and build the numbers of these triangles for an interaction.
 
 The middles of triangles are stored in k-d trees in the axes of their mesh, one for triangles of about one size. The trees are
-made once; a search queries them for each part. No Python loop runs over triangles.
+built once; a search queries them for each part. No Python loop runs over triangles.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TriangleTrees(NamedTuple):
 
 
 _numbers: OrderedDict[tuple[int, int, bytes], tuple[Contacts, Floats]] = OrderedDict()
-_known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, TriangleTrees]] = OrderedDict()
+_cached: OrderedDict[tuple[int, int], tuple[Contacts, Ints, TriangleTrees]] = OrderedDict()
 
 
 def build_triangle_trees(corners: Floats) -> TriangleTrees:
@@ -57,13 +57,13 @@ def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, TriangleTrees]:
     The result is cached for as long as the array of triangles is the same object.
     """
     key = id(contacts.vertices), mesh  # the cache holds these arrays
-    cached = _known.pop(key, None)
+    cached = _cached.pop(key, None)
     if cached is None or cached[0].triangles is not contacts.triangles:
         use = np.flatnonzero(contacts.meshed == mesh)
         cached = contacts, use, build_triangle_trees(contacts.vertices[contacts.triangles[use]])
-    _known[key] = cached
-    if len(_known) > MAX_CACHED_MESHES:
-        _known.popitem(last=False)
+    _cached[key] = cached
+    if len(_cached) > MAX_CACHED_MESHES:
+        _cached.popitem(last=False)
     return cached[1:]
 
 
@@ -73,8 +73,7 @@ def near_meshes(
     """Return pairs of parts and meshes near each other, and the near triangles of each pair.
 
     Rows (c, 6): pair, side and points as in `discretization.contact.neighbour_search.Candidates`. surface (f,), ends (f, 2): of
-    all parts;
-    reach (p,): search distance of each pair, m.
+    all parts; reach (p,): search distance of each pair, m.
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
@@ -227,10 +226,10 @@ def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
         edges.ravel(),
         stars,
     ]
-    return _filled_up(np.concatenate(parts))
+    return _padded(np.concatenate(parts))
 
 
-def _filled_up(numbers: Floats) -> Floats:
+def _padded(numbers: Floats) -> Floats:
     """Pad numbers with zeros to LEAST times a power of two."""
     size = LEAST
     while size < len(numbers):
@@ -256,4 +255,4 @@ def with_ridges(numbers: Floats) -> Floats:
     bent = np.where(edges[:, 0, 2] == edges[:, 1, 2], 1.0, np.where(bent > FLAT, bent, 0.0))
     sharp = np.zeros(v)
     np.maximum.at(sharp, edges[:, 0, :2].ravel(), np.repeat(bent, 2))
-    return _filled_up(np.concatenate([[e + v], bent, sharp, numbers]))
+    return _padded(np.concatenate([[e + v], bent, sharp, numbers]))

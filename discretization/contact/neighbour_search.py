@@ -1,8 +1,8 @@
-"""Neighbour search: a list of pairs of near parts of surfaces, which depends on the points alone.
+"""Neighbour search: a list of pairs of near parts of surfaces, which depends only on the points.
 
 Parts are spheres, capsules, middles of cores and segments of rods. Their middles are stored in k-d trees, one for parts of about
 one size, so that the search takes about as long as sorting them, however unequal they are. Triangles of meshes are stored in
-separate trees, which are made once: `discretization.contact.mesh_search`.
+separate trees, which are built once: `discretization.contact.mesh_search`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SurfaceParts(NamedTuple):
 
 
 class SearchData(NamedTuple):
-    """Data that all searches of the same surfaces share; making them takes longer than a search."""
+    """Data that all searches of the same surfaces share; computing it takes longer than a search."""
 
     parts: SurfaceParts
     reach: Floats  # (p,) search distance of each pair, m
@@ -59,7 +59,7 @@ class Candidates(NamedTuple):
     ends: Ints  # (c, 4) end points of the part with the stations (twice the same for a sphere or core), then of its partner
     minus: NDArray[
         np.uint8
-    ]  # (c,) 1: the last point is an inner vertex, whose contact the next segment counts, too
+    ]  # (c,) 1: the last point is an inner vertex, whose contact is also that of the next segment
     first: Ints  # (c + 1,) triangles of a partner that is a mesh: faces[first[i]] .. faces[first[i + 1] - 1]
     faces: Ints  # near triangles of all pairs
 
@@ -73,7 +73,7 @@ def parts_of(contacts: Contacts) -> SurfaceParts:
     """Return the parts of all surfaces."""
     count = np.diff(contacts.first)
     surface = np.repeat(np.arange(len(count)), count)
-    centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # the search uses one point alone
+    centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # the search uses only one point
     begins_part = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
@@ -114,7 +114,7 @@ def candidates(
     """
     parts, reach, keys, known = searches or prepare_search(contacts)
     u, v = _near(parts, points, float(reach.max(initial=0.0)) + skin)
-    u, v, pair = _paired(contacts, parts, keys, known, u, v)
+    u, v, pair = _with_pairs(contacts, parts, keys, known, u, v)
     apart = np.empty(len(u))
     distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
     near = apart < reach[pair] + skin
@@ -146,7 +146,7 @@ def _with_meshes(
 
 
 def _near(parts: SurfaceParts, points: Floats, reach: float) -> tuple[Ints, Ints]:
-    """Return pairs of parts, each once, whose middles are no further apart than half their lengths plus the reach."""
+    """Return pairs of parts, each once, whose middles have at most the distance of half their lengths plus the reach."""
     ends = points[parts.ends]
     middle, half = ends.mean(axis=1), 0.5 * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     # parts shorter than the reach form one class: they take no more time
@@ -168,7 +168,7 @@ def _near(parts: SurfaceParts, points: Floats, reach: float) -> tuple[Ints, Ints
     return np.concatenate(found_u), np.concatenate(found_v)
 
 
-def _paired(
+def _with_pairs(
     contacts: Contacts, parts: SurfaceParts, keys: Ints, known: Ints, u: Ints, v: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Return those pairs of parts whose surfaces form a pair, its first surface first, and the number of that pair.
@@ -182,15 +182,15 @@ def _paired(
     u, v, at = u[meets], v[meets], known[place[meets]] if p else place[meets]
     pair, turned = at % max(p, 1), at >= p
     u, v = np.where(turned, v, u), np.where(turned, u, v)
-    away = _gap(contacts, parts, u, v)
+    away = _may_touch(contacts, parts, u, v)
     u, v, pair = u[away], v[away], pair[away]
     return u, v, pair
 
 
-def _gap(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints) -> NDArray[np.bool_]:
+def _may_touch(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints) -> NDArray[np.bool_]:
     """Return True for two parts that may touch.
 
-    Two segments of one rod need enough of the rod between them, and no joint may hold the parts together.
+    Two segments of one rod need enough of the rod between them, and no joint may connect the parts.
     """
     along = np.abs(parts.arc[u] - parts.arc[v])
     surface = parts.surface[u]
@@ -221,7 +221,7 @@ def _sorted(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints, pair: Int
     order = np.lexsort([b, a, sides, pairs])
     a, b = a[order], b[order]
     following = parts.after[b]
-    inner = (following >= 0) & _gap(contacts, parts, a, following)
+    inner = (following >= 0) & _may_touch(contacts, parts, a, following)
     ends = np.ascontiguousarray(np.concatenate([parts.ends[a], parts.ends[b]], axis=1))
     none = np.zeros(0, np.int64)
     return Candidates(

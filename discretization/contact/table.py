@@ -1,9 +1,9 @@
 """Tables of contact surfaces (spheres, rods, solids, meshes) and of the pairs of surfaces that may touch each other.
 
-A surface is defined by points that move with frames: a sphere by its centre, a rod by the chords between its nodes, a capsule by
-the chord between two points of one frame, a box by its centre and three points in the middles of its sides along its axes. Hulls
-and bodies of revolution have a middle and three points that are as far from it as the farthest of their other points; then
-follow the vertices, or the corners of the profile. A mesh consists of all triangles of one frame; its four points span a
+A surface is defined by points that move with frames. A sphere has its centre, a rod the chords between its nodes, a capsule the
+chord between two points of one frame, a box its centre and three points in the middles of its sides along its axes. Hulls
+and bodies of revolution have a middle and three points at the distance of the farthest of their other points. Then follow the
+vertices, or the corners of the profile. A mesh consists of all triangles of one frame; its four points span a
 tetrahedron around it, so that no vertex moves further than the point that moves furthest. If it meets another mesh, its corners
 and ridges are two more surfaces, listed after all others: their points follow from those of their mesh (`with_feature_points`),
 so that no state stores them. Which parts are near enough to act changes in a run; `discretization.contact.neighbour_search`
@@ -33,7 +33,7 @@ OF_HULLS = (
 OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second is a hull with facets
 ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces treated as hulls in contact with meshes
 OF_MESHES = (CORNERS, RIDGES)  # kinds whose points follow from those of the mesh on their frame
-WITH_CORES = (BOX, HULL, ROUND)  # the search uses their first point alone, the middle
+WITH_CORES = (BOX, HULL, ROUND)  # the search uses only their first point, the middle
 FIRST, SECOND, BOTH = 0, 1, 2  # surface whose stations are used; BOTH: each surface with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # laws: barrier (with an activation distance), cubic polynomial
 LAW, LOSS = 4, 11  # counts of the numbers of a law and of a loss
@@ -49,14 +49,14 @@ class Contacts(NamedTuple):
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) radius of each surface, m
     frames: Ints  # (k,) frame of each point
-    X: Floats  # (k, 3) position of each point from the origin of its frame, frame axes, m; zero for nodes
+    X: Floats  # (k, 3) position of each point relative to the origin of its frame, frame axes, m; zero for nodes
     length: Floats  # (k,) stress-free length of the segment that begins at the point, m; 0: none begins there
     pairs: Ints  # (p, 2) surfaces of each pair; twice the same for self-contact of a rod
     law: Floats  # (p, LAW) law, k, n, activation distance; for polynomials law and three coefficients
     loss: Floats  # (p, LOSS) numbers of friction and dissipation
     stations: Ints  # (p,) intervals between the stations of an element
     side: Ints  # (p,) FIRST, SECOND or BOTH
-    apart: Ints  # (x, 2) parts held together by joints, which never touch: first points of segments, points of spheres
+    apart: Ints  # (x, 2) parts connected by joints, which never touch: first points of segments, points of spheres
     vertices: Floats = np.zeros((0, 3))  # (v, 3) vertices of all meshes, each in the axes of its frame, m
     triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) vertices of each triangle, mesh by mesh
     meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
@@ -210,7 +210,7 @@ KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh
 
 
 class Pair(NamedTuple):
-    """Pair of surfaces, given by their numbers, with law, losses and stations."""
+    """Pair of surfaces, named by their numbers, with law, losses and stations."""
 
     one: int
     other: int
@@ -308,17 +308,19 @@ def _check_pairs(contacts: Contacts) -> None:
     surfaces, both = len(contacts.kind), np.sort(contacts.pairs, axis=1)
     if np.any((both < 0) | (both >= surfaces)):
         raise ModelError(
-            f"contacts: a pair names surface {both.max()}, there are {surfaces}; count them from 0"
+            f"contacts: a pair names surface {both.max()}, but there are {surfaces} surfaces, counted from 0"
         )
     alone = both[:, 0] == both[:, 1]
     if np.any(contacts.kind[both[alone, 0]] != ROD):
         raise ModelError(
-            "contacts: a sphere, a solid or a mesh cannot touch itself; give two surfaces, or a rod alone"
+            "contacts: a sphere, a solid or a mesh cannot touch itself. Give two surfaces, or one rod."
         )
     unique, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):
         i, j = unique[np.argmax(count)]
-        raise ModelError(f"contacts: surfaces {i} and {j} are a pair {count.max()} times; give one of them")
+        raise ModelError(
+            f"contacts: surfaces {i} and {j} occur {count.max()} times as a pair. Remove all but one."
+        )
 
 
 def refuse_contacts(contacts: Contacts, who: str, instead: str = "run `simulate`") -> None:
@@ -328,8 +330,8 @@ def refuse_contacts(contacts: Contacts, who: str, instead: str = "run `simulate`
     """
     if len(contacts.pairs):
         raise ModelError(
-            f"{who} does not know contacts between surfaces, of which the model has {len(contacts.pairs)} pairs; leave them "
-            f"out, or {instead}"
+            f"{who} does not support contacts between surfaces, of which the model has {len(contacts.pairs)} pairs. "
+            f"Remove them, or {instead}."
         )
 
 
@@ -395,7 +397,7 @@ def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> F
 
 
 def with_feature_points(contacts: Contacts, points: Floats) -> Floats:
-    """Return all points (k, 3), given the tracked ones: corners and ridges move with their mesh."""
+    """Return all points (k, 3) from the tracked ones: corners and ridges move with their mesh."""
     point_groups = [points[: contacts.tracked]]
     for surface in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
         point_groups.append(

@@ -1,7 +1,8 @@
 """Arrays of a planar model for the compiled step, in the elimination order of its frames: from the leaves to the roots.
 
-The place of a moving frame is its number in this order; the ground has the number after the last one. The kind of a frame says
-how it is connected to the next frame towards the root, and so how it is eliminated (`discretization.planar.elimination`).
+The place of a moving frame is its index in this order (elimination index); the ground has the index after the last one. The
+kind of a frame says how it is connected to the next frame towards the root, and so how it is eliminated
+(`discretization.planar.elimination`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from rigid.lanes import WIDTH
 from rigid.system import Floats, Ints
 from rigid.tuple_references import by_reference
 
-# Kind of a frame. BLOCK: connected to the next frame by a rod element or by nothing; HINGE: by one coincident-points constraint
-# alone; ROWS: by other or more constraint rows; NET: has no rows, but several neighbours when it is eliminated.
+# Kind of a frame. BLOCK: connected to the next frame by a rod element or by nothing; HINGE: only by one coincident-points
+# constraint; ROWS: by other or more constraint rows; NET: has no rows, but several neighbours when it is eliminated.
 BLOCK, HINGE, ROWS, NET = 0, 1, 2, 3
 COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # sorts of joint rows that remain in the plane
 LEFT = 12  # column of `Work.rows` and `Work.columns`: residual of the row
@@ -49,7 +50,7 @@ class ElementLanes(NamedTuple):
     Vectors have their components in the plane.
     """
 
-    places: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.places_of`
+    offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.element_offsets`
     ends: Ints  # (m, 2) places of both end frames
     length: Floats  # (m,) rest length, m
     stiffness: Floats  # (m, 3, 3) section stiffness of stretch, shear and bending
@@ -72,8 +73,10 @@ class Tables(NamedTuple):
     frame: Ints  # (k + 1,) frame number in the system of each place, then of the ground
     parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
     kind: Ints  # (k,) BLOCK, HINGE, ROWS or NET
-    first_next: Ints  # (k + 1,) offset in `beyond` of the further neighbours of each frame of a net
-    beyond: Ints  # (b,) places of these neighbours, which come after that of the parent
+    first_next: (
+        Ints  # (k + 1,) offset in `beyond` of the neighbours of each frame of a net other than its parent
+    )
+    beyond: Ints  # (b,) places of these neighbours
     first_pair: Ints  # (k + 1,) offset in `pair` of the pairs of neighbours of each frame
     pair: Ints  # number of the block of each pair of its neighbours, ordered by the first of them
     mass: Floats  # (k,) kg
@@ -92,16 +95,16 @@ class Tables(NamedTuple):
     lever: Floats  # (k, 4) points of the hinge, on the frame and on the next one, m
     first: Ints  # (k + 1,) offset in `items` of the items of each frame of kind ROWS
     items: Ints  # the items of these frames
-    closing: Ints  # (number of cut joints,) items of the hinges that close loops
+    closing: Ints  # (number of cut joints,) items of the cut hinges, which close loops
     coupled: (
         Ints  # (c, 2) places that an impulse acts on: two impulses per closing hinge, then those of springs
     )
     trees: Ints  # (c + 1, 2, 2) first place and end of the trees that an impulse moves; last row: all frames
     sort: Ints  # (j,) COINCIDENT, ANGLE, ALONG or DISTANCE
     joined: Ints  # (j, 2) places of frames a and b
-    between: Ints  # (j,) number of the block of these two; arbitrary if one is the ground
+    between: Ints  # (j,) number of the block of these two frames; arbitrary if one is the ground
     lam: Ints  # (j, 3) offsets in `State.lam` of its multipliers; COINCIDENT: that of the first one
-    share: Floats  # (j, 3) each of these multipliers as a factor of the multiplier of the planar row
+    factors: Floats  # (j, 3) ratio of each of these multipliers to the multiplier of the planar row
     Xa: Floats  # (j, 2) point on a, m
     Xb: Floats  # (j, 2) point on b, m
     Ua: Floats  # (j, 2) direction on a
@@ -142,7 +145,9 @@ class Work(NamedTuple):
         Floats  # (k + b, 3, 4) rows of this frame, columns of the next; after factorisation D^-1 times these
     )
     pulls: Floats  # (k + b, 3, 4) kind ROWS: multiplier corrections per correction of the next frame
-    rest: Floats  # (k, 3) multiplier corrections if those of the next frames are 0; fourth column of `pulls`
+    particular: (
+        Floats  # (k, 3) multiplier corrections if those of the next frames are 0; fourth column of `pulls`
+    )
     starts: Floats  # (groups, START, 8) start values of elements in eight SIMD lanes
     strain1: Floats  # (groups, 3, 8) element strains at the end of the step
     hinges: Floats  # (k, N_HINGE) hinge data, see the columns above
@@ -155,8 +160,8 @@ class Work(NamedTuple):
     change: Floats  # (d, 3) change over the step of the direction (2) and of the value (1) of a drive
     more: Floats  # (j, 2) Newton correction of the impulses `lam`
     matrix: Floats  # (6, 7 + 3 per neighbour) dense matrix of one frame
-    kept: Floats  # (k, 5) saved R1 to R3, G1, G2 of all frames, if there are columns
-    kept_rows: Floats  # (items, 2) saved residuals of their rows
+    saved_residuals: Floats  # (k, 5) saved R1 to R3, G1, G2 of all frames, if there are columns
+    saved_rows: Floats  # (items, 2) saved residuals of their rows
     columns: Floats  # (c, 13) gradients and residual of each impulse outside the trees, as in `rows`
     loops: Floats  # (c, c) Schur complement of these impulses, then its LU factors
     size: Floats  # (c,) scale factors of its rows
@@ -176,14 +181,14 @@ class StepContext(NamedTuple):
 
 def allocate_work(tables: Tables) -> Work:
     """Allocate the work arrays of a step for the model `tables`."""
-    k, g, j = len(tables.parent), tables.elements.places.shape[1] // WIDTH, len(tables.sort)
+    k, g, j = len(tables.parent), tables.elements.offsets.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
     most = 1 + (int(np.diff(tables.first_next).max()) if b else 0)
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "blocks": (2 * (k + b) + 1, 3, 4),
         "pulls": (k + b, 3, 4),
-        "rest": (k, 3),
+        "particular": (k, 3),
         "starts": (g, START, WIDTH),
         "strain1": (g, 3, WIDTH),
         "hinges": (k, N_HINGE),
@@ -193,8 +198,8 @@ def allocate_work(tables: Tables) -> Work:
         "change": (len(tables.driven), 3),
         "more": (j, 2),
         "matrix": (6, 7 + 3 * most),
-        "kept": (k if c else 0, 5),
-        "kept_rows": (len(tables.items) if c else 0, 2),
+        "saved_residuals": (k if c else 0, 5),
+        "saved_rows": (len(tables.items) if c else 0, 2),
         "columns": (c, LEFT + 1),
         "loops": (c, c),
         "size": (c,),

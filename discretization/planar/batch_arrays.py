@@ -24,7 +24,7 @@ class PlanarBatch(NamedTuple):
     state: State
     last: Floats  # (k + 1, 3, 8) last corrections of frames
     last_more: Floats  # (j, 2, 8) last corrections of impulses
-    left: Floats  # (8,) 1 if the run continues alone
+    left: Floats  # (8,) 1 if the run has left the batch and continues separately
     before: Floats  # (8,) largest rotation of the previous correction; 0 if there is none
     weights: Floats  # of the predictor, the same for all runs; (0, 6) without history
     factors: Floats  # (13, 8) its weights and factors (`discretization.assembly.predictor.factors_of_runs`)

@@ -33,7 +33,7 @@ Y1, Y2, TAU, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, EX, EY, LENGT
 
 
 @inline_kernel
-def _turn(c, s):
+def _rotation(c, s):
     """Return the matrix of the rotation by the angle with this cosine and sine."""
     return c, -s, ZERO, s, c, ZERO, ZERO, ZERO, 1.0
 
@@ -56,7 +56,7 @@ def _blocks(c11, c12, c13, c21, c22, c23, c31, c32, c33):
 
 
 @inline_kernel
-def _of_plane(part):
+def _in_plane(part):
     """Return the constant part of w (3,) and the upper half of dw/d(strains at the end), row by row, in the plane."""
     wN, wM, (NN, NM, _, MM) = part
     return (wN[0], wN[1], wM[2]), (NN[0], NN[1], NM[2], NN[4], NM[5], MM[8])
@@ -71,7 +71,9 @@ def start_of_step(frame_a, frame_b, e, length):
     wa, za, ca, sa = frame_a
     wb, zb, cb, sb = frame_b
     turns = (wa, ZERO, ZERO, za), (wb, ZERO, ZERO, zb)
-    y, k, s, u, _ = invariants(_turn(ca, sa), _turn(cb, sb), turns[0], turns[1], (e[0], e[1], ZERO), length)
+    y, k, s, u, _ = invariants(
+        _rotation(ca, sa), _rotation(cb, sb), turns[0], turns[1], (e[0], e[1], ZERO), length
+    )
     f, _, p, _ = strain_functions(u)
     Gamma, K = strains_of(y, k, s, u, f, p, length)
     return (y[0], y[1]), 0.5 * k[2], (Gamma[0], Gamma[1], K[2])
@@ -81,7 +83,7 @@ def start_of_step(frame_a, frame_b, e, length):
 def linear_part(C, strain0, E):
     """Return the constant part of w (3,) and dw/d(strains at the end) without damping: upper half, row by row; C (9,)."""
     blocks = _blocks(C[0], C[1], C[2], C[3], C[4], C[5], C[6], C[7], C[8])
-    return _of_plane(linear_part_in_space(_in_space(E), _in_space(strain0), blocks))
+    return _in_plane(linear_part_in_space(_in_space(E), _in_space(strain0), blocks))
 
 
 @always_inline_kernel
@@ -90,7 +92,7 @@ def with_damping(w, c, D, E, h):
     wN, wM = _in_space(w)
     part = wN, wM, _blocks(c[0], c[1], c[2], c[1], c[3], c[4], c[2], c[4], c[5])
     blocks = _blocks(D[0], D[1], D[2], D[3], D[4], D[5], D[6], D[7], D[8])
-    return _of_plane(with_damping_in_space(part, _in_space(E), blocks, h))
+    return _in_plane(with_damping_in_space(part, _in_space(E), blocks, h))
 
 
 @always_inline_kernel
@@ -115,9 +117,9 @@ def forces(start, frame_a, frame_b, e1, length):
     wN, wM = _in_space(w)
     at_start = AtStart((y1, y2, ZERO), (ZERO, ZERO, 2.0 * tau0), ZERO, tau0 * tau0, half0, wN, wM)
     C = _blocks(c11, c12, c13, c12, c22, c23, c13, c23, c33)
-    poses0 = _turn(ca0, sa0), _turn(cb0, sb0), (e0[0], e0[1], ZERO)
+    poses0 = _rotation(ca0, sa0), _rotation(cb0, sb0), (e0[0], e0[1], ZERO)
     relative = (1.0, ZERO, ZERO, ZERO), (half1, ZERO, ZERO, half1 * tau)
-    poses1 = _turn(ca, sa), _turn(cb, sb), relative[0], relative[1], (e1[0], e1[1], ZERO)
+    poses1 = _rotation(ca, sa), _rotation(cb, sb), relative[0], relative[1], (e1[0], e1[1], ZERO)
     _, (Gamma, K), (n, on_a, on_b), evaluated = forces_over_step(poses0, poses1, at_start, length, C, False)
     return status, (n[0], n[1], on_a[2], on_b[2]), (Gamma[0], Gamma[1], K[2]), (poses1, evaluated, C)
 

@@ -57,15 +57,15 @@ from rigid.lanes import (
 from rigid.linear_algebra import dot
 from rigid.system import Ints
 
-# Rows of `ElementLanes.places`: number of the element; frame numbers in the system; offsets in `Work.frames` of the frames, of
+# Rows of `ElementLanes.offsets`: number of the element; frame numbers in the system; offsets in `Work.frames` of the frames, of
 # their residuals and of their noise levels; numbers of the blocks with rows of a and columns of b and vice versa; zeros.
 ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, NOISE_A, NOISE_B, AB, BA, NOTHING, N_PLACES = range(
     13
 )
 
 
-def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
-    """Return `ElementLanes.places` for elements between the places `ends` (m, 2).
+def element_offsets(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
+    """Return `ElementLanes.offsets` for elements between the places `ends` (m, 2).
 
     frame: frame numbers of the places in the system, the ground's last; blocks (m,): number of the pair of blocks of each
     element. There are `count` pairs, each of a block with the columns of the earlier place and one with its rows.
@@ -94,7 +94,7 @@ def _at(start, s, column):
 def begin_elements(tables, state, work, h):
     """Compute the element data that all iterations of a step share; add the round-off of the forces to the noise levels."""
     elements, basis = tables.elements, tables.basis
-    offsets, lanes, start = elements.places, elements.places.shape[1], work.starts
+    offsets, lanes, start = elements.offsets, elements.offsets.shape[1], work.starts
     for group in range(work.starts.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
         wa, za, xa, ya = numbers4(work.frames, offsets, AT_A * lanes + first, W0)
@@ -143,7 +143,7 @@ def begin_elements(tables, state, work, h):
 def add_elements(tables, work, h, with_tangent):
     """Add forces and, if `with_tangent`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
     elements = tables.elements
-    offsets, lanes, start = elements.places, elements.places.shape[1], work.starts
+    offsets, lanes, start = elements.offsets, elements.offsets.shape[1], work.starts
     for group in range(work.starts.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
         nothing, forces_a, forces_b = (

@@ -5,10 +5,10 @@ P:
 
     by an element   D z + C z_P = -R                                                                        (1)
     by a hinge      o + e J x = y - g,   y = o_P + e_P J x_P:   e is the one unknown, the impulse follows    (2)
-    by other rows, and before several others   `discretization.planar.multifrontal`
+    by other rows, or to several neighbours   `discretization.planar.multifrontal`
 
 A block D holds the inertia of the frame and the contributions of its descendants, which are eliminated before it. x are lever
-arms at the end of the step. Forces act with those of the mean, so the blocks are not symmetric.
+arms at the end of the step. Forces act with the mean lever arms, so the blocks are not symmetric.
 """
 
 from discretization.planar.arrays import (
@@ -178,7 +178,9 @@ def resolve_hinge(frame, w, before, residual):
 
 @always_inline_kernel
 def back_substitute_hinge(frame, w, impulse_correction, sign, y1, y2):
-    """Compute the correction of a frame and write that of its hinge impulse into `impulse_correction`; return the angle correction.
+    """Compute the correction of a frame, and write that of its hinge impulse into `impulse_correction`.
+
+    Returns the correction of the angle.
 
     `y1`, `y2`: displacement of the hinge point on the next frame, m.
     """
@@ -289,15 +291,14 @@ def solve(tables, work, reuse_factors):
     """Compute the corrections of all frames and impulses from residuals and blocks, which are overwritten.
 
     `reuse_factors`: True to solve for other residuals by the factors that an earlier call stored there. Returns 0, or 1 if the
-    matrix
-    is singular.
+    matrix is singular.
     """
     return solve_part(tables, work, 0, work.hinges.shape[0], reuse_factors)
 
 
 @internal_kernel
 def solve_part(tables, work, begin, end, reuse_factors):
-    """Compute the corrections of whole trees, those with the frames from `begin` to `end` - 1, as `solve` does of all frames."""
+    """Compute the corrections of the trees with the frames from `begin` to `end` - 1, as `solve` does for all frames."""
     failed, s = 0, begin
     while s < end:
         kind = tables.kind[s]

@@ -1,9 +1,8 @@
 """Elimination order of the frames of a planar model: from the leaves to the roots of the trees that rods and joints make.
 
-Joints that close a loop (cut joints) are left over. Those of coincident points are added afterwards by their impulses
-(`discretization.planar.low_rank_update`). The rows of all others couple frames that are not neighbours in a tree, which makes a
-net
-(`discretization.planar.minimum_degree`).
+Joints that close a loop (cut joints) are not part of the trees. Those of coincident points are added afterwards by their impulses
+(`discretization.planar.low_rank_update`). The rows of all others couple frames that are not neighbours in a tree; such a model is
+a net (`discretization.planar.minimum_degree`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from discretization.planar import arrays
 from rigid.system import Ints
 
-HAS_LOOPS = "rods and joints close a loop in which a part hangs on more than three rows"
+HAS_LOOPS = "rods and joints close a loop in which a part has more than three constraint rows"
 MAX_COUPLINGS = 64  # limit of the impulses outside the trees: two per hinge or spring, one per torsion spring
 TOO_MANY_COUPLINGS = "joints close too many loops, or too many springs act between parts"
 MOST_ROWS = 3  # limit of the rows of a frame
@@ -26,17 +25,17 @@ Pair = tuple[int, int]
 
 
 class Order(NamedTuple):
-    """Elimination order of k moving frames; items are what brings constraint rows."""
+    """Elimination order of k moving frames; an item is a constraint that contributes rows."""
 
     frame: Ints  # (k,) frame numbers in elimination order
     parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
-    closing: Ints  # cut joints: items that are left over
+    closing: Ints  # items of the cut joints
     first_next: Ints  # (k + 1,) offset in `beyond` of the later neighbours of each frame except its parent
     beyond: Ints  # places of these neighbours
 
 
 def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
-    """Return the order of n frames (with the ground), or, in words, why there is none.
+    """Return the order of n frames (with the ground), or, as text, why there is none.
 
     elements (m, 2), joints (j, 2): frames at both ends of elements and items; sort (j,): sorts of the items.
     """
@@ -48,7 +47,7 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
         else:
             between.setdefault((min(a, b), max(a, b)), []).append(item)
     rods = [(min(pair), max(pair)) for pair in elements.tolist()]
-    joined = _joined(n, rods, between, sort)
+    joined = _spanning_edges(n, rods, between, sort)
     if isinstance(joined, str):
         return joined
     edges, closing = joined
@@ -56,7 +55,7 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     for f in order:
         pair = min(f, parents[f]), max(f, parents[f])
         above = between.get(pair, [])
-        cut = _left_over(above, to_ground[f], sort)
+        cut = _hinges_to_cut(above, to_ground[f], sort)
         if rows_of([*above, *to_ground[f]], sort) - 2 * len(cut) > MOST_ROWS:
             return HAS_LOOPS
         closing += cut
@@ -66,7 +65,7 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     for f in order:  # parents come first
         root[f] = root[parents[f]] or f
     at = {f: i for i, f in enumerate(order)}
-    # a branch that was cut off is a tree of its own in consecutive places: trees are solved one by one
+    # a branch that was cut off is a separate tree with consecutive places, since trees are solved one after the other
     frame = np.array(sorted(order, key=lambda f: (at[root[f]], at[f]))[::-1], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())} | {GROUND: len(frame)}
     parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
@@ -74,12 +73,12 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     return Order(frame, parent, np.array(sorted(closing), np.int64), np.zeros(len(frame) + 1, np.int64), none)
 
 
-def _left_over(above: list[int], to_ground: list[int], sort: Ints) -> list[int]:
-    """Return the hinges of a frame to leave over, so that its rows are independent.
+def _hinges_to_cut(above: list[int], to_ground: list[int], sort: Ints) -> list[int]:
+    """Return the hinges of a frame to cut, so that its remaining rows are independent.
 
-    At most three rows remain if all go to one other frame; at most two if they go to the next frame and to the ground: three
-    rows to two others may depend on each other, though all rows together do not. `above`, `to_ground`: items to the next frame, to
-    the ground.
+    At most three rows remain if all connect it to one other frame, at most two if they connect it to the next frame and to the
+    ground. Three rows to two other frames may depend on each other, even if all rows together do not. `above`, `to_ground`: items
+    to the next frame and to the ground.
     """
     cut: list[int] = []
     for item in (*above, *to_ground):
@@ -95,22 +94,24 @@ def rows_of(items: list[int], sort: Ints) -> int:
     return sum(2 if sort[item] == arrays.COINCIDENT else 1 for item in items)
 
 
-def _joined(
+def _spanning_edges(
     n: int, rods: list[Pair], between: dict[Pair, list[int]], sort: Ints
 ) -> tuple[list[Pair], list[int]] | str:
     """Return the pairs of neighbours in the trees, and the hinges that close loops, which are removed from `between`.
 
-    Rods are taken first, then joints, then hinges. Returns LOOPS if something other than a hinge closes a loop.
+    Rods are taken first, then joints, then hinges. Returns HAS_LOOPS if something other than a hinge closes a loop.
     """
     leader = list(range(n))
 
     def of(f: int) -> int:
+        """Return the representative of the set of connected frames that contains f (union-find)."""
         while leader[f] != f:
             leader[f] = leader[leader[f]]
             f = leader[f]
         return f
 
     def is_hinge(pair: Pair) -> bool:
+        """Return whether two frames are connected only by one hinge."""
         items = between[pair]
         return len(items) == 1 and bool(sort[items[0]] == arrays.COINCIDENT)
 

@@ -10,7 +10,7 @@ from discretization.redundancy import constraint_jacobian
 from discretization.system import System
 from rigid.system import State
 
-REDUNDANT_JOINTS = "joints repeat each other in the plane, or are too many to tell"
+REDUNDANT_JOINTS = "joints are redundant in the plane, or too many to check"
 MOST_ENTRIES = 60_000  # limit of the entries of gradients whose singular values are computed
 SMALLEST = 1e-7  # limit of the smallest singular value of rows of unit length
 
@@ -30,7 +30,7 @@ def has_independent_joints(system: System, state: State, plane: SymmetryPlane) -
     gradients = [
         plane.basis[:2] @ G[row.lam[0] : row.lam[0] + 3].toarray()
         if row.sort == arrays.COINCIDENT
-        else np.array(row.share)[None] @ G[list(row.lam)].toarray()
+        else np.array(row.factors)[None] @ G[list(row.lam)].toarray()
         for row in plane.rows
     ]
     full = np.concatenate(gradients).reshape(rows, -1, 2, 3)[:, moving]

@@ -32,7 +32,7 @@ from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, Int
 
 _TURNED, _SHIFTED = (CONSTRAINTS.index(kind) for kind in (DRIVEN_ANGLE, DRIVEN_DISPLACEMENT))
 WITHOUT_POINTS = PERPENDICULAR, _TURNED  # kinds of constraints without points
-TAKEN = COINCIDENT, PERPENDICULAR, ALONG, DISTANCE, _TURNED, _SHIFTED
+SUPPORTED = COINCIDENT, PERPENDICULAR, ALONG, DISTANCE, _TURNED, _SHIFTED
 _NONE = np.zeros(3)
 _NEITHER = "an axis of a joint is neither in the plane nor along its normal"
 
@@ -46,7 +46,7 @@ class Row(NamedTuple):
     Ub: Floats  # (3,) direction on b, body-fixed
     value: float  # prescribed value
     lam: tuple[int, ...]  # multipliers of the system that belong to the row
-    share: tuple[float, ...]  # each of them as a factor of the multiplier of the row
+    factors: tuple[float, ...]  # ratio of each of them to the multiplier of the row
 
 
 class Asymmetric(Exception):
@@ -90,7 +90,7 @@ def planar_constraint_rows(
     up_a, up_b = up.tolist()
     joints = _Joints(system, state, basis, a, b, up_a, up_b, c.value.tolist(), structure.lam, reach)
     planar_rows: list[Row] = []
-    aligned_triads = _held(joints, structure.of_three)
+    aligned_triads = _aligned_triads(joints, structure.of_three)
     for of_kind in structure.of_joints:
         for kind, rows in of_kind:
             if kind == COINCIDENT:
@@ -161,7 +161,7 @@ def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
     if all(abs(x) <= SYMMETRY_TOLERANCE for x in up):
         return [_single(joints, sort, k) for k in rows]
     if any(abs(x) > SYMMETRY_TOLERANCE * max(joints.reach, 1.0) for x in values):
-        raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
+        raise Asymmetric("a joint holds its parts at an angle to the plane, or at a distance from it")
     size = float(np.hypot.reduce(up))
     if abs(size - 1.0) > SYMMETRY_TOLERANCE:
         raise Asymmetric(_NEITHER)
@@ -183,7 +183,7 @@ def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
 
 
 def _across_the_plane(joints: _Joints, k: int) -> bool:
-    """Return True if an axis along the normal is perpendicular to a direction of the plane: this brings no row.
+    """Return True if an axis along the normal is perpendicular to a direction of the plane: this adds no row.
 
     Every hinge has such rows.
     """
@@ -205,14 +205,14 @@ def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
         if abs(joints.up_a[k]) > SYMMETRY_TOLERANCE:
             raise Asymmetric(_NEITHER)
         if abs(joints.value[k]) > SYMMETRY_TOLERANCE:
-            raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
+            raise Asymmetric("a joint holds its parts at an angle to the plane, or at a distance from it")
     return []
 
 
-def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
+def _aligned_triads(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
     """Return the planar row of each triple of rows that keeps triads aligned, by the first row of the triple.
 
-    Triples that do not keep triads aligned are left out.
+    Triples that do not keep triads aligned are omitted.
     """
     if not triples:
         return {}

@@ -85,8 +85,8 @@ def constraint_forces_from_state(tables, lam, pull):
         else:
             total = size = 0.0
             for i in range(3):
-                total += tables.share[j, i] * lam[tables.lam[j, i]]
-                size += tables.share[j, i] * tables.share[j, i]
+                total += tables.factors[j, i] * lam[tables.lam[j, i]]
+                size += tables.factors[j, i] * tables.factors[j, i]
             pull[j, 0] = total / size
 
 
@@ -103,7 +103,7 @@ def constraint_forces_to_state(tables, lam, pull):
                 lam[first + i] = e[i] * x + g[i] * y
         else:
             for i in range(3):
-                lam[tables.lam[j, i]] += tables.share[j, i] * x
+                lam[tables.lam[j, i]] += tables.factors[j, i] * x
 
 
 @internal_kernel
@@ -165,8 +165,9 @@ def add_joints(tables, work, tangent):
 def evaluate_hinge(next_, w, X, impulse, place, tangent):
     """Evaluate the hinge between a frame and the next one towards the root.
 
-    Returns the force on the frame (2 numbers), its torque, and the derivative of the torque with respect to the frame's angle;
-    the force on the next frame is added there. place: c and s at the end, position at the start and its change in the step.
+    Returns the force on the frame (2 numbers), its torque, and the derivative of the torque with respect to the frame's angle.
+    The force on the next frame is added to its residual. place: c and s at the end, position at the start and its change in the
+    step.
     """
     c, z, rx, ry, dx, dy = place
     x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
@@ -298,19 +299,19 @@ def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
     """Add one column of the matrix of a force and its torques: derivatives with respect to unknown `column` of (a, b)."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
     if column < 3:
-        _add_to_own(work.frames[a], column, -dfx, -dfy, ta)
+        _add_to_diagonal(work.frames[a], column, -dfx, -dfy, ta)
         _add_between(tables, work, j, 0, column, 0.0, dfx)
         _add_between(tables, work, j, 1, column, 0.0, dfy)
         _add_between(tables, work, j, 2, column, 0.0, tb)
     else:
-        _add_to_own(work.frames[b], column - 3, dfx, dfy, tb)
+        _add_to_diagonal(work.frames[b], column - 3, dfx, dfy, tb)
         _add_between(tables, work, j, 0, column - 3, -dfx, 0.0)
         _add_between(tables, work, j, 1, column - 3, -dfy, 0.0)
         _add_between(tables, work, j, 2, column - 3, ta, 0.0)
 
 
 @internal_kernel
-def _add_to_own(frame, column, x, y, torque):
+def _add_to_diagonal(frame, column, x, y, torque):
     """Add derivatives of force and torque to one column of the diagonal block of a frame."""
     frame[D11 + column] += x
     frame[D21 + column] += y

@@ -1,4 +1,4 @@
-"""Symbolic part of the planar elimination, which depends on the structure alone: order, neighbours, offsets of blocks."""
+"""Symbolic part of the planar elimination, which depends only on the structure: order, neighbours, offsets of blocks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from discretization.drives import driven_rows
 from discretization.internal_variables import internal_variables
 from discretization.memoization import memoized, per_structure
 from discretization.planar import arrays
-from discretization.planar.element_lanes import places_of
+from discretization.planar.element_lanes import element_offsets
 from discretization.planar.elimination_order import Order, coupled_trees, find_elimination_order, frame_kinds
 from discretization.planar.joint_rows import Row
 from discretization.planar.minimum_degree import minimum_degree_order
 from discretization.system import System
 from rigid.system import Ints
 
-# Up to so many cut hinges are added afterwards, which is faster; with more, their frames are eliminated as those of a net.
+# largest number of cut hinges that are added afterwards, which is faster; with more, frames are eliminated as those of a net
 MAX_LOOP_HINGES = 2
 
 
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     hinge: Ints
     first: Ints
     items: Ints
-    elements: Ints  # see `arrays.ElementLanes.places`
+    elements: Ints  # see `arrays.ElementLanes.offsets`
     between: Ints
     first_pair: Ints
     pair: Ints
@@ -52,13 +52,14 @@ class Layout(NamedTuple):
 
 
 def symbolic_layout(system: System, rows: Sequence[Row]) -> Layout | str:
-    """Return the layout of a system with the planar rows `rows`, or, in words, why the elimination does not accept it."""
+    """Return the layout of a system with the planar rows `rows`, or, as text, why the elimination does not support it."""
     words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
     return _layout(system, np.array(words, np.int64).reshape(-1, 5))
 
 
 @memoized(per_structure)
 def _layout(system: System, rows: Ints) -> Layout | str:
+    """Return the layout for rows (j, 5): constraint, sort and three offsets in `State.lam` of each."""
     constraints, sort, lam = rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2:].copy()
     n, elements, joints = (
         len(system.frames.mass),
@@ -77,7 +78,9 @@ def _layout(system: System, rows: Ints) -> Layout | str:
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
     kinds = frame_kinds(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
-    elements_at = places_of(np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond))
+    elements_at = element_offsets(
+        np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond)
+    )
     kind, hinge = kinds[:2]
     hinge_frames = np.flatnonzero(kind == arrays.HINGE)
     frame_hinges = hinge[hinge_frames]

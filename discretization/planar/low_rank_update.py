@@ -20,7 +20,7 @@ from rigid.compilation.decorators import internal_kernel
 def solve_with_couplings(tables, work, reuse_factors):
     """Compute all corrections, as `discretization.planar.elimination.solve` does, with the couplings between trees.
 
-    Returns 0, or 1 if the matrix is singular, which includes loops that are not held independently.
+    Returns 0, or 1 if the matrix is singular, which includes loops whose constraints are not independent.
     """
     n, impulse = work.loops.shape[0], work.impulse
     if n == 0:
@@ -30,44 +30,44 @@ def solve_with_couplings(tables, work, reuse_factors):
         row = work.rows[tables.closing[c // 2], c % 2]
         for i in range(LEFT + 1):
             work.columns[c, i] = row[i]
-    _keep(tables, work)
+    _save_residuals(tables, work)
     if solve(tables, work, reuse_factors) != 0:
         return 1
     for c in range(n):
-        impulse[c] = -work.columns[c, LEFT] - _along(tables, work, c, n)
+        impulse[c] = -work.columns[c, LEFT] - _row_times_correction(tables, work, c, n)
     if not reuse_factors and _factor(tables, work, hinged) != 0:
         return 1
     _solve_factored(work.loops, work.exchanged, work.size, impulse)
-    _put_back(tables, work)
+    _restore_residuals(tables, work)
     for c in range(n):
-        _pull(tables, work, c, impulse[c])
+        _add_impulse(tables, work, c, impulse[c])
     for c in range(hinged):
         work.more[tables.closing[c // 2], c % 2] = impulse[c]
     return solve(tables, work, True)
 
 
 @internal_kernel
-def _keep(tables, work):
+def _save_residuals(tables, work):
     """Save the residuals of all equations, which a solution overwrites."""
     for s in range(work.hinges.shape[0]):
-        frame, saved = work.frames[s], work.kept[s]
+        frame, saved = work.frames[s], work.saved_residuals[s]
         saved[0], saved[1], saved[2] = frame[R1], frame[R2], frame[R3]
         saved[3], saved[4] = work.hinges[s, G1], work.hinges[s, G2]
     for k in range(tables.items.shape[0]):
         for i in range(2):
-            work.kept_rows[k, i] = work.rows[tables.items[k], i, LEFT]
+            work.saved_rows[k, i] = work.rows[tables.items[k], i, LEFT]
 
 
 @internal_kernel
-def _put_back(tables, work):
-    """Restore the residuals that `_keep` saved."""
+def _restore_residuals(tables, work):
+    """Restore the residuals that `_save_residuals` saved."""
     for s in range(work.hinges.shape[0]):
-        frame, saved = work.frames[s], work.kept[s]
+        frame, saved = work.frames[s], work.saved_residuals[s]
         frame[R1], frame[R2], frame[R3] = saved[0], saved[1], saved[2]
         work.hinges[s, G1], work.hinges[s, G2] = saved[3], saved[4]
     for k in range(tables.items.shape[0]):
         for i in range(2):
-            work.rows[tables.items[k], i, LEFT] = work.kept_rows[k, i]
+            work.rows[tables.items[k], i, LEFT] = work.saved_rows[k, i]
 
 
 @internal_kernel
@@ -82,7 +82,7 @@ def _clear(tables, work, first, last):
 
 
 @internal_kernel
-def _pull(tables, work, c, impulse):
+def _add_impulse(tables, work, c, impulse):
     """Add the contribution of an impulse of column c to the residuals of its two frames."""
     row = work.columns[c]
     for side in range(2):
@@ -93,7 +93,7 @@ def _pull(tables, work, c, impulse):
 
 
 @internal_kernel
-def _along(tables, work, c, column):
+def _row_times_correction(tables, work, c, column):
     """Return row c of G times the corrections of the trees that a column moves."""
     total, trees, row = 0.0, tables.trees[column], work.columns[c]
     for side in range(2):
@@ -115,11 +115,11 @@ def _factor(tables, work, hinged):
         trees = tables.trees[c]
         for tree in range(2):
             _clear(tables, work, trees[tree, 0], trees[tree, 1])
-        _pull(tables, work, c, 1.0)
+        _add_impulse(tables, work, c, 1.0)
         for tree in range(2):
             solve_part(tables, work, trees[tree, 0], trees[tree, 1], True)
         for r in range(n):
-            matrix[r, c] = _along(tables, work, r, c)
+            matrix[r, c] = _row_times_correction(tables, work, r, c)
         matrix[c, c] -= 0.0 if c < hinged else 1.0
     for r in range(n):
         largest = 0.0

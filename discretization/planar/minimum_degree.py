@@ -1,8 +1,8 @@
 """Elimination order of the frames of a planar net: rods and joints close loops that the tree order does not accept.
 
 The elimination of a frame makes all its neighbours neighbours of each other. Frames with the fewest neighbours come first
-(minimum degree, George and Liu 1989). A joint belongs to the one of its frames that comes first. Its rows must hold this frame
-independently, because the elimination divides by them: a frame waits until it has no more than three rows.
+(minimum degree, George and Liu 1989). A joint belongs to the one of its frames that comes first. Its rows must constrain this
+frame independently, because the elimination divides by them: a frame is eliminated only when it has no more than three rows.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from discretization.planar.elimination_order import GROUND, HAS_LOOPS, MOST_ROWS
 from rigid.system import Ints
 
 MAX_FILL_IN_PAIRS = 100.0  # limit of the mean number of blocks that the elimination of a frame changes
-TOO_DENSE = "its net is too dense"
+TOO_DENSE = "the graph of its rods and joints is too dense"
 
 
 def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
     """Return the order of a planar net with loops; arguments as in
     `discretization.planar.elimination_order.find_elimination_order`.
 
-    No joint is left over. Returns LOOPS or MANY_PAIRS, in words, if there is no such order.
+    No joint is cut. Returns HAS_LOOPS or TOO_DENSE if there is no such order.
     """
     pairs = [(min(pair), max(pair)) for pair in elements.tolist()]
     if len(set(pairs)) < len(pairs) or any(a == b for a, b in pairs):
@@ -35,15 +35,17 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
     for a, b in (*pairs, *joints.tolist()):
         neighbours[a].add(b)
         neighbours[b].add(a)
-    part = _parts(n, neighbours)
+    part = _connected_parts(n, neighbours)
     for adjacent in neighbours:
         adjacent.discard(GROUND)
-    order, nexts = _of_least_degree(neighbours, items, joints.tolist(), sort)
+    order, nexts = _eliminate_by_degree(neighbours, items, joints.tolist(), sort)
     if len(order) < n - 1:
         return HAS_LOOPS
     if sum((len(adjacent) + 1) ** 2 for adjacent in nexts) > MAX_FILL_IN_PAIRS * len(order):
         return TOO_DENSE
-    first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))  # connected parts together
+    first = sorted(
+        range(len(order)), key=lambda i: (part[order[i]], i)
+    )  # frames of a connected part are consecutive
     frame = np.array([order[i] for i in first], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())}
     ahead = [sorted(place[f] for f in nexts[i]) for i in first]
@@ -56,7 +58,7 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
     )
 
 
-def _parts(n: int, neighbours: list[set[int]]) -> list[int]:
+def _connected_parts(n: int, neighbours: list[set[int]]) -> list[int]:
     """Return for each frame the smallest number of a frame that it is connected to without the ground."""
     part = [-1] * n
     for f in range(1, n):
@@ -69,7 +71,7 @@ def _parts(n: int, neighbours: list[set[int]]) -> list[int]:
     return part
 
 
-def _of_least_degree(
+def _eliminate_by_degree(
     neighbours: list[set[int]], items: list[list[int]], joints: list[list[int]], sort: Ints
 ) -> tuple[list[int], list[set[int]]]:
     """Return the frames that can be eliminated, in order, and the neighbours of each at that time.
@@ -77,7 +79,8 @@ def _of_least_degree(
     `neighbours`: neighbours of each frame; it is consumed.
     """
 
-    def is_held(f: int) -> bool:
+    def is_constrained(f: int) -> bool:
+        """Return whether the rows that a frame still owns are few enough to constrain it independently."""
         mine = [item for item in items[f] if not owned[item]]
         joined_frames = {f, *(other for item in mine for other in joints[item])}
         return rows_of(mine, sort) <= (MOST_ROWS if len(joined_frames) <= 2 else MOST_ROWS - 1)
@@ -88,8 +91,8 @@ def _of_least_degree(
     heapq.heapify(queue)
     while queue:
         degree, f = heapq.heappop(queue)
-        # a frame that waits is checked again when a neighbour has been eliminated
-        if done[f] or degree != len(neighbours[f]) or not is_held(f):
+        # a frame that cannot be eliminated yet is checked again when a neighbour has been eliminated
+        if done[f] or degree != len(neighbours[f]) or not is_constrained(f):
             continue
         done[f] = True
         adjacent = neighbours[f]

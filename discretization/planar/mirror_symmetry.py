@@ -1,7 +1,7 @@
 """Check frames and joints for mirror symmetry about a plane, and compute the directions of frames in the plane.
 
-For one model of a few bodies these are some hundred operations on three numbers each. They are compiled because each of them
-would take numpy longer than all of them take.
+For one model of a few bodies these are some hundred operations on three numbers each. They are compiled because one such
+operation in numpy takes longer than all of them compiled.
 """
 
 from rigid.compilation.decorators import inline_kernel, kernel
@@ -10,10 +10,10 @@ from rigid.lanes import root
 from rigid.linear_algebra import cross, dot, load3, minus, store3, times
 
 SYMMETRY_TOLERANCE = 1e-12  # tolerance, relative to the largest value of the same sort
-NOTHING, PLACES, WEIGHT, SPINS, VELOCITIES, INERTIA = range(6)
+NOTHING, POSITIONS, WEIGHT, SPINS, VELOCITIES, INERTIA = range(6)
 NO_AXIS, UNDECIDED = -1, -2  # returned instead of an axis
 _ROUND_OFF = 1e-14  # components of unit vectors below this count as zero
-_BESIDE = 1e-10  # squared relative size above which a second independent direction is certain
+_INDEPENDENT = 1e-10  # squared relative size above which a second independent direction is certain
 _LEANING = 0.9  # if the normal's component along axis 0 is larger, axis 1 gives the first direction
 
 
@@ -75,7 +75,7 @@ def common_normal(vectors, gram):
         return NO_AXIS
     i, j = (1 if none == 0 else 0), (1 if none == 2 else 2)
     trace = gram[0, 0] + gram[1, 1] + gram[2, 2]
-    planar = gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _BESIDE * trace**2
+    planar = gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _INDEPENDENT * trace**2
     return none if planar else UNDECIDED
 
 
@@ -92,7 +92,7 @@ def find_asymmetry(poses, rates, inertia, moving, gravity, normal, offset, exten
     n, fastest, spinning = load3(normal), 0.0, 0.0
     for f in moving:
         if abs(dot(load3(r[f]), n) - offset) > SYMMETRY_TOLERANCE * extent:
-            return PLACES
+            return POSITIONS
         fastest, spinning = max(fastest, _length(load3(v[f]))), max(spinning, _length(load3(Omega[f])))
     if abs(dot(load3(gravity), n)) > SYMMETRY_TOLERANCE * _length(load3(gravity)):
         return WEIGHT
@@ -142,7 +142,8 @@ def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
     """Write the body-fixed directions of each place and the coefficients of its planar half angle.
 
     across (k, 3, 3): two directions, along which components are taken, and the normal of the plane. half (k, 8): coefficients
-    of the w and z of p, with quat = p o the quaternion of the rotation from these directions to those of the plane.
+    of w and z of the quaternion p of the planar rotation. It is defined by quat = p o q, with q the quaternion of the rotation
+    from these directions to those of the plane.
 
     quat (n, 4); basis (3, 3); pairs (m, 2): ends of rod elements, which get the same normal, so that the rotation from one to
     the next is that of the element; frame (k,): frame numbers of the places. normals (n, 3) is scratch.
@@ -162,7 +163,7 @@ def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
         store3(first, across[k, 0])
         store3(cross(body_normal, first), across[k, 1])
         store3(body_normal, across[k, 2])
-        q = _turn(basis, across[k])
+        q = _quaternion(basis, across[k])
         half[k, 0], half[k, 1], half[k, 2], half[k, 3] = q
         half[k, 4] = 0.0 * q[0] - dot(n, (q[1], q[2], q[3]))
         by = cross(n, (q[1], q[2], q[3]))
@@ -188,7 +189,7 @@ def _entry(basis, across, i, j):
 
 
 @inline_kernel
-def _turn(basis, across):
+def _quaternion(basis, across):
     """Return the unit quaternion of the rotation matrix basis^T across, as `rigid.quaternions.from_matrix` does."""
     r00, r11, r22 = _entry(basis, across, 0, 0), _entry(basis, across, 1, 1), _entry(basis, across, 2, 2)
     trace = r00 + r11 + r22

@@ -1,11 +1,11 @@
 """Multifrontal elimination of planar frames with constraint rows or with several neighbours, as in nets (Duff and Reid 1983).
 
-With z of the frame, m multipliers of its rows, Z of the frames P that come behind it and are next to it,
+With the correction z of the frame, the multipliers m of its rows, and the corrections Z of its later neighbours P,
 
     D z + Gbar^T m = -R - sum of C_P Z_P,   G z = -g - sum of G_P Z_P                                        (1)
 
 is solved for z = -M - sum of T_P Z_P, m = m_0 + sum of N_P Z_P. The Schur complement is added to the blocks of every pair of
-frames behind: (U_P z + Gbar_P^T m) of the rows of P. In the order of a tree there is one P, or the ground.
+later neighbours: (U_P z + Gbar_P^T m) of the rows of P. In a tree there is one P, or the ground.
 """
 
 import math
@@ -60,7 +60,7 @@ def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
 
 
 @internal_kernel
-def _reduced(matrix, n, width):
+def _reduce(matrix, n, width):
     """Reduce n equations with `width` - n right-hand sides to the identity by Gauss elimination with row exchanges, in place.
 
     Returns 0, or 1 if the matrix is singular.
@@ -91,16 +91,16 @@ def _reduced(matrix, n, width):
 
 
 @internal_kernel
-def _count(tables, work, s):
-    """Return the number of frames behind frame s that are its neighbours."""
+def _count_neighbours(tables, work, s):
+    """Return the number of neighbours of frame s that are eliminated later."""
     if tables.parent[s] == work.hinges.shape[0]:
         return 0
     return 1 + tables.first_next[s + 1] - tables.first_next[s]
 
 
 @internal_kernel
-def _ahead(tables, work, s, d):
-    """Return the place of neighbour d behind frame s, and the number of the block of both."""
+def _neighbour(tables, work, s, d):
+    """Return the place of later neighbour d of frame s, and the number of the block of both."""
     if d == 0:
         return tables.parent[s], s
     i = tables.first_next[s] + d - 1
@@ -108,10 +108,10 @@ def _ahead(tables, work, s, d):
 
 
 @internal_kernel
-def _which(tables, work, s, place):
+def _neighbour_index(tables, work, s, place):
     """Return the index of the neighbour of frame s that has this place, or -1 if there is none."""
-    for d in range(_count(tables, work, s)):
-        if _ahead(tables, work, s, d)[0] == place:
+    for d in range(_count_neighbours(tables, work, s)):
+        if _neighbour(tables, work, s, d)[0] == place:
             return d
     return -1
 
@@ -139,8 +139,8 @@ def eliminate_without_rows(tables, work, s, reuse_factors):
         frame[D11], frame[D12], frame[D13] = i[0], i[1], i[2]
         frame[D21], frame[D22], frame[D23] = i[3], i[4], i[5]
         frame[D31], frame[D32], frame[D33] = i[6], i[7], i[8]
-        for d in range(_count(tables, work, s)):
-            down = work.down[_ahead(tables, work, s, d)[1]]
+        for d in range(_count_neighbours(tables, work, s)):
+            down = work.down[_neighbour(tables, work, s, d)[1]]
             x, y, z = rows_of(down)
             store4(i[0] * x + i[1] * y + i[2] * z, down, 0)
             store4(i[3] * x + i[4] * y + i[5] * z, down, ROW)
@@ -149,20 +149,20 @@ def eliminate_without_rows(tables, work, s, reuse_factors):
     frame[MX] = frame[D11] * r1 + frame[D12] * r2 + frame[D13] * r3
     frame[MY] = frame[D21] * r1 + frame[D22] * r2 + frame[D23] * r3
     frame[MPSI] = frame[D31] * r1 + frame[D32] * r2 + frame[D33] * r3
-    _leave(tables, work, s, reuse_factors)
+    _add_schur_complement(tables, work, s, reuse_factors)
     return abs(size)
 
 
 @internal_kernel
-def _leave(tables, work, s, reuse_factors):
-    """Add the part of the Schur complement of frame s that its blocks make to the blocks of the frames behind it.
+def _add_schur_complement(tables, work, s, reuse_factors):
+    """Add the part of the Schur complement of frame s due to its blocks to the blocks of its later neighbours.
 
-    `reuse_factors`: True to change their right-hand sides alone.
+    `reuse_factors`: True to change only their right-hand sides.
     """
-    frame, count, pair = work.frames[s], _count(tables, work, s), tables.first_pair[s]
+    frame, count, pair = work.frames[s], _count_neighbours(tables, work, s), tables.first_pair[s]
     x, y, e = frame[MX], frame[MY], frame[MPSI]
     for d in range(count):
-        place, block = _ahead(tables, work, s, d)
+        place, block = _neighbour(tables, work, s, d)
         next_, up = work.frames[place], work.up[block]
         if reuse_factors:
             for r in range(3):
@@ -170,11 +170,11 @@ def _leave(tables, work, s, reuse_factors):
             continue
         down = work.down[block]
         down[0, 3], down[1, 3], down[2, 3] = x, y, e
-        take(next_, D11, up, down)
+        subtract_product(next_, D11, up, down)
         for f in range(d + 1, count):
-            other = _ahead(tables, work, s, f)[1]
-            take(work.down[tables.pair[pair]], 0, up, work.down[other])
-            take(work.up[tables.pair[pair]], 0, work.up[other], down)
+            other = _neighbour(tables, work, s, f)[1]
+            subtract_product(work.down[tables.pair[pair]], 0, up, work.down[other])
+            subtract_product(work.up[tables.pair[pair]], 0, work.up[other], down)
             pair += 1
 
 
@@ -185,7 +185,7 @@ def rows_of(block):
 
 
 @inline_kernel
-def take(block, first, up, down):
+def subtract_product(block, first, up, down):
     """Subtract the product of `up` and `down` from the rows of a block that begins at `first`, including the fourth column."""
     x, y, z = rows_of(down)
     for r in range(3):
@@ -200,18 +200,20 @@ def eliminate_with_rows(tables, work, s, reuse_factors):
     `reuse_factors`: True to solve for other right-hand sides. Returns 0, or 1 if the rows depend on each other.
     """
     behind, n = (
-        0 if reuse_factors else _count(tables, work, s),
+        0 if reuse_factors else _count_neighbours(tables, work, s),
         0,
     )  # number of neighbours whose blocks are computed
     for k in range(tables.first[s], tables.first[s + 1]):
         n += 2 if tables.sort[tables.items[k]] == COINCIDENT else 1
     failed = (
-        _solve_held(tables, work, s, behind) if n == 3 else _solve_bordered(tables, work, s, 3 + n, behind)
+        _solve_fully_constrained(tables, work, s, behind)
+        if n == 3
+        else _solve_bordered(tables, work, s, 3 + n, behind)
     )
     if failed != 0:
         return 1
-    _leave(tables, work, s, reuse_factors)
-    _leave_of_rows(tables, work, s, behind)
+    _add_schur_complement(tables, work, s, reuse_factors)
+    _add_schur_complement_of_rows(tables, work, s, behind)
     return 0
 
 
@@ -236,8 +238,8 @@ def _inverse_of_rows(G, at):
 
 
 @internal_kernel
-def _solve_held(tables, work, s, behind):
-    """Solve (1) if three rows hold the frame: the rows give its correction, and its balance gives their multipliers.
+def _solve_fully_constrained(tables, work, s, behind):
+    """Solve (1) if three rows constrain the frame: the rows give its correction, and its balance gives their multipliers.
 
     `behind`: number of neighbours whose blocks are computed. Returns 0, or 1 if the rows depend on each other.
     """
@@ -264,16 +266,16 @@ def _solve_held(tables, work, s, behind):
     f2 = frame[D21] * x + frame[D22] * y + frame[D23] * e - frame[R2]
     f3 = frame[D31] * x + frame[D32] * y + frame[D33] * e - frame[R3]
     for i in range(3):
-        work.rest[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
+        work.particular[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
     for d in range(behind):
-        place, block = _ahead(tables, work, s, d)
-        _hold_to(tables, work, s, place, block, move, pull)
+        place, block = _neighbour(tables, work, s, d)
+        _depend_on_neighbour(tables, work, s, place, block, move, pull)
     return 0
 
 
 @internal_kernel
-def _hold_to(tables, work, s, place, block, move, pull):
-    """Compute how the frame and the multipliers of its three rows depend on the corrections of one neighbour behind it.
+def _depend_on_neighbour(tables, work, s, place, block, move, pull):
+    """Compute how the frame and the multipliers of its three rows depend on the corrections of one later neighbour.
 
     `move`, `pull`: inverses of the gradients at the end of the step and in the mean.
     """
@@ -310,19 +312,19 @@ def _solve_bordered(tables, work, s, n, behind):
     balance, last = abs(frame[D11]), n + 3 * behind
     _put_rows(tables, work, s, balance, n, behind)
     for d in range(behind):
-        down = work.down[_ahead(tables, work, s, d)[1]]
+        down = work.down[_neighbour(tables, work, s, d)[1]]
         for r in range(3):
             for c in range(3):
                 matrix[r, n + 3 * d + c] = -down[r, c]
     for r in range(3):
         matrix[r, last] = -frame[R1 + ROW * r]
-    if _reduced(matrix, n, last + 1) != 0:
+    if _reduce(matrix, n, last + 1) != 0:
         return 1
     frame[MX], frame[MY], frame[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
     for i in range(n - 3):
-        work.rest[s, i] = balance * matrix[3 + i, last]
+        work.particular[s, i] = balance * matrix[3 + i, last]
     for d in range(behind):
-        block = _ahead(tables, work, s, d)[1]
+        block = _neighbour(tables, work, s, d)[1]
         for c in range(3):
             for r in range(3):
                 work.down[block, r, c] = -matrix[r, n + 3 * d + c]
@@ -348,7 +350,7 @@ def _put_rows(tables, work, s, balance, n, behind):
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 0 if tables.joined[item, 0] == s else 1
-        d = _which(tables, work, s, tables.joined[item, 1 - side]) if behind > 0 else -1
+        d = _neighbour_index(tables, work, s, tables.joined[item, 1 - side]) if behind > 0 else -1
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             row = work.rows[item, i]
             for c in range(3):
@@ -360,31 +362,35 @@ def _put_rows(tables, work, s, balance, n, behind):
 
 
 @internal_kernel
-def _leave_of_rows(tables, work, s, behind):
-    """Add the part of the Schur complement that the multipliers of frame s make to the frames behind it.
+def _add_schur_complement_of_rows(tables, work, s, behind):
+    """Add the part of the Schur complement due to the multipliers of frame s to its later neighbours.
 
-    `behind`: number of neighbours whose blocks are changed; 0: right-hand sides alone.
+    `behind`: number of neighbours whose blocks are changed; 0: only right-hand sides.
     """
-    n, count = 0, _count(tables, work, s)
+    n, count = 0, _count_neighbours(tables, work, s)
     for e in range(behind):
-        pulls = work.pulls[_ahead(tables, work, s, e)[1]]
-        pulls[0, 3], pulls[1, 3], pulls[2, 3] = work.rest[s, 0], work.rest[s, 1], work.rest[s, 2]
+        pulls = work.pulls[_neighbour(tables, work, s, e)[1]]
+        pulls[0, 3], pulls[1, 3], pulls[2, 3] = (
+            work.particular[s, 0],
+            work.particular[s, 1],
+            work.particular[s, 2],
+        )
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 1 if tables.joined[item, 0] == s else 0  # side of the other frame
         place = tables.joined[item, side]
-        d = _which(tables, work, s, place)
+        d = _neighbour_index(tables, work, s, place)
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             if d >= 0:
                 row, next_ = work.rows[item, i], work.frames[place]
                 lever = row[6 + 3 * side], row[7 + 3 * side], row[8 + 3 * side]
                 if behind == 0:
-                    multiplier = work.rest[s, n]
+                    multiplier = work.particular[s, n]
                     next_[R1] += lever[0] * multiplier
                     next_[R2] += lever[1] * multiplier
                     next_[R3] += lever[2] * multiplier
                 for e in range(behind):
-                    pull = load4(work.pulls[_ahead(tables, work, s, e)[1]], ROW * n)
+                    pull = load4(work.pulls[_neighbour(tables, work, s, e)[1]], ROW * n)
                     if e == d:
                         _add_on_lever(next_, D11, lever, pull)
                     elif d < e:
@@ -407,21 +413,21 @@ def _add_on_lever(block, first, lever, pull):
 
 @internal_kernel
 def _pair(tables, s, d, e, count):
-    """Return the number of the block of neighbours d < e behind frame s; `count`: number of its neighbours."""
+    """Return the number of the block of the later neighbours d < e of frame s; `count`: number of its neighbours."""
     return tables.pair[tables.first_pair[s] + d * (2 * count - d - 1) // 2 + e - d - 1]
 
 
 @internal_kernel
 def back_substitute_front(tables, work, s):
-    """Compute the corrections of frame s and of the multipliers of its rows from those of the frames behind it."""
+    """Compute the corrections of frame s and of the multipliers of its rows from those of its later neighbours."""
     frame, n = work.frames[s], 0
     x, y, e = -frame[MX], -frame[MY], -frame[MPSI]
     for k in range(tables.first[s], tables.first[s + 1]):
         for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
-            work.more[tables.items[k], i] = work.rest[s, n]
+            work.more[tables.items[k], i] = work.particular[s, n]
             n += 1
-    for d in range(_count(tables, work, s)):
-        place, block = _ahead(tables, work, s, d)
+    for d in range(_count_neighbours(tables, work, s)):
+        place, block = _neighbour(tables, work, s, d)
         next_, down = work.frames[place], work.down[block]
         u, v, w = next_[MX], next_[MY], next_[MPSI]
         x -= down[0, 0] * u + down[0, 1] * v + down[0, 2] * w

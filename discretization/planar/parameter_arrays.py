@@ -1,6 +1,6 @@
-"""Compute the numbers of places and of rows in the plane for `discretization.planar.arrays.Tables`.
+"""Compute the parameters of places and of rows in the plane for `discretization.planar.arrays.Tables`.
 
-The kernels are compiled because a model has few places and rows: each numpy operation would take longer than all of them take.
+The kernels are compiled because a model has few places and rows: one numpy operation takes longer than all of them compiled.
 """
 
 from discretization.assembly.workspace import NEAREST
@@ -16,7 +16,8 @@ REACH, ARM, SIZE = range(3)  # first index of `lengths`
 def frame_parameters(frame, mass, inertia, across, frame_mass, frame_inertia, gyration):
     """Compute masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`.
 
-    across (k + 1, 3, 3): directions and normal of each place. Writes `frame_mass` (kg), `frame_inertia` (kg m^2) and `gyration` (m).
+    across (k + 1, 3, 3): directions and normal of each place. Writes `frame_mass` (kg), `frame_inertia` (kg m^2) and
+    `gyration` (m).
     """
     for k in range(frame_mass.shape[0]):
         n, J = across[k, 2], inertia[frame[k]]
@@ -77,7 +78,7 @@ def hinge_levers(hinges, X, sign, lever):
 
 @kernel
 def aligned(basis, half, across, factors):
-    """Return True if all entries are 0, 1 or -1, so that directions are axes and shares of multipliers are whole."""
+    """Return True if all entries are 0, 1 or -1, so that directions are axes and multipliers are not divided."""
     return _are_signs(basis) and _are_signs(half) and _are_signs(across) and _are_signs(factors)
 
 

@@ -1,7 +1,7 @@
 """Springs, torsion springs and their parallel dampers in the plane, by the closed forms of the spatial model.
 
 A spring acts with f = h sigma dbar on the mean lever arms of its points, a torsion spring with the torque h tau. The rotation
-of lever arms is added to the diagonal blocks of both frames, and so is the whole tangent of what connects a frame to the
+of lever arms is added to the diagonal blocks of both frames, and so is the complete tangent of a spring between a frame and the
 ground. The growth of the force between two moving frames is a column of `discretization.planar.low_rank_update`.
 """
 
@@ -161,7 +161,7 @@ def _add_spring(tables, work, h, q, tangent):
 def strained(tables, work):
     """Return the largest relative change of a spring's length by the correction.
 
-    Torsion springs and linear springs (rest length and damping 0) are left out. The result is 1e300 if a length is 0.
+    Torsion springs and linear springs (rest length and damping 0) are omitted. The result is 1e300 if a length is 0.
     """
     largest = 0.0
     for q in range(tables.spring.shape[0]):

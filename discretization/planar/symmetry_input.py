@@ -8,7 +8,7 @@ from rigid.system import Floats, State
 
 
 class Symmetry(NamedTuple):
-    """Initial state, load directions and known normal: what decides, together with the system, whether a model is planar."""
+    """Initial state, load directions and known normal, which together with the system determine whether a model is planar."""
 
     state: State  # initial state of the model
     directions: Floats  # (loads, 3) constant directions of the loads, in the axes of their values; not finite if unknown

@@ -6,7 +6,7 @@ The conditions are:
     positions, velocities, gravity    lie in the plane; spins are along its normal
     inertia                           the normal is a principal axis
     rods                              sections are mirror-symmetric: stiffness, damping and strains at rest do not couple
-                                      what happens in the plane (stretch, shear, bending about the normal) with the rest
+                                      in-plane strains (stretch, shear, bending about the normal) with the others
     joints                            the mirror maps them to themselves: `discretization.planar.joint_rows`
     loads                             act in the plane at all times: their directions are constant and known
 
@@ -34,7 +34,7 @@ from discretization.interaction_table import (
 from discretization.internal_variables import DRIVE, internal_variables
 from discretization.memoization import memoized, per_structure
 from discretization.planar.joint_rows import (
-    TAKEN,
+    SUPPORTED,
     WITHOUT_POINTS,
     Asymmetric,
     Row,
@@ -43,7 +43,7 @@ from discretization.planar.joint_rows import (
 from discretization.planar.mirror_symmetry import (
     INERTIA,
     NO_AXIS,
-    PLACES,
+    POSITIONS,
     SPINS,
     SYMMETRY_TOLERANCE,
     UNDECIDED,
@@ -61,10 +61,8 @@ from rigid.system import COINCIDENT, FORCE, Floats, State
 from rigid.vectors import cross, lengths, norm
 
 _AXES = np.eye(3)
-_ROUNDED, _LEAST = (
-    1e-3,
-    1e-9,
-)  # least size of a model: as a part of its distance from the origin (where positions are rounded), and in m
+# smallest size of a model: relative to its distance from the origin (where positions are rounded), and in m
+_ROUNDED, _LEAST = 1e-3, 1e-9
 
 
 class SymmetryPlane(NamedTuple):
@@ -81,9 +79,9 @@ class SymmetryPlane(NamedTuple):
 
 
 def find_symmetry_plane(system: System, symmetry: Symmetry) -> SymmetryPlane | str:
-    """Return the plane about which a model and its state are symmetric, or the reason why there is none, in words."""
+    """Return the plane about which a model and its state are symmetric, or, as text, why there is none."""
     state, directions, known_normal = symmetry
-    if reason := _reason_beyond(system):
+    if reason := _unsupported(system):
         return reason
     if len(directions) and not np.isfinite(directions).all():
         return "a load is a function of time whose direction is not known"
@@ -104,44 +102,46 @@ def find_symmetry_plane(system: System, symmetry: Symmetry) -> SymmetryPlane | s
 
 @memoized(per_structure)
 def _moving(system: System) -> Any:
+    """Return the indices of the frames that move."""
     return np.flatnonzero(system.frames.fixed == 0)
 
 
-_TAKEN = "elements", "constraints", "others"
-_NOT_TAKEN = {
+_SUPPORTED = "elements", "constraints", "others"
+_NOT_SUPPORTED = {
     "spans": "its rods have other elements than those of two frames",
     "contacts": "surfaces may touch",
 }
 
 
 @memoized(per_structure)
-def _reason_beyond(system: System) -> str:
-    return next(_beyond(system), "")
+def _unsupported(system: System) -> str:
+    """Return the first text of `_unsupported_properties`, or ""."""
+    return next(_unsupported_properties(system), "")
 
 
-def _beyond(system: System) -> Iterator[str]:
-    """Yield, in words, each property of the system that has no planar form."""
+def _unsupported_properties(system: System) -> Iterator[str]:
+    """Yield a text for each property of the system that has no planar form."""
     if not len(_moving(system)):
         yield "nothing moves"
     if (system.frames.fixed > 1).any():
-        yield "parts move as they are told"
+        yield "parts have prescribed motion"
     if np.flatnonzero(system.frames.fixed).tolist() != [0]:
         yield "frames other than the ground are fixed"
     for table in system.filled:
-        if table not in _TAKEN:
-            yield _NOT_TAKEN[table]
+        if table not in _SUPPORTED:
+            yield _NOT_SUPPORTED[table]
     acting = without_loads(system.others).kind
     unsupported = acting[(acting != SPRINGS) & (acting != TORSIONS)]
     if len(unsupported):
-        yield f"{INTERACTIONS[int(unsupported[0])].name}s act, which have no plane form"
-    unsupported_joints = np.setdiff1d(system.constraints.kind, TAKEN)
+        yield f"{INTERACTIONS[int(unsupported[0])].name}s act, which have no planar form"
+    unsupported_joints = np.setdiff1d(system.constraints.kind, SUPPORTED)
     if len(unsupported_joints):
-        yield f"joints hold {CONSTRAINTS[int(unsupported_joints[0])].name}, which have no plane form"
+        yield f"joints have constraints '{CONSTRAINTS[int(unsupported_joints[0])].name}', which have no planar form"
     if (system.frames.fixed[system.elements.frames] != 0).any():
         yield "a rod ends in a fixed frame"
     variables = internal_variables(system)
     if variables.size > int((acting == TORSIONS).sum()) + DRIVE * variables.drive:
-        yield "what acts has variables of its own"
+        yield "an interaction has internal variables"
 
 
 def _basis(normal: Floats) -> Floats:
@@ -151,6 +151,7 @@ def _basis(normal: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=32)
 def _basis_of(words: bytes) -> Floats:
+    """Cached part of `_basis`: arrays as bytes are hashable."""
     normal = np.frombuffer(words)
     k = int(np.argmin(np.abs(normal)))
     first = _AXES[k] - normal[k] * normal
@@ -226,7 +227,7 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
 
 
 def _axis_across(system: System, state: State, directions: Floats) -> Floats | None:
-    """Return the axis of space that is normal to the first vectors that fix a plane, or None if it is no axis of space.
+    """Return the axis of space that is normal to the first vectors that fix a plane, or None if it is not an axis of space.
 
     Most models have such an axis. The result is that of the singular vectors, without computing them.
     """
@@ -255,28 +256,28 @@ def _leaves(vectors: Floats, normal: Floats) -> bool:
 def _asymmetries(
     system: System, state: State, directions: Floats, plane: SymmetryPlane, extent: float
 ) -> Iterator[str]:
-    """Yield, in words, each property other than the joints that is not its own mirror image."""
+    """Yield a text for each property, other than the joints, that is not its own mirror image."""
     n = plane.normal
     frames, poses = (system.frames.inertia, _moving(system), system.gravity), (state.r, state.quat)
     asymmetry = find_asymmetry(poses, (state.v, state.Omega), *frames, n, plane.offset, extent)
-    if asymmetry in _UNLIKE:
-        yield _UNLIKE[asymmetry]
+    if asymmetry in _ASYMMETRIES:
+        yield _ASYMMETRIES[asymmetry]
     yield from _of_elements(system, state, n)
     yield from _of_springs(system, state, plane, extent)
     yield from _of_loads(system, state, directions, n)
 
 
-_UNLIKE = {
-    PLACES: "its parts do not lie in one plane",
+_ASYMMETRIES = {
+    POSITIONS: "its parts do not lie in one plane",
     WEIGHT: "gravity is not in the plane",
     SPINS: "an angular velocity is not about the normal of the plane",
     VELOCITIES: "a velocity leaves the plane",
-    INERTIA: "the normal of the plane is no principal axis of inertia of a part",
+    INERTIA: "the normal of the plane is not a principal axis of inertia of a part",
 }
 
 
 def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
-    """Yield, in words, each asymmetry of the rod elements; `_of_springs` and `_of_loads` alike."""
+    """Yield a text for each asymmetry of the rod elements."""
     elements = system.elements
     if not len(elements.length):
         return
@@ -291,7 +292,7 @@ def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
         size = size[:, :, None] * size[:, None, :]
         mixed = np.ix_(range(len(turned)), (0, 1, 5), (2, 3, 4))
         if (np.abs(turned[mixed]) > SYMMETRY_TOLERANCE * size[mixed]).any():
-            yield f"the {name} of a section couples the plane with the rest"
+            yield f"the {name} of a section couples in-plane strains with the others"
     strains = np.concatenate(
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )
@@ -304,6 +305,7 @@ def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
 
 
 def _of_springs(system: System, state: State, plane: SymmetryPlane, extent: float) -> Iterator[str]:
+    """Yield a text for each asymmetry of the springs."""
     for points in _points_of_springs(system, state):
         if (np.abs(points @ plane.normal - plane.offset) > 10.0 * SYMMETRY_TOLERANCE * extent).any():
             yield "a spring does not lie in the plane"
@@ -312,7 +314,7 @@ def _of_springs(system: System, state: State, plane: SymmetryPlane, extent: floa
         a, b = torsions.frames.T
         for U, f in ((torsions.Ua, a), (torsions.Wa, a), (torsions.Ub, b)):
             if _leaves(_in_space(system, state, U, f), plane.normal):
-                yield "a torsion spring does not turn in the plane"
+                yield "a torsion spring does not rotate in the plane"
 
 
 def _points_of_springs(system: System, state: State) -> Iterator[Floats]:
@@ -338,6 +340,7 @@ def rotate_section_matrices(matrices: Floats, T: Floats) -> Floats:
 
 
 def _of_loads(system: System, state: State, directions: Floats, n: Floats) -> Iterator[str]:
+    """Yield a text for each asymmetry of the loads."""
     if not len(directions):
         return
     loads = loads_of(system.others)

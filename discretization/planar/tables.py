@@ -40,7 +40,7 @@ _IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
 
 
 def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: float = 0.0) -> Tables | str:
-    """Return the arrays of a planar model, or, in words, why the elimination does not accept it."""
+    """Return the arrays of a planar model, or, as text, why the elimination does not support it."""
     frames, elements, c, planar_rows = system.frames, system.elements, system.constraints, plane.rows
     layout = symbolic_layout(system, planar_rows)
     if isinstance(layout, str):
@@ -59,7 +59,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
     if len(coupled) > MAX_COUPLINGS:
         return TOO_MANY_COUPLINGS
-    X, lengths, factors = np.empty((4, j, 2)), np.empty((3, j)), _shares(planar_rows)
+    X, lengths, factors = np.empty((4, j, 2)), np.empty((3, j)), _multiplier_factors(planar_rows)
     directions = [
         np.array([getattr(row, name) for row in planar_rows]).reshape(-1, 3) for name in ("Ua", "Ub")
     ]
@@ -100,7 +100,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         joined=joined,
         between=layout.between,
         lam=layout.lam,
-        share=factors,
+        factors=factors,
         Xa=X[XA],
         Xb=X[XB],
         Ua=X[UA],
@@ -122,16 +122,16 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
 
 
 _NO_PAIRS = np.zeros((0, 2), np.int64)
-_WHOLE = (1.0,)
+_ONE = (1.0,)
 
 
-def _shares(rows: Sequence[Row]) -> Floats:
-    """Return the shares (j, 3) of the multipliers of each row."""
+def _multiplier_factors(rows: Sequence[Row]) -> Floats:
+    """Return the ratios (j, 3) of the multipliers of each row to the multiplier of the planar row."""
     factors = np.zeros((len(rows), 3))
     factors[:, 0] = 1.0
     for j, row in enumerate(rows):
-        if row.share != _WHOLE:
-            factors[j, : len(row.share)] = row.share
+        if row.factors != _ONE:
+            factors[j, : len(row.factors)] = row.factors
     return factors
 
 
@@ -155,7 +155,7 @@ def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLane
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )
     return ElementLanes(
-        places=layout.elements,
+        offsets=layout.elements,
         ends=layout.ends,
         length=elements.length,
         stiffness=np.ascontiguousarray(stiffness),
@@ -183,6 +183,7 @@ _NO_LOADS = _Loads(_NO, _NO, np.zeros((0, 2)), _NO, _NO)
 
 
 def _loads(system: System, place: Ints, in_plane: Floats) -> _Loads:
+    """Return the load arrays; place (n,): place of each frame, in_plane (k + 1, 2, 3): directions of the components."""
     if not len(system.others.kind):
         return _NO_LOADS
     loads = loads_of(system.others)

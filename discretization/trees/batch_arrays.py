@@ -118,8 +118,8 @@ class TreeBatch(NamedTuple):
     at: Ints  # (8,) stage of a run: OUT, FRESH or AGAIN of `discretization.time.batch_march`
     iteration: Ints  # (8,) number of iterations
     factored: Ints  # (8,) number of factorisations; the same array as `iteration`
-    more: Floats  # (n, WIDTH, 8) scratch for one column, as `LoopArrays.mores`
-    moved: Floats  # (n + 1, 6, 8) scratch for one column, as `LoopArrays.moves`
+    more: Floats  # (n, WIDTH, 8) scratch for one column, as `LoopArrays.lane_unknowns`
+    moved: Floats  # (n + 1, 6, 8) scratch for one column, as `LoopArrays.lane_motions`
     matrix: Floats  # (c, c) scratch for one run, as in `LoopArrays`
     row_size: Floats  # (c,) scratch for one run, as in `LoopArrays`
     column_size: Floats  # (c,) scratch for one run, as in `LoopArrays`
@@ -194,8 +194,8 @@ def stack_runs(steppers: Sequence[Any]) -> TreeBatch:
         at=np.zeros(WIDTH, np.int64),
         iteration=counters,
         factored=counters,
-        more=zeros_in_lanes(*first_loops.mores.shape[:-1]),
-        moved=zeros_in_lanes(*first_loops.moves.shape[:-1]),
+        more=zeros_in_lanes(*first_loops.lane_unknowns.shape[:-1]),
+        moved=zeros_in_lanes(*first_loops.lane_motions.shape[:-1]),
         matrix=np.zeros_like(first_loops.matrix),
         row_size=np.zeros_like(first_loops.row_size),
         column_size=np.zeros_like(first_loops.column_size),

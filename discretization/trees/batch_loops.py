@@ -47,7 +47,7 @@ def close_batch_loops(batch, tree, loops, work, unknowns, motions):
         for j in range(first, last):
             take(loops, j)
         for k in range(end - 1, begin - 1, -1):
-            apply_plain_load(tree, work, loops.pull, loops.more, loops.bodies[k])
+            apply_plain_load(tree, work, loops.loads, loops.unknowns, loops.bodies[k])
 
 
 @internal_kernel
@@ -58,9 +58,9 @@ def _put_column(tree, loops, work, unknowns, motions, j, c):
         (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5)),
     )
     matrix, column, n = loops.matrix, loops.column[j] + c, tree.frame.shape[0]
-    add_joint_load_on_ends(loops, loops.pull, j, f, k)
+    add_joint_load_on_ends(loops, loops.loads, j, f, k)
     for i in range(loops.up[j, 0], loops.up[j, 1]):
-        carry_plain_load(tree, work, loops.pull, unknowns[loops.above[i]], loops.above[i])
+        carry_plain_load(tree, work, loops.loads, unknowns[loops.above[i]], loops.above[i])
     for i in range(loops.down[j, 0], loops.down[j, 1]):
         carry_plain_motion(tree, unknowns, motions, loops.below[i], n)
     for i in range(loops.near[j, 0], loops.near[j, 1]):

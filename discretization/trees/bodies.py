@@ -123,7 +123,7 @@ def scale_rows(tree, work, h):
 @internal_kernel
 def begin_fixed_frames(tree, state, work):
     """Set rotations and positions of the frames that do not move."""
-    for f in tree.held:
+    for f in tree.fixed_frames:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
         store3(load3(state.r[f]), work.r1[f])
@@ -334,9 +334,9 @@ def put_inertia(values, at, m, parts):
 
 @internal_kernel
 def update_sliding_joints(tree, work):
-    """Compute levers, directions and gaps of all joints that slide (`update_sliding_joint`), and express the blocks of their
-    bodies at the
-    joints instead of the centres.
+    """Compute levers, directions and gaps of all joints that slide (`update_sliding_joint`).
+
+    Also express the blocks of their bodies at the joints instead of the centres.
 
     dr and r1 must be stored frame by frame.
     """

@@ -61,9 +61,9 @@ QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = 0, 
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # offsets of the current iterate at the end of a step: rotation, position, increments, and their rounding remainders
 ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
-# rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
+# rows of `BodyLanes.offsets`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
 # offsets in `TreeArrays.each`: of the joint, of its second axis, of its force
-BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, HELD, N_PLACES = range(10)
+BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, WRENCH, N_PLACES = range(10)
 
 
 @by_reference
@@ -74,7 +74,7 @@ class BodyLanes(NamedTuple):
     quats: bool  # True if quaternions at the end of the step are needed, as for nodes of rods
     side: Ints  # (groups,) 1: the bodies are frames b of their joints; -1: frames a
     turning: Ints  # (groups,) number of rows of directions
-    places: Ints  # (groups, N_PLACES, 8) indices and offsets of each body
+    offsets: Ints  # (groups, N_PLACES, 8) indices and offsets of each body
     constant: Floats  # (joints, CONSTANTS, 8) joint constants of the groups on joints of closed form, which come first
     start: Floats  # (joints, START, 8) points and axes of these joints at the start of the step
     poses: Floats  # (groups, POSE, 8) data at the start of the step
@@ -91,7 +91,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
     offsets[BODY], offsets[PARTNER], offsets[LAM] = body, tree.partner[body], tree.lam[body]
     offsets[FRAME], offsets[UNKNOWN], offsets[BLOCKS] = tree.frame[body], 6 * body, OWN * body
     first = SIZE * tree.joint[body]
-    offsets[EACH], offsets[SECOND], offsets[HELD] = first, first + AXIS + NEXT, first + HELD_FORCE
+    offsets[EACH], offsets[SECOND], offsets[WRENCH] = first, first + AXIS + NEXT, first + HELD_FORCE
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
     joints = int(np.sum(kind > OTHER))
     lanes = BodyLanes(
@@ -99,7 +99,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
         quats=quats,
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
-        places=np.ascontiguousarray(offsets.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
+        offsets=np.ascontiguousarray(offsets.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
         constant=zeros_in_lanes(joints, CONSTANTS),
         start=zeros_in_lanes(joints, START),
         poses=zeros_in_lanes(len(head), POSE),
@@ -113,7 +113,7 @@ def with_joint_data(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     """Return the groups with the joint data of a tree of the same structure."""
     if not len(lanes.constant):
         return lanes
-    body = lanes.places[lanes.kind > OTHER, BODY].reshape(-1)
+    body = lanes.offsets[lanes.kind > OTHER, BODY].reshape(-1)
     X, U, D = (array[tree.joint[body]] for array in (tree.X, tree.U, tree.D))
     is_b = tree.side[body][:, None, None] > 0
     of_body, of_parent = np.where(is_b, D[:, :, 1], D[:, :, 0]), np.where(is_b, D[:, :, 0], D[:, :, 1])
@@ -126,14 +126,14 @@ def with_joint_data(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
 
 @inline_kernel
 def index_offset(group, row):
-    """Return the offset at which row `row` of the indices (`BodyLanes.places`) of a group begins."""
+    """Return the offset at which row `row` of the indices (`BodyLanes.offsets`) of a group begins."""
     return (group * N_PLACES + row) * WIDTH
 
 
 @internal_kernel
 def begin_body_groups(lanes, work):
     """Rotate the points and axes of joints to the start of the step; rotations of all frames at the start must be up to date."""
-    constant, start, poses, offsets = lanes.constant, lanes.start, lanes.poses, lanes.places
+    constant, start, poses, offsets = lanes.constant, lanes.start, lanes.poses, lanes.offsets
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
         if kind <= OTHER:
@@ -153,7 +153,7 @@ def correct_body_groups(lanes, work, fraction, shown):
     end = lanes.end
     for group in range(lanes.kind.shape[0]):
         s = group * END
-        corrections = numbers6(work.rhs, lanes.places, index_offset(group, UNKNOWN), 0)
+        corrections = numbers6(work.rhs, lanes.offsets, index_offset(group, UNKNOWN), 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         eta = times(fraction, (corrections[3], corrections[4], corrections[5]))
         dr = plus(times(fraction, (corrections[0], corrections[1], corrections[2])), dr)
@@ -169,7 +169,7 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
     """
     poses, offsets, end, at, s = (
         lanes.poses,
-        lanes.places,
+        lanes.offsets,
         lanes.end,
         index_offset(group, FRAME),
         group * POSE,
@@ -195,9 +195,10 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
 
 
 @inline_kernel
-def _couple(lanes, group, j, body, parent):
-    """Return the direction of the moment on frame b that the multiplier of direction row j exerts; `body`, `parent`: rotations of
-    body and parent at both ends of the step.
+def _moment_direction(lanes, group, j, body, parent):
+    """Return the direction of the moment on frame b that the multiplier of direction row j exerts.
+
+    `body`, `parent`: rotations of body and parent at both ends of the step.
     """
     c = group * CONSTANTS + 3 * j
     of_own, of_parent = load3_at(lanes.constant, c + D), load3_at(lanes.constant, c + PARENT_D)
@@ -207,57 +208,60 @@ def _couple(lanes, group, j, body, parent):
 
 
 @inline_kernel
-def _turned(lanes, work, group):
+def _rotations_of(lanes, work, group):
     """Return the rotations of the bodies and of their parents, each at the start and at the end of the step."""
     partner = index_offset(group, PARTNER)
     body = (
         load9_at(lanes.poses, group * POSE + ROTATION0),
         load9_at(lanes.end, group * END + ROTATION1),
     )
-    return body, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
+    return body, (rows9(work.R0, lanes.offsets, partner), rows9(work.R1, lanes.offsets, partner))
 
 
 @internal_kernel
 def begin_joint_groups(tree, lanes, work):
     """Compute the joint forces f and moments k of the predicted multipliers, for the predicted poses at the end of the step."""
-    offsets = lanes.places
+    offsets = lanes.offsets
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
             continue
         side, first = 1.0 * lanes.side[group], index_offset(group, LAM)
         force = times(-side, numbers3(work.lam, offsets, first, 0))
-        body, parent = _turned(lanes, work, group)
+        body, parent = _rotations_of(lanes, work, group)
         none = 0.0 * side * body[0][0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
             factor = side * numbers1(work.lam, offsets, first, 3 + j)[0]
-            couple = plus(couple, times(factor, _couple(lanes, group, j, body, parent)))
-        put6((*force, *couple), tree.each, offsets, index_offset(group, HELD))
+            couple = plus(couple, times(factor, _moment_direction(lanes, group, j, body, parent)))
+        put6((*force, *couple), tree.each, offsets, index_offset(group, WRENCH))
 
 
 @internal_kernel
 def end_joint_groups(tree, lanes, work):
     """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
-    offsets = lanes.places
+    offsets = lanes.offsets
     for group in range(lanes.kind.shape[0]):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        first, wrench = index_offset(group, LAM), numbers6(tree.each, offsets, index_offset(group, HELD), 0)
+        first, wrench = index_offset(group, LAM), numbers6(tree.each, offsets, index_offset(group, WRENCH), 0)
         f = times(-side, (wrench[0], wrench[1], wrench[2]))
         if kind == BALL:
             put3(f, work.lam, offsets, first)
             continue
         k = times(side, (wrench[3], wrench[4], wrench[5]))
-        body, parent = _turned(lanes, work, group)
-        one = _couple(lanes, group, 0, body, parent)
+        body, parent = _rotations_of(lanes, work, group)
+        one = _moment_direction(lanes, group, 0, body, parent)
         if kind == HINGE:
-            a, b = components_in_two(one, _couple(lanes, group, 1, body, parent), k)
+            a, b = components_in_two(one, _moment_direction(lanes, group, 1, body, parent), k)
             put5((f[0], f[1], f[2], a, b), work.lam, offsets, first)
         elif kind == UNIVERSAL:
             put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, offsets, first)
         else:
-            two, three = _couple(lanes, group, 1, body, parent), _couple(lanes, group, 2, body, parent)
+            two, three = (
+                _moment_direction(lanes, group, 1, body, parent),
+                _moment_direction(lanes, group, 2, body, parent),
+            )
             a, b, c = components_in_three(one, two, three, k)
             put6((f[0], f[1], f[2], a, b, c), work.lam, offsets, first)
 
@@ -285,7 +289,7 @@ def assemble_group_residuals(system, tree, lanes, work, h):
 def _assemble_group(system, tree, lanes, work, h, group, tangents):
     """Assemble one group: residual of inertia and weight, joints of closed form, and, if `tangents`, the diagonal blocks."""
     poses, gravity = lanes.poses, load3(system.gravity)
-    constant, start, end, offsets = lanes.constant, lanes.start, lanes.end, lanes.places
+    constant, start, end, offsets = lanes.constant, lanes.start, lanes.end, lanes.offsets
     s, e = group * POSE, group * END
     R0, J = load9_at(poses, s + ROTATION0), load9_at(poses, s + INERTIA)
     R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
@@ -358,7 +362,7 @@ def _place_axes(tree, lanes, group, R1, P1, levers_and_gap):
     """Store levers, gaps, axes and tilts of the joints of a group; `levers_and_gap`: levers and gaps, 15 numbers per body."""
     kind, offsets, joint_data, constant, start = (
         lanes.kind[group],
-        lanes.places,
+        lanes.offsets,
         tree.each,
         lanes.constant,
         lanes.start,
@@ -392,7 +396,7 @@ def load_rotations(lanes, work):
     """Load R1 of all bodies from its frame-by-frame array in `work` into the groups."""
     for group in range(lanes.kind.shape[0]):
         store9_at(
-            rows9(work.R1, lanes.places, index_offset(group, FRAME)), lanes.end, group * END + ROTATION1
+            rows9(work.R1, lanes.offsets, index_offset(group, FRAME)), lanes.end, group * END + ROTATION1
         )
 
 
@@ -403,7 +407,7 @@ def apply_final_correction_to_groups(lanes, work, placed, shown):
     The step adds that part to the state without this rounding. `placed`, `shown`: as in `move_group`; if `shown`, the lost part
     is also stored in work.rhs.
     """
-    end, offsets = lanes.end, lanes.places
+    end, offsets = lanes.end, lanes.offsets
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, UNKNOWN), group * END
         corrections = numbers6(work.rhs, offsets, at, 0)

@@ -113,7 +113,7 @@ class TreeArrays(NamedTuple):
     # (n,) row of the joint in arrays of j joints; bodies without a joint share the last row, which is zero
     joint: Ints
     # (n,) index in arrays of k bodies that are not plain; FREE bodies come last and occur in `factors` only
-    own: Ints
+    general_index: Ints
     reach: Floats  # (n,) characteristic length of a body, m: a displacement divided by it is compared with rotations
     scaled: np.ndarray  # (c,) bool: constraints of OTHER and ROWS, whose rows are scaled
     each: Floats  # (j, SIZE) data of each joint, with offsets as above
@@ -135,7 +135,7 @@ class TreeArrays(NamedTuple):
     sums: Ints  # (n,) offset of the six rows to which children on joints add
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
     joints_alone: Ints  # bodies whose joints of closed form are in no such group; joints that slide never are
-    held: Ints  # frames that do not move
+    fixed_frames: Ints  # frames that do not move
     # True if forces of joints are iterates, because some joints slide or are coupled: with forces from the balance of the
     # residuals, Newton's method takes 7 iterations instead of 5 in a chain of ten hinges with bushings
     needs_iteration: bool
@@ -147,7 +147,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     n, c = len(tree.frame), len(system.constraints.kind)
     items = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
-    block, dump, bodies = _joint_blocks(tree), _dump(tree), np.flatnonzero(tree.frame >= 0)
+    block, dump, bodies = _joint_blocks(tree), _discard_offset(tree), np.flatnonzero(tree.frame >= 0)
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame[bodies]] = 6 * bodies
@@ -253,7 +253,7 @@ def _rows_blocks(tree: Tree | CutJoints) -> Ints:
     return OWN * len(tree.frame) + BLOCK * behind
 
 
-def _dump(tree: Tree | CutJoints) -> int:
+def _discard_offset(tree: Tree | CutJoints) -> int:
     """Return the first offset behind all blocks: entries there are discarded."""
     blocks = int(count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
     return OWN * len(tree.frame) + BLOCK * blocks
@@ -266,7 +266,7 @@ def _link_blocks(tree: Tree | CutJoints) -> Ints:
     return begins + 2 * BLOCK * (np.arange(len(begins)) - np.repeat(np.cumsum(counts) - counts, counts))
 
 
-def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
+def _offsets_between(tree: Tree, row: Ints, column: Ints) -> Ints:
     """Return the offsets (k,) of the blocks with rows of the bodies `row` (k,) and columns of the bodies `column` (k,); -1:
     fixed.
     """
@@ -277,7 +277,7 @@ def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
     key = later * (n + 1) + earlier + 1
     by_key = np.argsort(key)
     high, low = np.maximum(row, column), np.minimum(row, column)
-    offsets = np.full(len(row), _dump(tree), np.int64)
+    offsets = np.full(len(row), _discard_offset(tree), np.int64)
     apart = (low >= 0) & (high > low)
     at = by_key[np.searchsorted(key[by_key], high[apart] * (n + 1) + low[apart] + 1)]
     offsets[apart] = start[at] + BLOCK * (row[apart] < column[apart])
@@ -290,19 +290,19 @@ def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
     """Return the offsets (k, 8) of the blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of constraints that close loops;
     `at_row` (k,): first row of each among the multipliers of its joint.
     """
-    at = _places_of(tree, len(system.frames.mass))[system.constraints.frames[closing]]
-    rows, dump = tree.place[closing], _dump(tree)
+    at = _positions_of(tree, len(system.frames.mass))[system.constraints.frames[closing]]
+    rows, dump = tree.place[closing], _discard_offset(tree)
     offsets = np.zeros((len(closing), 8), np.int64)
     for a in (0, 1):
         for b in (0, 1):
-            offsets[:, 2 * a + b] = _between(tree, at[:, a], at[:, b])
+            offsets[:, 2 * a + b] = _offsets_between(tree, at[:, a], at[:, b])
         moves = at[:, a] >= 0
-        offsets[:, 4 + a] = np.where(moves, _between(tree, at[:, a], rows) + COLUMN * at_row, dump)
-        offsets[:, 6 + a] = np.where(moves, _between(tree, rows, at[:, a]) + at_row, dump)
+        offsets[:, 4 + a] = np.where(moves, _offsets_between(tree, at[:, a], rows) + COLUMN * at_row, dump)
+        offsets[:, 6 + a] = np.where(moves, _offsets_between(tree, rows, at[:, a]) + at_row, dump)
     return offsets
 
 
-def _places_of(tree: Tree, frames: int) -> Ints:
+def _positions_of(tree: Tree, frames: int) -> Ints:
     """Return the position (n + 1,) of each frame in the tree; -1: the frame does not move or does not exist."""
     place = np.full(frames + 1, -1, np.int64)
     bodies = np.flatnonzero(tree.frame >= 0)
@@ -315,15 +315,15 @@ def _of_frames(frames: Ints, tree: Tree) -> Ints:
     e, most = frames.shape
     if not e:
         return np.zeros((e, most, most), np.int64)
-    at = _places_of(tree, max(int(frames.max()), int(tree.frame.max())) + 1)[frames]
+    at = _positions_of(tree, max(int(frames.max()), int(tree.frame.max())) + 1)[frames]
     row, column = (
         np.broadcast_to(at[:, :, None], (e, most, most)),
         np.broadcast_to(at[:, None], (e, most, most)),
     )
-    return _between(tree, row.ravel(), column.ravel()).reshape(e, most, most)
+    return _offsets_between(tree, row.ravel(), column.ravel()).reshape(e, most, most)
 
 
-def _left(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
+def _fill_in_blocks(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
     """Return the fill-in blocks of the elimination, as `TreeArrays.left_of` (n,) and `TreeArrays.left`.
 
     The first array says where the list of each body begins, the second holds the offsets of the blocks to which it adds.
@@ -343,13 +343,13 @@ def _left(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
         linked = np.concatenate([tree.parent[i : i + 1], linked]) if with_parent[i] else linked
         at = slice(left_of[i], left_of[i] + sizes[i])
         rows[at], columns[at] = np.repeat(linked, len(linked)), np.tile(linked, len(linked))
-    return left_of, _between(tree, rows, columns)
+    return left_of, _offsets_between(tree, rows, columns)
 
 
 def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = None) -> TreeArrays:
     """Allocate and fill the arrays of a tree, or of the joints that close its loops, treated as if each held a body.
 
-    `by_one`: bodies that are processed one by one instead of in SIMD groups; by default all.
+    `by_one`: bodies that are processed individually instead of in SIMD groups; by default all.
     """
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
@@ -361,7 +361,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
     side, partner = np.ones(n, np.int64), np.zeros(n, np.int64)
     side[joined] = np.where(is_b, 1, -1)
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
-    left_of, left = _left(tree)
+    left_of, left = _fill_in_blocks(tree)
     turning = np.zeros(n, np.int64)
     for name, n_rows in TURNING.items():
         turning[tree.kind == name] = n_rows
@@ -408,7 +408,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         row=np.array(row, np.int64),
         block=_joint_blocks(tree),
         joint=joint,
-        own=number,
+        general_index=number,
         reach=none,
         scaled=np.zeros(0, bool) if isinstance(tree, CutJoints) else tree.kinds <= OTHER,
         each=aligned(int(joint.max(initial=-1)) + 1, SIZE),
@@ -430,7 +430,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),
         alone=np.flatnonzero(alone),
         joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind > OTHER)),
-        held=np.flatnonzero(frames.fixed != 0),
+        fixed_frames=np.flatnonzero(frames.fixed != 0),
         needs_iteration=bool(np.any(~plain & (tree.kind > OTHER))),
         loops=loops,
     )
@@ -520,12 +520,11 @@ def workspace_of(
 
 
 def simd_body_groups(system: System, tree: Tree, fewest: int = MIN_GROUP_BODIES) -> tuple[Ints, Ints]:
-    """Return the bodies of all SIMD groups (8 groups,) and the bodies that are processed one by one (k,).
+    """Return the bodies of all SIMD groups (8 groups,) and the bodies that are processed individually (k,).
 
     The last group of a kind repeats its last body. The joints of a group are of one kind, and their bodies are all frame a or all
-    frame b: groups on joints of closed form come first, then other joints, among them those that slide, then bodies that are
-    FREE. `fewest`: smallest number of bodies for which a last, incomplete group is formed; no groups are formed if it exceeds
-    eight.
+    frame b. Groups on joints of closed form come first, then other joints, among them those that slide, then FREE bodies.
+    `fewest`: smallest number of bodies for which a last, incomplete group is formed; no groups are formed if it exceeds eight.
     """
     joined = np.flatnonzero(tree.kind > OTHER)
     is_b = np.zeros(len(tree.kind), np.int64)

@@ -8,11 +8,11 @@ the body's equations,
     body   r + B z_p + A w     parent feels   r + B2 z_p + A2 w     w = z0 + sum u_j (s_j, a_j)                     (1)
     conditions   (n_j, m_j) . (body) + tb_j . e + tp_j . e_p = 0,   j < d                                           (2)
 
-s_j, a_j are the d free directions of the joint (translation, rotation). (n_j, m_j) are the directions in which the joint
-transmits no force and no moment. z0 is the constraint violation of the joint: an iterate may have a gap (translation) and a tilt
-(rotation). tb_j and tp_j are the derivatives of a condition by the rotation of the body or of its parent.
+s_j, a_j are the d free directions of the joint (translation, rotation). In the directions (n_j, m_j) the joint transmits no force
+and no moment. z0 is the constraint violation of the joint: an iterate may have a gap (translation) and a tilt (rotation). tb_j
+and tp_j are the derivatives of a condition by the rotation of the body or of its parent.
 
-    A = B = A2 = B2    if nothing else acts between both (`_leave_of_turns`: one direction after the other, no d x d matrix)
+    A = B = A2 = B2    if nothing else acts between both (`_eliminate_rotations`: one direction after the other, no d x d matrix)
     A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
     B + K_bp, A2 + K_pb, B2 + K_bp + K_pb   with the blocks of what else acts between both, a spring for example
 
@@ -100,7 +100,7 @@ from rigid.stiffness_rows import put_row, row_at, row_minus, row_moved, row_of, 
 
 # offsets of the scratch blocks A2, B and B2 of (1) in `TreeArrays.blocks`, for joints that slide or that have another
 # element between body and parent
-AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN
+AT_A2, AT_B, AT_B2 = 0, OWN, 2 * OWN
 ELIMINATE, CORRECT = 0, 1  # tasks of `process_general_joint`
 
 
@@ -152,7 +152,7 @@ def _applied(x, at, y, e):
 
 
 @inline_kernel
-def _three_turned(x, at, e):
+def _three_rotated(x, at, e):
     """Return the products of three consecutive rows with a rotation e, as a vector."""
     at += TURN
     return (
@@ -222,7 +222,7 @@ def _block_of(values, at):
 
 
 @inline_kernel
-def _seen(values, at, x, c1):
+def _shifted_block(values, at, x, c1):
     """Transform a block of assembly (6 x 6, forces and moments about body centres by motions of body centres) to other reference
     points: x from the centre of its rows, c1 from the centre of its columns.
 
@@ -236,7 +236,7 @@ def _seen(values, at, x, c1):
 
 @inline_kernel
 def _add_block(seen, into, to):
-    """Add the four 3 x 3 parts of a block, as `_seen` returns them, to six rows of an array."""
+    """Add the four 3 x 3 parts of a block, as `_shifted_block` returns them, to six rows of an array."""
     add_to_rows(into, to, seen[0])
     add_to_rows(into, to + TURN, seen[1])
     add_to_rows(into, to + MOMENT, seen[2])
@@ -249,7 +249,7 @@ def transform_to_joint(tree, work, i):
     of the elimination.
     """
     w = tree.each[tree.joint[i]]
-    seen = _seen(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
+    seen = _shifted_block(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
     _add_block(seen, work.values, OWN * i)
 
 
@@ -260,9 +260,9 @@ def process_general_joint(task, tree, work, i, iterated):
     rotation, rad.
     """
     if task == ELIMINATE:
-        _eliminate_other(tree, work, i, iterated)
+        _eliminate_general(tree, work, i, iterated)
         return 0.0
-    return _correction_of_other(tree, work, i)
+    return _correct_general_body(tree, work, i)
 
 
 def no_general_joint(task, tree, work, i, iterated):
@@ -303,19 +303,19 @@ def eliminate_plain(tree, work, i, iterated):
     F, k = _about_joint(work, w, i)
     f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
     half = times(0.5, f)
-    moments = _put_turning(work, w, i, half)
+    moments = _add_geometric_stiffness(work, w, i, half)
     if tree.kind[i] == BALL:
-        _leave_of_ball(tree, work, i, F, k, half)
+        _eliminate_ball(tree, work, i, F, k, half)
     elif tree.kind[i] == HINGE:  # a constant number of directions saves 12 % of the time
-        _leave_of_turns(tree, work, i, 1, moments, F, k, couple, half)
+        _eliminate_rotations(tree, work, i, 1, moments, F, k, couple, half)
     elif tree.kind[i] == UNIVERSAL:
-        _leave_of_turns(tree, work, i, 2, moments, F, k, couple, half)
+        _eliminate_rotations(tree, work, i, 2, moments, F, k, couple, half)
     else:
-        _leave_of_turns(tree, work, i, 0, moments, F, k, couple, half)
+        _eliminate_rotations(tree, work, i, 0, moments, F, k, couple, half)
 
 
 @inline_kernel
-def _put_turning(work, w, i, half):
+def _add_geometric_stiffness(work, w, i, half):
     """Add the geometric stiffness of the joint force, whose lever on the body rotates, to the block of the body; return the three
     moment rows of the sum. `half`: half of the joint force.
     """
@@ -328,12 +328,12 @@ def _put_turning(work, w, i, half):
 
 
 @always_inline_kernel
-def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
+def _eliminate_rotations(tree, work, i, d, moments, F, k, couple, half):
     """Eliminate d free rotation axes of a joint one after the other, store the row and the forces of each, and add the Schur
     complement to the parent.
 
     This is (1) with A = B = A2 = B2. F, k: residual force and moment about the joint; `couple`: moment of the joint; `half`: half
-    of the force of the joint; `moments`: as `_put_turning` returns them.
+    of the force of the joint; `moments`: as `_add_geometric_stiffness` returns them.
     """
     values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
@@ -344,14 +344,14 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
         o, to = NEXT * j, NEXT_LEFT * j
         a, m = vector_at(w, AXIS + o), vector_at(w, CONDITION + o)
         row = _combined(m, moments)
-        f, g = _three_turned(values, at, a), _three_turned(values, at + MOMENT, a)
+        f, g = _three_rotated(values, at, a), _three_rotated(values, at + MOMENT, a)
         for c in range(j):  # `moments` contains the earlier directions, `values` does not
             before = NEXT_LEFT * c
             u = dot(vector_at(w, ROW + before + TURN), a)
             f = plus(f, times(u, vector_at(w, FORCE + before)))
             g = plus(g, times(u, vector_at(w, COUPLE + before)))
         turning = times(0.5, cross(vector_at(w, TURNS + o), couple))
-        turning_of_body = times(_turns_with_body(tree, i, j), turning)
+        turning_of_body = times(_axis_on_body(tree, i, j), turning)
         x = -1.0 / (dot(m, g) + dot(turning_of_body, a))
         c = x * (dot(m, k) + dot(turning_of_body, tilt))
         row = row_times(x, row_plus(row, row_of(none, turning)))
@@ -365,7 +365,7 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
 
 
 @inline_kernel
-def _turns_with_body(tree, i, j):
+def _axis_on_body(tree, i, j):
     """Return 1.0 if the axis of condition j rotates with the body, 0.0 if it rotates with the parent; the latter come last."""
     if tree.kind[i] == HINGE:
         return 1.0 if tree.side[i] > 0 else 0.0
@@ -373,7 +373,7 @@ def _turns_with_body(tree, i, j):
 
 
 @always_inline_kernel
-def _leave_of_ball(tree, work, i, F, k, half):
+def _eliminate_ball(tree, work, i, F, k, half):
     """Eliminate a ball joint. It transmits no moment, k + ky y + ke e = 0, which gives the rotation e; no columns are left for
     the rotation of the parent.
     """
@@ -396,9 +396,9 @@ def _leave_of_ball(tree, work, i, F, k, half):
 
 
 @internal_kernel
-def _eliminate_other(tree, work, i, iterated):
+def _eliminate_general(tree, work, i, iterated):
     """Eliminate a body whose joint slides or has no closed form, or that another element connects to its parent."""
-    values, w, index, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
+    values, w, index, at = work.values, tree.each[tree.joint[i]], tree.general_index[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
         store_null_spaces(tree, work, i)
@@ -407,25 +407,25 @@ def _eliminate_other(tree, work, i, iterated):
     half = times(0.5, f)  # negligible if numerical: the constraint rows contribute their forces
     if not numerical:
         store_free_directions(tree, i, f, couple)
-    _put_turning(work, w, i, half)
+    _add_geometric_stiffness(work, w, i, half)
     blocks, x = tree.blocks, values
     offset_b = offset_b2 = at  # offsets of B and B2 in x
     if slides or coupled:
-        _copy_block(values, at, blocks, AGAINST)
+        _copy_block(values, at, blocks, AT_A2)
     on_body = slides and tree.side[i] < 0  # its lever moves, so A differs from the other blocks
     if coupled or on_body:
-        x, offset_b, offset_b2 = blocks, BESIDE, PASSED
-        _copy_block(values, at, blocks, BESIDE)
-        _copy_block(values, at, blocks, PASSED)
+        x, offset_b, offset_b2 = blocks, AT_B, AT_B2
+        _copy_block(values, at, blocks, AT_B)
+        _copy_block(values, at, blocks, AT_B2)
     if coupled:
-        _put_between(tree, work, i)
+        _add_coupling_blocks(tree, work, i)
     if slides:
         moves = matrix_times(-1.0, hat(half))
-        add_to_rows(blocks, AGAINST + MOMENT, moves)
+        add_to_rows(blocks, AT_A2 + MOMENT, moves)
         if on_body:
             add_to_rows(values, at + MOMENT, moves)
-    A2 = (blocks, AGAINST) if slides or coupled else (values, at)
-    F, k = _put_free(tree, index, i, (values, at), (x, offset_b), A2, F, k)
+    A2 = (blocks, AT_A2) if slides or coupled else (values, at)
+    F, k = _eliminate_free_directions(tree, index, i, (values, at), (x, offset_b), A2, F, k)
     if tree.link_of[i] < tree.link_of[i + 1]:
         eliminate_links(tree, work, i)
     forces, moments = _rows_at(x, offset_b2), _rows_at(x, offset_b2 + MOMENT)
@@ -445,27 +445,27 @@ def _copy_block(x, at, into, to):
 
 
 @internal_kernel
-def _put_between(tree, work, i):
+def _add_coupling_blocks(tree, work, i):
     """Add the blocks of elements between a body and its parent to B, A2 and B2: forces on the body by the motion of its parent,
     and on the parent by the motion of the body.
     """
     w, first, values, blocks = tree.each[tree.joint[i]], tree.block[i], work.values, tree.blocks
     x, x1 = vector_at(w, LEVER), vector_at(w, LEVER1)
     y, y1 = vector_at(w, PARENT_LEVER), vector_at(w, PARENT_LEVER1)
-    on_body, on_parent = _seen(values, first, x, y1), _seen(values, first + BLOCK, y, x1)
-    _add_block(on_body, blocks, BESIDE)
-    _add_block(on_body, blocks, PASSED)
-    _add_block(on_parent, blocks, AGAINST)
-    _add_block(on_parent, blocks, PASSED)
+    on_body, on_parent = _shifted_block(values, first, x, y1), _shifted_block(values, first + BLOCK, y, x1)
+    _add_block(on_body, blocks, AT_B)
+    _add_block(on_body, blocks, AT_B2)
+    _add_block(on_parent, blocks, AT_A2)
+    _add_block(on_parent, blocks, AT_B2)
 
 
 @always_inline_kernel
-def _put_free(tree, index, i, A, B, A2, F, k):
+def _eliminate_free_directions(tree, index, i, A, B, A2, F, k):
     """Eliminate all free directions of a joint at once with the blocks A, B, A2 of (1), and store the rows and forces of each
     direction.
 
     `index`: index of the joint in the arrays of joints that are not plain; A, B, A2: pairs (array, offset). Return the force and
-    moment that remain for the parent. `_leave_of_turns` is the counterpart for plain joints.
+    moment that remain for the parent. `_eliminate_rotations` is the counterpart for plain joints.
     """
     w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[index], tree.directions[index]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
@@ -602,7 +602,7 @@ def reeliminate_plain(tree, work, i):
     gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
     F, k = _about_joint(work, w, i)
     if tree.kind[i] == BALL:
-        of_0 = times(-1.0, plus(_turn_of_ball(w, gap), apply(matrix_at(w, BALL_K), k)))
+        of_0 = times(-1.0, plus(_rotation_of_ball(w, gap), apply(matrix_at(w, BALL_K), k)))
         store_vector(w, BALL_0, of_0)
         F, k = plus(F, _three_along(values, at, times(-1.0, gap), of_0)), times(0.0, k)
     else:
@@ -611,9 +611,7 @@ def reeliminate_plain(tree, work, i):
         F, k = plus(F, f), plus(k, g)
         for j in range(tree.free[i]):
             o, to = NEXT * j, NEXT_LEFT * j
-            turning_of_body = times(
-                0.5 * _turns_with_body(tree, i, j), cross(vector_at(w, TURNS + o), couple)
-            )
+            turning_of_body = times(0.5 * _axis_on_body(tree, i, j), cross(vector_at(w, TURNS + o), couple))
             c = w[BY_COUPLE + to] * (dot(vector_at(w, CONDITION + o), k) + dot(turning_of_body, tilt))
             w[ROW_0 + to] = c
             F = plus(F, times(c, vector_at(w, FORCE + to)))
@@ -624,7 +622,7 @@ def reeliminate_plain(tree, work, i):
 
 
 @inline_kernel
-def _turn_of_ball(w, y):
+def _rotation_of_ball(w, y):
     """Return the rotation of the body of a ball joint by the displacement y of the point of the joint."""
     return (
         dot(vector_at(w, BALL_ROWS), y),
@@ -637,7 +635,8 @@ def _turn_of_ball(w, y):
 def carry_load(tree, work, load, unknowns, i):
     """Pass the force and the moment about its centre that act on a body on to its parent.
 
-    `load`: forces and moments on all bodies, cleared for this one; `unknowns`: receives the unknowns of the joint due to this load.
+    `load`: forces and moments on all bodies, cleared for this one. `unknowns`: receives the unknowns of the joint due to this
+    load.
     """
     if tree.plain[i]:
         carry_plain_load(tree, work, load, unknowns, i)
@@ -646,7 +645,7 @@ def carry_load(tree, work, load, unknowns, i):
         carry_free_load(tree, work, load, unknowns, i)
         return
     w, body_load, d = tree.each[tree.joint[i]], load[i], tree.free[i]
-    q, lu = tree.directions[tree.own[i]], tree.factors[tree.own[i]]
+    q, lu = tree.directions[tree.general_index[i]], tree.factors[tree.general_index[i]]
     F = vector_at(body_load, 0)
     k = minus(vector_at(body_load, 3), cross(vector_at(w, LEVER), F))
     for j in range(d):
@@ -675,7 +674,7 @@ def carry_plain_load(tree, work, load, unknowns, i):
     if tree.kind[i] == BALL:
         rotation = times(-1.0, apply(matrix_at(w, BALL_K), k))
         store_vector(unknowns, 0, rotation)
-        F, k = plus(F, _three_turned(work.values, OWN * i, rotation)), times(0.0, k)
+        F, k = plus(F, _three_rotated(work.values, OWN * i, rotation)), times(0.0, k)
     else:
         for j in range(tree.free[i]):
             at = NEXT_LEFT * j
@@ -699,8 +698,9 @@ def _carry(tree, load, i, F, k):
 
 @internal_kernel
 def apply_load(tree, work, load, unknowns, i):
-    """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent; `unknowns`:
-    scratch.
+    """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent.
+
+    `unknowns`: scratch.
     """
     if tree.plain[i]:
         apply_plain_load(tree, work, load, unknowns, i)
@@ -712,7 +712,7 @@ def apply_load(tree, work, load, unknowns, i):
     _add_load(work, load, i)
     carry_load(tree, work, load, unknowns, i)
     for j in range(tree.free[i]):
-        tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += unknowns[j]
+        tree.directions[tree.general_index[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += unknowns[j]
 
 
 @internal_kernel
@@ -739,8 +739,9 @@ def _add_load(work, load, i):
 
 @internal_kernel
 def carry_motion(tree, work, unknowns, motions, i, n):
-    """Compute the motion of a body from the motion of its parent and the unknowns `unknowns` of its joint, and store it in `motions`;
-    moved[n] is the motion of the ground.
+    """Compute and store the motion of a body, `motions[i]`, from the motion of its parent and the unknowns of its joint.
+
+    `unknowns[i]`: unknowns of the joint. `motions[n]`: motion of the ground.
     """
     if tree.plain[i]:
         carry_plain_motion(tree, unknowns, motions, i, n)
@@ -751,7 +752,7 @@ def carry_motion(tree, work, unknowns, motions, i, n):
     w, joint_unknowns, q, p = (
         tree.each[tree.joint[i]],
         unknowns[i],
-        tree.directions[tree.own[i]],
+        tree.directions[tree.general_index[i]],
         tree.parent[i],
     )
     from_parent = motions[p if p >= 0 else n]
@@ -775,7 +776,7 @@ def carry_plain_motion(tree, unknowns, motions, i, n):
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if tree.kind[i] == BALL:
-        e = plus(vector_at(joint_unknowns, 0), _turn_of_ball(w, y))
+        e = plus(vector_at(joint_unknowns, 0), _rotation_of_ball(w, y))
     else:
         for r in range(tree.free[i]):
             j = tree.free[i] - 1 - r
@@ -815,11 +816,11 @@ def recover_joint_wrenches(tree, work):
             if tree.coupled[i]:
                 _add_between(tree, work, i)
             if tree.link_of[i] < tree.link_of[i + 1]:
-                _add_of_links(tree, work, i)
+                _add_link_forces(tree, work, i)
 
 
 @inline_kernel
-def _of_parent(tree, work, i):
+def _parent_correction(tree, work, i):
     """Return the correction (o, e) of the parent of a body; zero if the parent is fixed."""
     p = tree.parent[i]
     if p < 0:
@@ -846,15 +847,15 @@ def _add_between(tree, work, i):
     p, w = tree.parent[i], tree.each[tree.joint[i]]
     if p < 0:
         return
-    o, e = _of_parent(tree, work, i)
-    f, g = _on_body(tree, work, i, plus(o, cross(e, vector_at(w, PARENT_LEVER1))), e)
+    o, e = _parent_correction(tree, work, i)
+    f, g = _force_by_parent(tree, work, i, plus(o, cross(e, vector_at(w, PARENT_LEVER1))), e)
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
         add_vector(w, NEW_COUPLE, g)
 
 
 @inline_kernel
-def _add_of_links(tree, work, i):
+def _add_link_forces(tree, work, i):
     """Add the force and moment on the body due to the corrections of its linked bodies to the new joint force and moment."""
     w = tree.each[tree.joint[i]]
     f, g = force_from_links(tree, work, i)
@@ -864,14 +865,14 @@ def _add_of_links(tree, work, i):
 
 
 @inline_kernel
-def _on_body(tree, work, i, y, e):
+def _force_by_parent(tree, work, i, y, e):
     """Return the force and moment about the joint that other elements between a body and its parent exert on the body by the
     motion (y, e) of the parent.
     """
     w, blocks = tree.each[tree.joint[i]], tree.blocks
     for r in range(OWN):
         blocks[r] = 0.0
-    seen = _seen(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
+    seen = _shifted_block(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
     _add_block(seen, blocks, 0)
     return _applied(blocks, 0, y, e)
 
@@ -883,17 +884,17 @@ def correct_body(tree, work, i):
         return correct_plain_body(tree, work, i)
     if tree.kind[i] <= FREE:
         return correct_free_body(tree, work, i)
-    return _correction_of_other(tree, work, i)
+    return _correct_general_body(tree, work, i)
 
 
 @internal_kernel
 def correct_plain_body(tree, work, i):
     """Store the correction of a body whose joint only rotates or is a weld in work.rhs; return its size as a rotation, rad."""
     w = tree.each[tree.joint[i]]
-    o, e = _of_parent(tree, work, i)
+    o, e = _parent_correction(tree, work, i)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if tree.kind[i] == BALL:
-        e = plus(vector_at(w, BALL_0), _turn_of_ball(w, y))
+        e = plus(vector_at(w, BALL_0), _rotation_of_ball(w, y))
     else:
         for r in range(tree.free[i]):
             j = tree.free[i] - 1 - r
@@ -906,12 +907,12 @@ def correct_plain_body(tree, work, i):
 
 
 @internal_kernel
-def _correction_of_other(tree, work, i):
+def _correct_general_body(tree, work, i):
     """Store the correction of a body whose joint is not plain, and of the multipliers of that joint; return its size as a
     rotation, rad.
     """
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
-    o, e = _of_parent(tree, work, i)
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
+    o, e = _parent_correction(tree, work, i)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     y, rotation = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
     for j in range(tree.free[i]):
@@ -925,7 +926,7 @@ def _correction_of_other(tree, work, i):
         f, g = _applied(work.values, OWN * i, y, rotation)
         F, k = plus(F, f), plus(k, g)
         if tree.coupled[i] and tree.parent[i] >= 0:
-            f, g = _on_body(tree, work, i, yp, e)
+            f, g = _force_by_parent(tree, work, i, yp, e)
             F, k = plus(F, f), plus(k, g)
         f, g = force_from_links(tree, work, i)
         F, k = plus(F, f), plus(k, g)

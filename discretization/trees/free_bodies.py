@@ -3,7 +3,7 @@
 With the motion z of such a body, the motions z_k of its linked bodies, the residual r of its equations, and the blocks of rod
 elements, springs and the like,
 
-    r + A z + sum B_k z_k = 0,   others feel   C_k z                                                  (1)
+    r + A z + sum B_k z_k = 0,   force on others   C_k z                                                  (1)
     z = -(y + sum X_k z_k),   X_k = A^-1 B_k,   y = A^-1 r,   blocks between others:   -C_j X_k,   -C_j y        (2)
 
 X overwrites B, and y overwrites r. All motions are those of the frames themselves: a body without a joint has no lever. Columns
@@ -11,11 +11,10 @@ are registers (`rigid.lanes`) and remain in them until A is eliminated (Gauss an
 3.2). If a pivot is below a thousandth of the other numbers of its column, rows are exchanged within the body. The numbers
 compared have one unit: forces, and moments over the length rho of the body,
 
-    rho^2 = (sum of the diagonal of turns)/(sum of that of places).                                   (3)
+    rho^2 = (sum of the diagonal of A for rotations)/(sum of that for displacements).                 (3)
 
-The sums are those of the diagonal of A for rotations and for displacements. The multipliers of a joint that closes a loop are
-treated as one more body of six unknowns, with A = 0 until both bodies of the joint are eliminated: its B_k and C_k are the
-gradient of its rows and their forces.
+The multipliers of a joint that closes a loop are treated as one more body of six unknowns. Its A is 0 until both bodies of the
+joint are eliminated, and its B_k and C_k are the gradient of its rows and their forces.
 
 A right-hand side that is added later (`discretization.trees.loops`) needs A^-1, which is stored if joints close loops.
 """
@@ -68,21 +67,21 @@ def _multipliers(d, j):
 
 
 @always_inline_kernel
-def _less(c, j, m):
+def _subtracted(c, j, m):
     """Return a column minus its entry j times the multipliers m."""
     return c - m * spread_lane(c, j)
 
 
 @always_inline_kernel
-def _all_less(c, j, m):
+def _all_subtracted(c, j, m):
     """Return six columns, each minus its entry j times the multipliers m."""
     return (
-        _less(c[0], j, m),
-        _less(c[1], j, m),
-        _less(c[2], j, m),
-        _less(c[3], j, m),
-        _less(c[4], j, m),
-        _less(c[5], j, m),
+        _subtracted(c[0], j, m),
+        _subtracted(c[1], j, m),
+        _subtracted(c[2], j, m),
+        _subtracted(c[3], j, m),
+        _subtracted(c[4], j, m),
+        _subtracted(c[5], j, m),
     )
 
 
@@ -92,27 +91,32 @@ def _solved(d, c, r, rho):
     d0, d1, d2, d3, d4, d5 = d
     m0, i0 = _multipliers(d0, 0)
     d1, d2, d3, d4, d5 = (
-        _less(d1, 0, m0),
-        _less(d2, 0, m0),
-        _less(d3, 0, m0),
-        _less(d4, 0, m0),
-        _less(d5, 0, m0),
+        _subtracted(d1, 0, m0),
+        _subtracted(d2, 0, m0),
+        _subtracted(d3, 0, m0),
+        _subtracted(d4, 0, m0),
+        _subtracted(d5, 0, m0),
     )
-    c, r = _all_less(c, 0, m0), _less(r, 0, m0)
+    c, r = _all_subtracted(c, 0, m0), _subtracted(r, 0, m0)
     m1, i1 = _multipliers(d1, 1)
-    d2, d3, d4, d5 = _less(d2, 1, m1), _less(d3, 1, m1), _less(d4, 1, m1), _less(d5, 1, m1)
-    c, r = _all_less(c, 1, m1), _less(r, 1, m1)
+    d2, d3, d4, d5 = (
+        _subtracted(d2, 1, m1),
+        _subtracted(d3, 1, m1),
+        _subtracted(d4, 1, m1),
+        _subtracted(d5, 1, m1),
+    )
+    c, r = _all_subtracted(c, 1, m1), _subtracted(r, 1, m1)
     m2, i2 = _multipliers(d2, 2)
-    d3, d4, d5 = _less(d3, 2, m2), _less(d4, 2, m2), _less(d5, 2, m2)
-    c, r = _all_less(c, 2, m2), _less(r, 2, m2)
+    d3, d4, d5 = _subtracted(d3, 2, m2), _subtracted(d4, 2, m2), _subtracted(d5, 2, m2)
+    c, r = _all_subtracted(c, 2, m2), _subtracted(r, 2, m2)
     m3, i3 = _multipliers(d3, 3)
-    d4, d5 = _less(d4, 3, m3), _less(d5, 3, m3)
-    c, r = _all_less(c, 3, m3), _less(r, 3, m3)
+    d4, d5 = _subtracted(d4, 3, m3), _subtracted(d5, 3, m3)
+    c, r = _all_subtracted(c, 3, m3), _subtracted(r, 3, m3)
     m4, i4 = _multipliers(d4, 4)
-    d5 = _less(d5, 4, m4)
-    c, r = _all_less(c, 4, m4), _less(r, 4, m4)
+    d5 = _subtracted(d5, 4, m4)
+    c, r = _all_subtracted(c, 4, m4), _subtracted(r, 4, m4)
     m5, i5 = _multipliers(d5, 5)
-    c, r = _all_less(c, 5, m5), _less(r, 5, m5)
+    c, r = _all_subtracted(c, 5, m5), _subtracted(r, 5, m5)
     of_forces = larger(larger(m0, m1), m2) * choose(1.0, 1.0 / rho, 0, 3)
     of_moments = larger(larger(m3, m4), m5) * choose(rho, 1.0, 0, 3)
     low, high = choose(i0, choose(i1, i2, 1, 2), 0, 1), choose(i3, choose(i4, i5, 4, 5), 3, 4)
@@ -140,7 +144,7 @@ def _applied(b, x):
 
 
 @always_inline_kernel
-def _take_product(values, at, b, x):
+def _subtract_product(values, at, b, x):
     """Subtract the product of two blocks b, x from a block of an array."""
     columns = _columns(values, at)
     difference = (
@@ -159,7 +163,7 @@ def eliminate_free(tree, work, i):
     """Eliminate a body without a joint: store (2), and add the Schur complement to its linked bodies."""
     values, residual, at = work.values, work.residual, OWN * i
     if tree.acted[i]:
-        _take_rows(tree, values, i)
+        _move_rows(tree, values, i)
     rho, r, d = _length(values, at), load6(residual, 6 * i), _columns(values, at)
     if tree.loops:
         _put_inverse(tree, work, i, rho)
@@ -182,7 +186,7 @@ def eliminate_free(tree, work, i):
         p, b2 = tree.near[k], _columns(values, tree.link[k] + BLOCK)
         store6(load6(residual, 6 * p) - _applied(b2, y), residual, 6 * p)
         for j in range(first, end):
-            _take_product(values, tree.left[to], b2, _columns(values, tree.link[j]))
+            _subtract_product(values, tree.left[to], b2, _columns(values, tree.link[j]))
             to += 1
 
 
@@ -199,7 +203,7 @@ def clear_rows(tree, work):
 @internal_kernel
 def _put_inverse(tree, work, i, rho):
     """Compute and store A^-1 of a body."""
-    values, inverse = work.values, tree.factors[tree.own[i]]
+    values, inverse = work.values, tree.factors[tree.general_index[i]]
     unit = (
         choose(1.0, 0.0, 0, 1),
         choose(1.0, 0.0, 1, 2),
@@ -221,7 +225,7 @@ def _put_inverse(tree, work, i, rho):
 
 @internal_kernel
 def _solved_with_exchanges(tree, work, i, offset, rho):
-    """Return A^-1 r and A^-1 B, with row exchanges; B is the block at offset `offset`, or the identity if `offset` is -1."""
+    """Return A^-1 r and A^-1 B, with row exchanges; B is the block at `offset`, or the identity if `offset` is -1."""
     values, a, at, n = work.values, tree.blocks, OWN * i, 13
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
@@ -270,7 +274,7 @@ def correct_free_body(tree, work, i):
 
 
 @internal_kernel
-def _take_rows(tree, values, i):
+def _move_rows(tree, values, i):
     """Move the rows to which joints of other bodies have added into the columns of a body."""
     rows, to = tree.sums[i], OWN * i
     for r in range(6):
@@ -285,7 +289,7 @@ def carry_free_load(tree, work, load, unknowns, i):
     """Pass the force and the moment that act on a body on to its parent; arguments as in `carry_load` of
     `discretization.trees.elimination`.
     """
-    values, inverse, body_load, p = work.values, tree.factors[tree.own[i]], load[i], tree.parent[i]
+    values, inverse, body_load, p = work.values, tree.factors[tree.general_index[i]], load[i], tree.parent[i]
     for r in range(6):
         x = inverse[0, r] * body_load[0]
         for c in range(1, 6):

@@ -1,7 +1,8 @@
 """Free directions of joints of closed form that slide, or that have another element between body and parent.
 
-For each direction the elimination reads: the free translation and rotation (s, a), the directions (n, m) in which the joint
-transmits no force and no moment, and the derivative of this condition by the rotation of the body or of its parent. A point of
+For each direction the elimination reads the free translation and rotation (s, a), and the directions (n, m) in which the joint
+transmits no force and no moment. It also reads the derivative of this condition by the rotation of the body or of its parent. A
+point of
 frame b on a line perpendicular to the directions d1, d2 of frame a, or on a plane perpendicular to d1, moves along
 
     line    s = d1 x d2,   n = d1bar x d2bar          plane    s across d1,   n = d1bar x (s x d1)                  (1)
@@ -41,7 +42,12 @@ def store_free_directions(tree, i, f, couple):
     """Compute the free directions of the joint of body i and store them in `tree.directions`; f, `couple`: force and moment of
     the joint.
     """
-    w, q, slides, kind = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.slides[i], tree.kind[i]
+    w, q, slides, kind = (
+        tree.each[tree.joint[i]],
+        tree.directions[tree.general_index[i]],
+        tree.slides[i],
+        tree.kind[i],
+    )
     of_body = tree.side[i] < 0  # True if the body is frame a, to which lines and planes are fixed
     d1, b1 = vector_at(w, END_1), vector_at(w, MEAN_1)
     d = slides

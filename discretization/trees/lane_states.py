@@ -77,7 +77,7 @@ def load_body_groups(system, lanes, state, work, history):
     groups.
     """
     frames, start, memory = system.frames, lanes.poses, state.memory
-    offsets, n = lanes.places, NUMBERS * state.r.shape[0]
+    offsets, n = lanes.offsets, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
@@ -97,7 +97,7 @@ def load_body_groups(system, lanes, state, work, history):
 def store_body_groups(lanes, state, work, history):
     """Store states, accelerations and, if there is one, the predictor history of the groups in `state`."""
     start, memory = lanes.poses, state.memory
-    offsets, n = lanes.places, NUMBERS * state.r.shape[0]
+    offsets, n = lanes.offsets, NUMBERS * state.r.shape[0]
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
@@ -117,7 +117,7 @@ def begin_groups(lanes, work, h, by, history, shown):
 
     by: factors of (1) of `discretization.assembly.predictor`; history: False if no means are stored; shown: as in `move_group`.
     """
-    start, offsets, none = lanes.poses, lanes.places, 0.0 * load(lanes.poses, 0)
+    start, offsets, none = lanes.poses, lanes.offsets, 0.0 * load(lanes.poses, 0)
     sizes, n = none, NUMBERS if history else 0
     for group in range(lanes.kind.shape[0]):
         at, s, rates = index_offset(group, FRAME), group * POSE, view_in_lanes(lanes.rates)[group]

@@ -3,7 +3,7 @@
 This extends (1) and (2) of `discretization.trees.elimination`. With the motions z_k of the linked bodies and the blocks between
 them, C_k on the body, expressed at its joint, and R_k on the linked body,
 
-    body   r + B z_p + A w + sum C_k z_k     other feels   R_k z     u = u_0 + U_p z_p + sum U_k z_k                 (1)
+    body   r + B z_p + A w + sum C_k z_k     force on other   R_k z     u = u_0 + U_p z_p + sum U_k z_k                 (1)
 
 so that, with the directions S, the following blocks between parent and others, and between others, are added (fill-in):
 
@@ -51,14 +51,14 @@ def _unit(c):
 
 
 @inline_kernel
-def _moved(tree, i, u, j, y, e):
+def _displaced(tree, i, u, j, y, e):
     """Return the motion (y, e) plus u times the free direction j of the joint of a body."""
-    q, o = tree.directions[tree.own[i]], FREE_SIZE * j
+    q, o = tree.directions[tree.general_index[i]], FREE_SIZE * j
     return plus(y, times(u, vector_at(q, o + FREE_SHIFT))), plus(e, times(u, vector_at(q, o + FREE_AXIS)))
 
 
 @inline_kernel
-def _on_body(tree, work, i, k, c):
+def _force_on_body(tree, work, i, k, c):
     """Return the force and the moment about the joint of body i due to unit motion c of the other body of link k: column c of
     C_k.
     """
@@ -68,7 +68,7 @@ def _on_body(tree, work, i, k, c):
 
 
 @internal_kernel
-def _add_felt(tree, work, i, k, y, e, into, to):
+def _add_reaction(tree, work, i, k, y, e, into, to):
     """Add the force and moment (6 numbers) on the other body of link k, due to the motion (y, e) of body i at the point of its
     joint, to an array at offset `to`.
     """
@@ -106,9 +106,14 @@ def eliminate_links(tree, work, i):
 @internal_kernel
 def _put_unknowns(tree, work, i, k):
     """Compute and store U_k, the rows of the unknowns of a body for link k."""
-    q, lu, d, U = tree.directions[tree.own[i]], tree.factors[tree.own[i]], tree.free[i], tree.linked[k]
+    q, lu, d, U = (
+        tree.directions[tree.general_index[i]],
+        tree.factors[tree.general_index[i]],
+        tree.free[i],
+        tree.linked[k],
+    )
     for c in range(6):
-        f, g = _on_body(tree, work, i, k, c)
+        f, g = _force_on_body(tree, work, i, k, c)
         for j in range(d):
             o = FREE_SIZE * j
             x = dot(vector_at(q, o + FREE_N), f) + dot(vector_at(q, o + FREE_M), g)
@@ -125,9 +130,9 @@ def _put_unknowns(tree, work, i, k):
 @internal_kernel
 def _add_to_parent(tree, work, i, k, to):
     """Add the force and moment on the parent due to the motion of the other body of link k to the block at offset `to`."""
-    w, q, values = tree.each[tree.joint[i]], tree.directions[tree.own[i]], work.values
+    w, q, values = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]], work.values
     for c in range(6):
-        f, g = _on_body(tree, work, i, k, c)
+        f, g = _force_on_body(tree, work, i, k, c)
         for j in range(tree.free[i]):
             u, at = tree.linked[k, ACROSS * j + c], FREE_SIZE * j + FREE_ROW - ROW
             f = plus(f, times(u, vector_at(q, at + FORCE)))
@@ -143,17 +148,17 @@ def _add_right_hand_side(tree, work, i, k):
     """Add the force and moment on the other body due to the constraint violation and the constant part of the unknowns of the
     joint to its residual.
     """
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
     y, e = times(-1.0, vector_at(w, GAP)), vector_at(w, TILT)
     for j in range(tree.free[i]):
-        y, e = _moved(tree, i, q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW], j, y, e)
-    _add_felt(tree, work, i, k, y, e, work.residual, 6 * tree.near[k])
+        y, e = _displaced(tree, i, q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW], j, y, e)
+    _add_reaction(tree, work, i, k, y, e, work.residual, 6 * tree.near[k])
 
 
 @internal_kernel
 def _add_by_parent(tree, work, i, k, to):
     """Add the force and moment on the other body of link k due to the motion of the parent to the block at offset `to`."""
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
     for c in range(6):
         o, rotation = _unit(c)
         yp = plus(o, cross(rotation, vector_at(w, PARENT_LEVER1)))
@@ -161,8 +166,8 @@ def _add_by_parent(tree, work, i, k, to):
         for j in range(tree.free[i]):
             at = FREE_SIZE * j + FREE_ROW
             u = dot(vector_at(q, at), yp) + dot(vector_at(q, at + TURN), rotation)
-            y, e = _moved(tree, i, u, j, y, e)
-        _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
+            y, e = _displaced(tree, i, u, j, y, e)
+        _add_reaction(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 
 
 @internal_kernel
@@ -174,8 +179,8 @@ def _add_by_other(tree, work, i, k, by, to):
     for c in range(6):
         y, e = none, none
         for j in range(tree.free[i]):
-            y, e = _moved(tree, i, tree.linked[by, ACROSS * j + c], j, y, e)
-        _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
+            y, e = _displaced(tree, i, tree.linked[by, ACROSS * j + c], j, y, e)
+        _add_reaction(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 
 
 @internal_kernel
@@ -195,6 +200,6 @@ def force_from_links(tree, work, i):
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
         for c in range(6):
             u = work.rhs[6 * tree.near[k] + c]
-            df, dg = _on_body(tree, work, i, k, c)
+            df, dg = _force_on_body(tree, work, i, k, c)
             f, g = plus(f, times(u, df)), plus(g, times(u, dg))
     return f, g

@@ -34,12 +34,12 @@ class LoopArrays(NamedTuple):
     near: Ints  # (l, 2) first and end of a joint in `touched`
     touched: Ints  # joints of the same set that a joint moves
     unit: Floats  # (6, 8) unit vectors: unknown k of a joint is 1 in lane k
-    pulls: Floats  # (n, 6, 8) forces and moments on bodies
-    mores: Floats  # (n, WIDTH, 8) contributions of these to the unknowns of the joints of the tree
-    moves: Floats  # (n + 1, 6, 8) motions of bodies; the last entry is the ground
+    lane_loads: Floats  # (n, 6, 8) forces and moments on bodies
+    lane_unknowns: Floats  # (n, WIDTH, 8) contributions of these to the unknowns of the joints of the tree
+    lane_motions: Floats  # (n + 1, 6, 8) motions of bodies; the last entry is the ground
     rows: Floats  # (6, 8) scratch for six rows of the matrix
-    pull: Floats  # (n, 6) forces and moments on bodies
-    more: Floats  # (WIDTH,) scratch for the unknowns of one joint
+    loads: Floats  # (n, 6) forces and moments on bodies
+    unknowns: Floats  # (WIDTH,) scratch for the unknowns of one joint
     matrix: Floats  # (c, c) matrix of (2), large enough for the largest set
     row_size: Floats  # (c,) scale factors of the rows
     column_size: Floats  # (c,) scale factors of the columns
@@ -90,18 +90,18 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
         place=np.stack([closing.place, closing.parent], axis=1),
         column=paths.column,
         sets=np.array(sets, np.int64).reshape(-1, 6),
-        low=_joined(paths.low),
-        bodies=_joined(paths.bodies),
-        **_listed("up", "above", [members[::-1] for members in paths.above]),
-        **_listed("down", "below", paths.below),
-        **_listed("near", "touched", paths.touched),
+        low=_concatenated(paths.low),
+        bodies=_concatenated(paths.bodies),
+        **_with_bounds("up", "above", [members[::-1] for members in paths.above]),
+        **_with_bounds("down", "below", paths.below),
+        **_with_bounds("near", "touched", paths.touched),
         unit=unit,
-        pulls=zeros_in_lanes(n, 6),
-        mores=zeros_in_lanes(n, WIDTH),
-        moves=zeros_in_lanes(n + 1, 6),
+        lane_loads=zeros_in_lanes(n, 6),
+        lane_unknowns=zeros_in_lanes(n, WIDTH),
+        lane_motions=zeros_in_lanes(n + 1, 6),
         rows=zeros_in_lanes(6),
-        pull=np.zeros((n, 6)),
-        more=np.zeros(WIDTH),
+        loads=np.zeros((n, 6)),
+        unknowns=np.zeros(WIDTH),
         matrix=np.zeros((most, most)),
         row_size=np.zeros(most),
         column_size=np.zeros(most),
@@ -110,12 +110,12 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
     )
 
 
-def _listed(bounds: str, name: str, lists: list[list[int]]) -> dict[str, Ints]:
+def _with_bounds(bounds: str, name: str, lists: list[list[int]]) -> dict[str, Ints]:
     """Return all lists concatenated under the key `name`, and where each begins and ends under the key `bounds`."""
     ends = np.cumsum([len(items) for items in lists], dtype=np.int64)
     begins = ends - np.array([len(items) for items in lists], np.int64)
-    return {bounds: np.stack([begins, ends], axis=1), name: _joined(lists)}
+    return {bounds: np.stack([begins, ends], axis=1), name: _concatenated(lists)}
 
 
-def _joined(lists: Sequence[Ints | list[int]]) -> Ints:
+def _concatenated(lists: Sequence[Ints | list[int]]) -> Ints:
     return np.array([i for items in lists for i in items], np.int64)

@@ -74,8 +74,8 @@ def _ancestors(parent: Ints, positions: Sequence[int]) -> list[int]:
 def reduces_cost(paths: LoopPaths, bodies: int, general: int, rows: int) -> bool:
     """Return True if closing the loops of a tree is estimated to take at most two thirds of the time of the general solver.
 
-    `bodies`: number of bodies of the whole tree; `general`: number of these whose joint is not plain; `rows`: number of constraint
-    rows of all joints.
+    `bodies`: number of bodies of the tree; `general`: number of these whose joint is not plain; `rows`: number of constraint rows
+    of all joints.
     """
     path_length = sum(map(len, paths.above)) + sum(map(len, paths.below))
     products = 0.0

@@ -1,18 +1,18 @@
 """Joints that close loops of trees: compute the forces and moments that pass through them (loop closure by a Schur complement).
 
-The tree omits these joints; their forces and moments connect bodies that the tree leaves unconnected. With K of the tree,
-corrections z of its bodies, m = (f, k) of such a joint, B the effect of m on the equations of both of its bodies, and G the
-motion of one body relative to the other at the joint, the equations
+The tree omits these joints; their forces and moments connect bodies that the tree leaves unconnected. K is the matrix of the
+tree, z are the corrections of its bodies, m = (f, k) is the force and moment of such a joint, B the effect of m on the
+equations of both of its bodies, and G the motion of one body relative to the other at the joint. The equations
 
     K z + B m = -R,   G z = -g,   conditions of k as of a joint of the tree                                     (1)
 
-are solved by the effect of these forces on each other through the tree (Schur complement): with K z_0 = -R and K Z = -B
+are solved by the effect of these forces on each other through the tree (Schur complement). With K z_0 = -R and K Z = -B
 
     G Z m = -(g + G z_0)                                                                                        (2)
 
 The unknowns are f and k at the end of the iteration, as for joints of the tree: the tangent has no block between both bodies. A
-column of Z is computed by a sweep from both bodies up to the roots and a sweep down to all bodies that other loops hold there.
-The columns of one joint are computed together in SIMD lanes (`rigid.lanes`).
+column of Z is computed by a sweep from both bodies up to the roots and a sweep down to all bodies to which joints of other
+loops are attached. The columns of one joint are computed together in SIMD lanes (`rigid.lanes`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _close(tree, loops, work, sizes):
     for j in range(first, last):
         take(loops, j)
     for k in range(end - 1, begin - 1, -1):
-        apply_load(tree, work, loops.pull, loops.more, loops.bodies[k])
+        apply_load(tree, work, loops.loads, loops.unknowns, loops.bodies[k])
     return 0
 
 
@@ -122,7 +122,7 @@ def take(loops, j):
     k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
     store_vector(w, NEW_FORCE, f)
     store_vector(w, NEW_COUPLE, k)
-    add_joint_load_on_ends(loops, loops.pull, j, f, k)
+    add_joint_load_on_ends(loops, loops.loads, j, f, k)
 
 
 @inline_kernel
@@ -188,9 +188,9 @@ def _put_columns(tree, loops, work, j):
     """Compute and store the columns of G Z for a joint."""
     joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
     pull, unknowns, motions = (
-        view_in_lanes(loops.pulls),
-        view_in_lanes(loops.mores),
-        view_in_lanes(loops.moves),
+        view_in_lanes(loops.lane_loads),
+        view_in_lanes(loops.lane_unknowns),
+        view_in_lanes(loops.lane_motions),
     )
     unit, in_rows, n = view_in_lanes(loops.unit), view_in_lanes(rows), tree.frame.shape[0]
     add_joint_load_on_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
@@ -244,12 +244,14 @@ def _put_rows(matrix, rows, row, column, of_ball, ball):
 
 @internal_kernel
 def clear(x):
+    """Set all entries of an array, along its first axis, to zero."""
     for k in range(x.shape[0]):
         x[k] = 0.0
 
 
 @inline_kernel
 def motion_of_body(motions, i):
+    """Return the motion (displacement, rotation) of a body."""
     return vector_at(motions[i], 0), vector_at(motions[i], 3)
 
 

@@ -35,7 +35,12 @@ from rigid.linear_algebra import load3, minus, times
 @internal_kernel
 def store_null_spaces(tree, work, i):
     """Compute free directions, conditions and constraint violations of body i; levers start at its own centre."""
-    w, q, index, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
+    w, q, index, rows = (
+        tree.each[tree.joint[i]],
+        tree.directions[tree.general_index[i]],
+        tree.general_index[i],
+        tree.rows[i],
+    )
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
         other = tree.frame[p]
@@ -112,7 +117,12 @@ def store_multiplier_corrections(tree, work, i, F, k):
     """Compute the corrections of the multipliers by (2) and store them in work.rhs; F, k: residual force and
     moment of the body.
     """
-    rows, P, T, x = tree.rows[i], tree.bases[tree.own[i], 2], tree.bases[tree.own[i], 3], tree.solved
+    rows, P, T, x = (
+        tree.rows[i],
+        tree.bases[tree.general_index[i], 2],
+        tree.bases[tree.general_index[i], 3],
+        tree.solved,
+    )
     for r in range(rows - 1, -1, -1):
         left = 0.0
         for c in range(3):

@@ -2,18 +2,18 @@
 
 `discretization.trees.loops` handles the joints that close loops.
 
-`find_kinematic_tree` returns the tree, or a text that says why the model is not one; the choice of a solver needs nothing else.
-Parents come before their children. The joint between a body and its parent is one of
+`find_kinematic_tree` returns the tree, or a text with the reason why the model is not one; the choice of a solver needs nothing
+else. Parents come before their children. The joint between a body and its parent is one of
 
-    BALL       two points in one place
-    HINGE      that, and an axis in common: two rows of directions with the same U_b
-    UNIVERSAL  that, and an axis of each across the other: one row of directions
-    WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
+    BALL       two coincident points
+    HINGE      these, and a common axis: two rows of directions with the same U_b
+    UNIVERSAL  these, and two perpendicular axes, one of each body: one row of directions
+    WELD       these, and aligned triads: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
     OTHER      up to six rows of any kind
-    FREE       nothing: rod elements, springs and other interactions link it to other bodies, or it is alone
+    FREE       nothing: rod elements, springs and other interactions link it to other bodies, or nothing does
     ROWS       no body: the multipliers of a joint that closes a loop, linked with both of its bodies
 
-BALL, HINGE, UNIVERSAL and WELD hold the point, or let it slide along a line, in a plane or anywhere. A loop is closed in one of
+BALL, HINGE, UNIVERSAL and WELD fix the point, or let it slide along a line, in a plane or anywhere. A loop is closed in one of
 two ways. Without links between bodies, it is closed by the forces and moments (`CutJoints`) of a joint of one of these four kinds
 that does not slide and has no other element between its bodies. With links, it is closed by the constraint rows of any joint.
 
@@ -58,7 +58,7 @@ class Tree(NamedTuple):
     link_of: Ints  # (n + 1,) first link of each body
     near: Ints  # (l,) position of the body at the other end of a link: an earlier body that is not its parent on a joint
     first: Ints  # (n,) first constraint of joints of closed form; their constraints are consecutive
-    place: Ints  # (c,) position of the body, or of ROWS, that each constraint holds; n + j for joint j of `closing`
+    place: Ints  # (c,) position of the body or ROWS entry to which each constraint belongs; n + j for joint j of `closing`
     closing: CutJoints  # joints that close loops
 
     def __str__(self) -> str:
@@ -86,10 +86,13 @@ class CutJoints(NamedTuple):
     group: Ints  # (l,) ascending group numbers; loops of connected parts have the same
 
 
-_TAKEN = "constraints", "elements", "others"
-_BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
-_MANY_ROWS = "many joints close loops beside its rods and springs"
-_SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
+_SUPPORTED = "constraints", "elements", "others"
+_UNSUPPORTED = {
+    "spans": "its rods have elements other than those of two frames",
+    "contacts": "surfaces may touch",
+}
+_MANY_ROWS = "too many joints close loops in addition to its rods and springs"
+_SLOW = "it has loops, or springs between bodies, that the general solver handles as quickly"
 _FEW_DRIVEN = 3  # minimum number of bodies per driven joint (no closed form), measured on chains of hinges
 _MOST_LINKS = 12.0  # largest mean over all bodies of the squared number of links, if rows close loops
 _FIXED = -1
@@ -102,7 +105,7 @@ def find_kinematic_tree(system: System) -> Tree | str:
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
-    return _tree_that_fits(system, _fits(system.constraints, edges))
+    return _select_tree(system, _has_required_axes(system.constraints, edges))
 
 
 @memoized(per_structure)
@@ -112,16 +115,16 @@ def _edges(system: System) -> Edges | str:
     """
     frames, constraints, others = system.frames, system.constraints, system.others
     for table in system.filled:
-        if table not in _TAKEN:
-            return _BEYOND[table]
+        if table not in _SUPPORTED:
+            return _UNSUPPORTED[table]
     if not np.any(frames.fixed == 0):
         return "nothing moves"
     if _FEW_DRIVEN * np.sum(facts(constraints.kind, "driven")) > np.sum(frames.fixed == 0):
-        return "many of its joints are driven, which the general solver takes as quickly"
+        return "many of its joints are driven, which the general solver handles as quickly"
     if np.any(multipliers_of(system).repeats):
-        return "joints repeat each other"
+        return "joints are redundant"
     if len(constraint_indices(others)):
-        return "an interaction of several bodies holds them like a joint"
+        return "an interaction between several bodies is a constraint"
     if any(INTERACTIONS[number].one_sided for number in set(others.kind.tolist())):
         return "surfaces may touch"
     if np.any(history_variable_counts(others) > 0):
@@ -142,7 +145,7 @@ def _acting_on(system: System) -> Ints:
 
 
 @memoized(per_structure)
-def _tree_that_fits(system: System, fits: np.ndarray) -> Tree | str:
+def _select_tree(system: System, fits: np.ndarray) -> Tree | str:
     """Return the tree of a system, or why there is none. `fits`: (e,) bool, True for edges whose joint has the axes that its kind
     requires; other edges become OTHER.
     """
@@ -166,7 +169,7 @@ def _tree_that_fits(system: System, fits: np.ndarray) -> Tree | str:
         tree = _SLOW
     if not linked:
         return tree
-    tree = _linked(fixed, edges)
+    tree = _tree_with_links(fixed, edges)
     links = np.diff(tree.link_of)
     return _MANY_ROWS if np.any(tree.kind == ROWS) and np.sum(links**2) > _MOST_LINKS * len(links) else tree
 
@@ -187,7 +190,7 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     """Return the edges of joints and of the interactions on the frames `acting_on` (k, m), or why a tree cannot have them."""
     joints, acting = _moving(fixed, constraints.frames), _moving(fixed, acting_on)
     if np.any(joints[:, -1] == _FIXED):
-        return "a joint holds what is fixed"
+        return "a joint connects only fixed frames"
     acting = _pairs_of(acting)
     both, n = np.concatenate([joints[:, -2:], acting]), len(fixed) + 1
     key, of = np.unique((both[:, 0] + 1) * n + both[:, 1] + 1, return_inverse=True)
@@ -199,7 +202,7 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     kind, slides, first = _kinds(constraints, mine, len(pair))
     users = [number for number in set(constraints.kind.tolist()) if CONSTRAINTS[number].closed is None]
     if np.any(pair[mine[np.isin(constraints.kind, users)], 0] != _FIXED):
-        return "a joint of a kind of its own holds two bodies"
+        return "a joint of a user-defined kind connects two moving bodies"
     coupled = np.zeros(len(pair), bool)
     coupled[of[len(joints) :]] = True
     kind[rows == 0] = FREE
@@ -262,7 +265,7 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
     return chosen
 
 
-def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
+def _tree_with_links(fixed: np.ndarray, edges: Edges) -> Tree:
     """Build the tree of a system with links: joints form the tree as far as they close no loop; rows of the remaining joints
     (ROWS) and all other elements become links.
     """
@@ -280,7 +283,7 @@ def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
     none = np.full(len(closing), -1)
     kind = np.concatenate([np.append(edges.kind, FREE)[edge], none + ROWS + 1])
     parent, edge, order = (np.concatenate([array, none]) for array in (parent, edge, order))
-    ahead, near, coupled = _least_degree(parent, kind == WELD, links, row_bodies)
+    ahead, near, coupled = _minimum_degree(parent, kind == WELD, links, row_bodies)
     count = len(kind)
     position, last = np.zeros(count + 1, np.int64), np.array(ahead[::-1], np.int64)
     position[last], position[count] = np.arange(count), -1
@@ -302,7 +305,7 @@ def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
     )
 
 
-def _least_degree(
+def _minimum_degree(
     parent: Ints, rigid: np.ndarray, pairs: Ints, row_bodies: Ints
 ) -> tuple[list[int], list[list[int]], np.ndarray]:
     """Order bodies for elimination by minimum degree.
@@ -530,7 +533,7 @@ _PATTERNS = {
 }
 
 
-def _fits(constraints: Constraints, edges: Edges) -> np.ndarray:
+def _has_required_axes(constraints: Constraints, edges: Edges) -> np.ndarray:
     """Return (n,) bool: True for joints whose axes have the form that their kind requires; always True for simple ball joints and
     OTHER.
     """
