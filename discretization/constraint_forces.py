@@ -4,11 +4,11 @@ With the poses, velocities and loads of that instant, and velocities that satisf
 
     M a + c + G^T lam = f,   G a = -gamma,   gamma = d/dt (G v + g_t) for a = 0                          (1)
 
-c contains the gyroscopic moments omega x J omega, f the weight, the loads and all forces of interactions. gamma is the derivative
-of the constraints' rates along a motion with constant velocities: every frame that moves by forces has a constant velocity and a
-constant spatial angular velocity, and every driven frame moves as prescribed. It is computed by central differences of order 8,
-or, if something is driven, by forward differences of order 7, since a prescribed motion may begin at that instant. If
-constraints are redundant, lam is the solution of (1) with the smallest Euclidean norm.
+Here c contains the gyroscopic moments omega x J omega, and f the weight, the loads and all forces of interactions. The vector
+gamma is the derivative of the constraints' rates along a motion with constant velocities: every frame that moves by forces has a
+constant velocity and spatial angular velocity, and every driven frame moves as prescribed. It is computed by central
+differences of order 8, or, if something is driven, by forward differences of order 7, since a prescribed motion may begin at
+that instant. If constraints are redundant, lam is the solution of (1) with the smallest Euclidean norm.
 
 The multipliers that an integrator stores are means over its step. Equation (1) has no step and is exact to round-off.
 """

@@ -139,16 +139,16 @@ def _rods(system: System, state: State | None) -> Iterator[InteractionGroup]:
     if spanned:
         for group in spans.energies_of(system.spans):
             yield InteractionGroup(group, Role.ENERGY, "spans", group.row)
-    every = np.arange(len(elements.length))
-    if len(every):
-        yield InteractionGroup(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
+    rows = np.arange(len(elements.length))
+    if len(rows):
+        yield InteractionGroup(se3_dual.energies_of(elements), Role.ENERGY, "elements", rows)
     if spanned:
         branch = None if state is None else part(system, state, "branch")
         for group in spans.dissipations_of(system.spans, branch):
             yield InteractionGroup(group, Role.DISSIPATION, "spans", group.row)
     if np.any(elements.damping):
-        use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
-        yield InteractionGroup(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
+        damped = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
+        yield InteractionGroup(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", damped)
 
 
 def _others(system: System, state: State | None) -> Iterator[InteractionGroup]:
@@ -205,7 +205,7 @@ def _constraints(system: System, state: State | None) -> Iterator[InteractionGro
 
 def registered_kinds() -> dict[str, list[Kind]]:
     """Return all built-in kinds, by the table of `System` that stores their interactions."""
-    of_spans = [
+    span_kinds = [
         kind
         for element in BY_NUMBER
         for table in (element.kernels().ENERGIES, element.kernels().DISSIPATIONS)
@@ -214,7 +214,7 @@ def registered_kinds() -> dict[str, list[Kind]]:
     ]
     return {
         "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
-        "spans": of_spans,
+        "spans": span_kinds,
         "others": [
             *INTERACTIONS[: INTERACTIONS.ours],
             *(kind.beside[0] for kind in INTERACTIONS[: INTERACTIONS.ours] if kind.beside),

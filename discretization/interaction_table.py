@@ -203,13 +203,16 @@ def at_states(
         width = members.numbers.shape[1]
         numbers = np.tile(members.numbers, (len(copies), 1, 1))
         if n_variables := int(count[members.row[0]]):
-            place = first[members.row][:, None] + np.arange(n_variables)
-            numbers[:, :, width - n_variables :] = values[:, place]
-        of_copies = members.frames + frames * copies[:, None, None]
-        of_rows = (row[members.row] + rows * copies[:, None]).ravel()
+            indices = first[members.row][:, None] + np.arange(n_variables)
+            numbers[:, :, width - n_variables :] = values[:, indices]
+        copied_frames = members.frames + frames * copies[:, None, None]
+        copied_rows = (row[members.row] + rows * copies[:, None]).ravel()
         groups.append(
             group(
-                members.kind, of_copies.reshape(-1, members.kind.arity), numbers.reshape(-1, width), of_rows
+                members.kind,
+                copied_frames.reshape(-1, members.kind.arity),
+                numbers.reshape(-1, width),
+                copied_rows,
             )
         )
     return groups
@@ -240,10 +243,10 @@ def groups_of(table: InteractionTable, use: Ints) -> list[Group]:
         return []
     groups, width = [], np.diff(table.first)
     for number, size in sorted(set(zip(table.kind[use].tolist(), width[use].tolist(), strict=True))):
-        these = use[(table.kind[use] == number) & (width[use] == size)]
+        members = use[(table.kind[use] == number) & (width[use] == size)]
         kind = INTERACTIONS[number]
-        numbers = table.numbers[table.first[these][:, None] + np.arange(size)]
-        groups.append(group(kind, table.frames[these, : kind.arity], numbers, these))
+        numbers = table.numbers[table.first[members][:, None] + np.arange(size)]
+        groups.append(group(kind, table.frames[members, : kind.arity], numbers, members))
     return groups
 
 
@@ -255,8 +258,8 @@ def energy_rows(table: InteractionTable) -> tuple[Ints, Ints, int]:
             for k in table.kind
         ]
     )
-    place = np.cumsum(np.isin(np.arange(len(table.kind)), use)) - 1
-    return use, place, len(use)
+    position = np.cumsum(np.isin(np.arange(len(table.kind)), use)) - 1
+    return use, position, len(use)
 
 
 def at_rest(table: InteractionTable) -> InteractionTable:
@@ -272,20 +275,24 @@ def at_rest(table: InteractionTable) -> InteractionTable:
     return remaining._replace(numbers=numbers)
 
 
-def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
+def joined(first_table: InteractionTable, second_table: InteractionTable) -> InteractionTable:
     """Concatenate two tables."""
     repeats = [
-        table.repeats if len(table.repeats) else np.zeros(len(table.kind), np.uint8) for table in (one, other)
+        table.repeats if len(table.repeats) else np.zeros(len(table.kind), np.uint8)
+        for table in (first_table, second_table)
     ]
-    first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
-    width = max(one.frames.shape[1], other.frames.shape[1])
-    one, other = (table._replace(frames=_widened(table.frames, width)) for table in (one, other))
+    first = np.concatenate([first_table.first, first_table.first[-1] + second_table.first[1:]])
+    width = max(first_table.frames.shape[1], second_table.frames.shape[1])
+    first_table, second_table = (
+        table._replace(frames=_widened(table.frames, width)) for table in (first_table, second_table)
+    )
     columns = {
-        name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in InteractionTable._fields
+        name: np.concatenate([getattr(first_table, name), getattr(second_table, name)])
+        for name in InteractionTable._fields
     }
-    some = len(one.repeats) + len(other.repeats) > 0
+    has_repeats = len(first_table.repeats) + len(second_table.repeats) > 0
     return InteractionTable(**columns)._replace(
-        first=first, repeats=np.concatenate(repeats) if some else columns["repeats"]
+        first=first, repeats=np.concatenate(repeats) if has_repeats else columns["repeats"]
     )
 
 
@@ -329,11 +336,11 @@ def _columns(table: InteractionTable, kind: int) -> dict[str, Any]:
     use = np.flatnonzero(table.kind == kind)
     if not len(use) and len(table.kind):
         return dict(_no_columns(INTERACTIONS[kind], kind))
-    columns, place = {"frames": table.frames[use, :2].copy()}, table.first[use]
+    columns, indices = {"frames": table.frames[use, :2].copy()}, table.first[use]
     for name in INTERACTIONS[kind].columns:
         width = 1 if name.islower() else 3
-        values = table.numbers[place[:, None] + np.arange(width)]
-        columns[name], place = values if width == 3 else values[:, 0], place + width
+        values = table.numbers[indices[:, None] + np.arange(width)]
+        columns[name], indices = values if width == 3 else values[:, 0], indices + width
     return columns
 
 
@@ -374,8 +381,8 @@ def with_signals(table: InteractionTable, values: Floats) -> InteractionTable:
     if not len(use):
         return table
     numbers = table.numbers.copy()
-    place = table.first[use] + _of_kinds(table, lambda kind: kind.signal)[use]
-    numbers[place[:, None] + np.arange(3)] = values
+    indices = table.first[use] + _of_kinds(table, lambda kind: kind.signal)[use]
+    numbers[indices[:, None] + np.arange(3)] = values
     return table._replace(numbers=numbers)
 
 
@@ -462,12 +469,15 @@ def variable_counts(names: Sequence[str]) -> Ints:
 
 
 def from_files(
-    table: InteractionTable, names: Sequence[str], variables: Ints, made: Callable[[str], Kind | None]
+    table: InteractionTable,
+    names: Sequence[str],
+    variables: Ints,
+    kind_from_name: Callable[[str], Kind | None],
 ) -> InteractionTable:
     """Return a table written by `in_files` with the kind numbers of this process.
 
-    `names`: kinds that are not built in. `variables` (k, 2): result of `variable_counts` for them. `made`: function that returns
-    a kind if its name determines it, else None. Raises ValueError if `variables` does not fit `names`.
+    `names`: kinds that are not built in. `variables` (k, 2): result of `variable_counts` for them. `kind_from_name`: returns a
+    kind if its name determines it, else None. Raises ValueError if `variables` does not fit `names`.
     """
     if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MAX_INTERNAL_VARIABLES)):
         raise ValueError(
@@ -477,13 +487,15 @@ def from_files(
 
     def absent(name: str, use: Ints) -> Kind:
         """Return a kind for `name`: the one made from its name, or a placeholder without functions."""
-        if (known := made(name)) is not None:
-            return known
-        arity, none = int((table.frames[use] >= 0).sum(axis=1).max()), MissingFunction(name)
+        if (kind_of_name := kind_from_name(name)) is not None:
+            return kind_of_name
+        arity, missing = int((table.frames[use] >= 0).sum(axis=1).max()), MissingFunction(name)
         counted, settled = counts[name]
-        condensed = Condensed(update_internal=none if settled else None)
-        kind = Kind(name, arity, 0, none, none, none, n_internal=counted + settled, condensed=condensed)
-        return kind._replace(count=none if counted else None)
+        condensed = Condensed(update_internal=missing if settled else None)
+        kind = Kind(
+            name, arity, 0, missing, missing, missing, n_internal=counted + settled, condensed=condensed
+        )
+        return kind._replace(count=missing if counted else None)
 
     return (
         table._replace(kind=INTERACTIONS.from_files("others", table.kind, names, absent)) if names else table

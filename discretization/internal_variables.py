@@ -111,13 +111,13 @@ def condensed_indices(system: System) -> Ints:
     relaxing = [group.row for group in dissipations_of(spans) if group.kind.n_internal]
     points = [points_between(spans, rows).ravel() for rows in relaxing]
     branch_points = np.concatenate([np.zeros(0, np.int64), *points])
-    of_spans = (blocks.first("branch") + BRANCH * branch_points[:, None] + np.arange(BRANCH)).ravel()
+    span_indices = (blocks.first("branch") + BRANCH * branch_points[:, None] + np.arange(BRANCH)).ravel()
     count, first = history_variable_counts(system.others), first_history_variable(system)
-    of_others = [
+    other_indices = [
         first[group.row][:, None] + np.arange(group.kind.n_internal)
         for group in groups_of(system.others, np.flatnonzero(count))
     ]
-    return np.concatenate([of_spans, *(indices.ravel() for indices in of_others)])
+    return np.concatenate([span_indices, *(indices.ravel() for indices in other_indices)])
 
 
 def first_history_variable(system: System) -> Ints:

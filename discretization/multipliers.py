@@ -77,9 +77,9 @@ def with_redundant_items(system: System, repeats: NDArray[np.bool_]) -> System:
     system = system._replace(constraints=system.constraints._replace(repeats=marked[:c]))
     if not repeats[c:].any():
         return system
-    of_others = np.zeros(len(system.others.kind), np.uint8)
-    of_others[other] = marked[c:]
-    return system._replace(others=system.others._replace(repeats=of_others))
+    marked_others = np.zeros(len(system.others.kind), np.uint8)
+    marked_others[other] = marked[c:]
+    return system._replace(others=system.others._replace(repeats=marked_others))
 
 
 @memoized(per_structure)

@@ -65,8 +65,8 @@ def _of_spans(system: System, state: State) -> RelativeRotation | None:
     if not len(order):
         return None
     middle = frames[np.arange(len(order)), order // 2]
-    known = np.arange(frames.shape[1]) <= order[:, None]
-    span_frames = np.where(known, frames, middle[:, None])
+    exists = np.arange(frames.shape[1]) <= order[:, None]
+    span_frames = np.where(exists, frames, middle[:, None])
     angle = angles_between(state.quat[middle][:, None], state.quat[span_frames])
     k, j = np.unravel_index(np.argmax(angle), angle.shape)
     return RelativeRotation("spans", int(k), float(angle[k, j]), (int(middle[k]), int(span_frames[k, j])))

@@ -47,14 +47,14 @@ def check_states(system: System, states: State, *fields: str) -> None:
     """
     if not isinstance(states, State):
         raise ModelError(f"state: expected a State, got {checks.shown(states)}. {_advice_for(states)}")
-    n, many = len(system.frames.mass), np.shape(states.r)[:-2]
+    n, lead = len(system.frames.mass), np.shape(states.r)[:-2]
     shapes: Shapes = {"r": (n, 3), "quat": (n, 4), "v": (n, 3), "Omega": (n, 3)}
     if "own" in fields:
         shapes["own"] = (internal_variables(system).size,)
     if not shapes.keys() >= set(fields):
         shapes = state_shapes(sizes_of(system))
     for name in fields:
-        actual, shape = np.shape(getattr(states, name)), (*many, *shapes[name])
+        actual, shape = np.shape(getattr(states, name)), (*lead, *shapes[name])
         if actual != shape and (shapes[name][0] or np.size(getattr(states, name))):
             raise ModelError(f"State.{name} has shape {actual}, this system needs {shape}; {_ADVICE}")
 
@@ -91,7 +91,7 @@ def _describe_fault(name: str, array: object, shape: tuple[int, ...]) -> str:
 
 
 def evaluate_user_function(
-    what: str, function: Callable[[Floats], object], times: Floats, shape: tuple[int, ...]
+    name: str, function: Callable[[Floats], object], times: Floats, shape: tuple[int, ...]
 ) -> Floats:
     """Return the values (k, *shape) of a user's function at times (k,), s.
 
@@ -102,10 +102,10 @@ def evaluate_user_function(
         values = np.ascontiguousarray(returned, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(
-            f"{what} returned {checks.shown(returned)}; expected numbers of shape {expected}"
+            f"{name} returned {checks.shown(returned)}; expected numbers of shape {expected}"
         ) from None
     if values.shape != expected:
         raise ModelError(
-            f"{what} returned an array of shape {values.shape} for {len(times)} times; expected {expected}"
+            f"{name} returned an array of shape {values.shape} for {len(times)} times; expected {expected}"
         )
     return values

@@ -102,12 +102,12 @@ def _spring_energy(system: System, state: State) -> Floats:
     """Return the energy (...,) of all interactions in `System.others`, J."""
     if not len(system.others.kind):
         return np.zeros(state.r.shape[:-2])
-    use, place, count = interaction_table.energy_rows(system.others)
+    use, position, count = interaction_table.energy_rows(system.others)
     # torsion springs are evaluated at the angles stored in the state, not at its poses
     use = use[system.others.kind[use] != interaction_table.TORSIONS]
     torsions = interaction_table.torsions_of(system.others)
     twist = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
-    energy: Floats = _sum(_of_others(system, state, use, place, count))
+    energy: Floats = _sum(_of_others(system, state, use, position, count))
     return energy + 0.5 * _sum(torsions.stiffness, twist**2)
 
 
@@ -163,9 +163,9 @@ def translational_momenta(system: System, state: State) -> Floats:
         return p
     shared = coupling[:, None] * _spread(pairs, state)
     a, b = pairs.T
-    of_frames, of_elements = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
-    np.add.at(of_frames, a, of_elements)
-    np.subtract.at(of_frames, b, of_elements)
+    frame_momenta, shared_momenta = np.moveaxis(p, -2, 0), np.moveaxis(shared, -2, 0)
+    np.add.at(frame_momenta, a, shared_momenta)
+    np.subtract.at(frame_momenta, b, shared_momenta)
     return p
 
 

@@ -69,10 +69,10 @@ def mark_crossings(points, ends, reach, out):
             s, t = nearest_parameters(a0, a1, b0, b1)
             u, v = nearest_parameters(c0, c1, d0, d1)
             start, end = between(a0, a1, b0, b1, s, t), between(c0, c1, d0, d1, u, v)
-            apart = _separates(start, after, ends[c]) or _separates(end, before, ends[c])
+            separated = _separates(start, after, ends[c]) or _separates(end, before, ends[c])
             moved = minus(between(c0, c1, d0, d1, s, t), start)
             near, away = dot(start, start), dot(end, end)
             far = min(near, away) < reach[c] * reach[c] and dot(moved, moved) > max(near, away)
-            if far or not apart:
+            if far or not separated:
                 out[step] = 1
                 break

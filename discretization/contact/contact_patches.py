@@ -71,13 +71,13 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
     (BOX, BOX): (BOXES_DISSIPATION, (0, 1), 0),
     (SPHERE, MESH): (SPHERE_MESH_DISSIPATION, (0, 1), 0),
     (ROD, MESH): (MESH_ROD_DISSIPATION, (2, 0, 1), 0),
-    **{(own, MESH): (MESH_HULL_DISSIPATION, (-1, 0), 0) for own in ON_MESHES},
+    **{(kind, MESH): (MESH_HULL_DISSIPATION, (-1, 0), 0) for kind in ON_MESHES},
     (ROUND, MESH): (MESH_ROUND_DISSIPATION, (-1, 0), 0),
     (CORNERS, MESH): (SPHERE_MESH_DISSIPATION, (0, 1), 0),
     (CORNERS, CORNERS): (SPHERES_DISSIPATION, (0, 1), 0),
     (RIDGES, RIDGES): (EDGES_DISSIPATION, (0, 2), 0),
-    **{(SPHERE, own): (SPHERE_CORE_DISSIPATION, (0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
-    **{(ROD, own): (CORE_ROD_DISSIPATION, (2, 0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
+    **{(SPHERE, kind): (SPHERE_CORE_DISSIPATION, (0, 1), 1) for kind in (CAPSULE, HULL, ROUND)},
+    **{(ROD, kind): (CORE_ROD_DISSIPATION, (2, 0, 1), 1) for kind in (CAPSULE, HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS_DISSIPATION, (0, -1), 2)),
     **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS_DISSIPATION, (0, -1), 2)),
 }
@@ -200,10 +200,10 @@ def loss_interactions(contacts: Contacts, windows: list[ContactPatch]) -> tuple[
         points = np.array([[*windows[k].part, *windows[k].row] for k in use.tolist()])
         frames[use, : len(at)] = contacts.frames[points[:, at]]
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-    of_all = np.zeros(first[-1])
+    all_numbers = np.zeros(first[-1])
     for use, numbers in parts:
-        of_all[first[use][:, None] + np.arange(numbers.shape[1])] = numbers
-    return InteractionTable(kind, frames, first, of_all, size), stiffness
+        all_numbers[first[use][:, None] + np.arange(numbers.shape[1])] = numbers
+    return InteractionTable(kind, frames, first, all_numbers, size), stiffness
 
 
 def _numbers_of(
@@ -221,29 +221,29 @@ def _numbers_of(
     rho = radii.sum(axis=1)
     count: Floats = np.ones(len(windows))
     if one == ROD:
-        twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-        fraction, count = np.where(twice & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
+        is_symmetric = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
+        fraction, count = np.where(is_symmetric & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
         law = scale_law(law, fraction)
         loss[:, STIFFNESS] *= fraction * count  # per length, as the stiffness of the law
-        place = [contacts.stations[pair], count]
+        geometry = [contacts.stations[pair], count]
     else:
-        place = _positions(contacts, one, part)
+        geometry = _positions(contacts, one, part)
         loss[:, STIFFNESS] *= (
             0.5 if one == other == CAPSULE else 1.0
         )  # two interactions act, with half the stiffness each
-    before = place[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
+    before = geometry[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
         near = numbers_of(contacts, np.array(windows[0].faces))
         if one not in (SPHERE, CORNERS, ROD):
             near = np.concatenate([as_hull_on_mesh(contacts, int(surfaces[0, 0])), with_ridges(near)])
-        place = [*before, near[None]]
+        geometry = [*before, near[None]]
     elif len(blocks):
-        place = [*before, np.tile(blocks, (len(windows), 1))]
+        geometry = [*before, np.tile(blocks, (len(windows), 1))]
     else:
-        place += (
+        geometry += (
             [np.full(len(row), float(row.shape[1]))] if other == ROD else _positions(contacts, other, row)
         )
-    numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
+    numbers = np.column_stack([law, rho, *geometry, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])
     force = _ROUNDING * 0.01 * rho * (steepest * count + stiffness)

@@ -59,8 +59,8 @@ def _core(points, k):
 def _with_facets(one, other):
     """Return the middle and axes of the second core, with its facets rotated to their position relative to the first."""
     (_, axes), (c, (_, _, a)) = one, other
-    seen = dot(axes[0], a) + 0j, dot(axes[1], a) + 0j, dot(axes[2], a) + 0j
-    u, v, _ = facet_axes(seen, next_axis(seen), 0.0)
+    axis_in_first = dot(axes[0], a) + 0j, dot(axes[1], a) + 0j, dot(axes[2], a) + 0j
+    u, v, _ = facet_axes(axis_in_first, next_axis(axis_in_first), 0.0)
     return c, (turned(axes, real(u)), turned(axes, real(v)), a)
 
 

@@ -88,13 +88,13 @@ def core_numbers(contacts: Contacts, surface: int) -> Floats:
 def _block(kind: int, coordinates: bytes) -> bytes:
     """Cached part of `core_numbers`: arrays as bytes are hashable."""
     X = np.frombuffer(coordinates).reshape(-1, 3)
-    behind = X - X[0]
+    relative = X - X[0]
     if kind == ROUND:
-        return _of_profile(X[0], behind[4:, [0, 2]]).tobytes()
+        return _of_profile(X[0], relative[4:, [0, 2]]).tobytes()
     if kind == CAPSULE:
         centre = 0.5 * (X[0] + X[1])
         return _of_hull(centre, X - centre, np.full(2, 0.5), np.array([[0, 1]]), np.zeros((0, 4))).tobytes()
-    vertices = {BOX: lambda: _SIGNS * np.diag(behind[1:]), HULL: lambda: behind[4:]}[kind]()
+    vertices = {BOX: lambda: _SIGNS * np.diag(relative[1:]), HULL: lambda: relative[4:]}[kind]()
     hull = scipy.spatial.ConvexHull(vertices)
     faces = faces_of(hull)
     planes = np.column_stack([faces.normals, faces.heights])

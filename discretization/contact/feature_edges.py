@@ -108,9 +108,9 @@ def _merged_ridges(ridges: Ints, corners: Ints) -> Ints:
             while True:
                 used[edge] = True
                 at = int(remaining[edge].sum()) - at
-                onward = [edge_number for edge_number in edges_at[at] if not used[edge_number]]
-                if at in corners or not onward:
+                unused = [edge_number for edge_number in edges_at[at] if not used[edge_number]]
+                if at in corners or not unused:
                     break
-                edge = onward[0]
+                edge = unused[0]
             lines.append(np.array([[start, at]]))
     return np.concatenate(lines)

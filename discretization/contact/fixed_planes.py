@@ -48,25 +48,25 @@ def fixed_planes(contacts: Contacts, table: InteractionTable, is_fixed: NDArray[
     for kind, ends in [
         (plane_kind, n) for energy, n in _ENDS.items() for plane_kind in (energy, PLANE_DISSIPATIONS[energy])
     ]:
-        these = np.flatnonzero((table.kind == INTERACTIONS.index(kind)) & is_fixed[table.frames[:, 0]])
-        X = np.zeros((len(these), 3))
+        indices = np.flatnonzero((table.kind == INTERACTIONS.index(kind)) & is_fixed[table.frames[:, 0]])
+        X = np.zeros((len(indices), 3))
         if ends == 1:
-            X = table.numbers[table.first[these][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
+            X = table.numbers[table.first[indices][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
         for k, frames, centre in zip(
-            these.tolist(), table.frames[these, 1 : 1 + ends].tolist(), X, strict=True
+            indices.tolist(), table.frames[indices, 1 : 1 + ends].tolist(), X, strict=True
         ):
             point_numbers = [number.get((frame, centre.tobytes()), -1) for frame in frames]
             if min(point_numbers) >= 0:
                 use.append(k)
                 points.append((point_numbers[0], point_numbers[-1]))
     order = np.argsort(use)
-    these = np.array(use, np.int64)[order]
-    numbers = table.numbers[table.first[these][:, None] + np.arange(P + 3)]
+    indices = np.array(use, np.int64)[order]
+    numbers = table.numbers[table.first[indices][:, None] + np.arange(P + 3)]
     reach = np.where(numbers[:, 0] == BARRIER, numbers[:, LAW - 1], 0.0)
     return FixedPlanes(
-        these,
+        indices,
         np.array(points, np.int64).reshape(-1, 2)[order],
-        table.frames[these, 0],
+        table.frames[indices, 0],
         numbers[:, N : N + 3],
         numbers[:, P : P + 3],
         numbers[:, RHO] + reach,

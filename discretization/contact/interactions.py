@@ -61,13 +61,13 @@ _KINDS = {
     (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False, 0),
     (SPHERE, MESH): (SPHERE_MESH, (0, 2), (0,), False, False, 0),
     (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False, 0),
-    **{(own, MESH): (MESH_HULL, (2, 0), (), False, False, 1) for own in ON_MESHES},
+    **{(kind, MESH): (MESH_HULL, (2, 0), (), False, False, 1) for kind in ON_MESHES},
     (ROUND, MESH): (MESH_ROUND, (2, 0), (), False, False, 1),
     (CORNERS, MESH): (SPHERE_MESH, (0, 2), (0,), False, False, 0),
     (CORNERS, CORNERS): (SPHERES, (0, 2), (0, 2), False, False, 0),
     (RIDGES, RIDGES): (EDGES, (0, 2), (0, 1, 2, 3), False, False, 0),
-    **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for own in (HULL, ROUND)},
-    **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False, 1) for own in (HULL, ROUND)},
+    **{(SPHERE, kind): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for kind in (HULL, ROUND)},
+    **{(ROD, kind): (CORE_ROD, (2, 0, 1), (), True, False, 1) for kind in (HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
     **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS, (0, 2), (), False, False, 2)),
 }
@@ -81,8 +81,8 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
     one, other = contacts.kind[surfaces].T
     elements = one == ROD
-    twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    law = scale_law(contacts.law[listed.pair], np.where(elements & (other == ROD) & twice, 0.5, 1.0))
+    is_symmetric = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
+    law = scale_law(contacts.law[listed.pair], np.where(elements & (other == ROD) & is_symmetric, 0.5, 1.0))
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
@@ -93,7 +93,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     width, kind = np.zeros((2, len(one)), np.int64)
     frames = np.full((len(one), FRAMES), -1, np.int64)
     rows_and_numbers = []
-    for (a, b), (kind_of_side, ends, placed, stations, vertices, cores) in _KINDS.items():
+    for (a, b), (interaction_kind, ends, placed, stations, vertices, cores) in _KINDS.items():
         use = np.flatnonzero((one == a) & (other == b))
         if not len(use):
             continue
@@ -102,7 +102,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         columns += [X[use, k] for k in placed]
         columns += [minus[use]] if vertices else []
         values = np.column_stack(columns)
-        kind[use] = INTERACTIONS.index(kind_of_side)
+        kind[use] = INTERACTIONS.index(interaction_kind)
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         if b == MESH:
             for k, before in zip(use.tolist(), values, strict=True):  # each pair has other triangles
@@ -115,19 +115,19 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
                 rows_and_numbers.append((np.array([k]), parameters[None]))
             continue
         for rows, blocks in core_blocks(contacts, surfaces[use][:, 2 - cores :]):
-            of_rows = np.column_stack([values[rows], np.tile(blocks, (len(rows), 1))])
-            width[use[rows]] = of_rows.shape[1]
-            rows_and_numbers.append((use[rows], of_rows))
+            numbers = np.column_stack([values[rows], np.tile(blocks, (len(rows), 1))])
+            width[use[rows]] = numbers.shape[1]
+            rows_and_numbers.append((use[rows], numbers))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-    of_all = np.zeros(first[-1])
+    all_numbers = np.zeros(first[-1])
     for use, values in rows_and_numbers:
-        of_all[first[use][:, None] + np.arange(values.shape[1])] = values
+        all_numbers[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
     # capsule axes, cores and meshes have round-off proportional to their levers
     depth = np.maximum(_DEPTH * rho, np.where(other >= CAPSULE, lever, 0.0))
     force = depth * np.abs(_slope(law, rho)) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
-    return InteractionTable(kind, frames, first, of_all, np.column_stack([force, force * arm]))
+    return InteractionTable(kind, frames, first, all_numbers, np.column_stack([force, force * arm]))
 
 
 def _slope(law: Floats, rho: Floats) -> Floats:

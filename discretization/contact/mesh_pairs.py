@@ -72,9 +72,9 @@ def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, 
     parts = np.ascontiguousarray(in_frame(contacts, mesh, points, positions))
     trees, least = triangles_of(contacts, mesh)[1], rho
     for k, near in near_triangles(trees, parts, rho):
-        apart = np.empty(len(near))
-        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
-        least = min(least, float(apart.min()))
+        distance = np.empty(len(near))
+        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), distance)
+        least = min(least, float(distance.min()))
     return rho - least
 
 
@@ -147,9 +147,12 @@ def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, 
     far = halves[0] + halves[1].max() + within
     near = scipy.spatial.cKDTree(b.mean(axis=1)).query_ball_point(a.mean(axis=1), far)
     first = np.repeat(np.arange(len(i)), [len(ends_of_ridges) for ends_of_ridges in near])
-    then = np.concatenate([np.zeros(0, np.int64), *near]).astype(np.int64)
-    ends, apart = np.column_stack([2 * first, 2 * first + 1, 2 * then, 2 * then + 1]), np.empty(len(first))
+    second = np.concatenate([np.zeros(0, np.int64), *near]).astype(np.int64)
+    ends, distance = (
+        np.column_stack([2 * first, 2 * first + 1, 2 * second, 2 * second + 1]),
+        np.empty(len(first)),
+    )
     ends[:, 2:] += 2 * len(i)
-    distances(np.concatenate([a.reshape(-1, 3), b.reshape(-1, 3)]), ends, apart)
-    first, then = i[first[apart < within]], k[then[apart < within]]
-    return np.column_stack([first, first + 1, then, then + 1])
+    distances(np.concatenate([a.reshape(-1, 3), b.reshape(-1, 3)]), ends, distance)
+    first, second = i[first[distance < within]], k[second[distance < within]]
+    return np.column_stack([first, first + 1, second, second + 1])

@@ -84,8 +84,8 @@ def near_meshes(
         one, mesh = contacts.pairs[k, [side, 1 - side]].tolist()
         parts = np.flatnonzero(surface == one)
         at = contacts.first[mesh]
-        apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
-        parts = parts[~np.isin(apart, joined)]
+        pair_keys = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
+        parts = parts[~np.isin(pair_keys, joined)]
         numbers, trees = triangles_of(contacts, mesh)
         parts_in_frame = np.ascontiguousarray(in_frame(contacts, mesh, points, points[ends[parts]]))
         for i, near in near_triangles(trees, parts_in_frame, float(reach[k]) + skin):
@@ -108,9 +108,9 @@ def near_triangles(trees: TriangleTrees, parts: Floats, within: float) -> list[t
         if len(hits) == 1:
             continue
         near = np.sort(np.concatenate(hits))
-        apart = np.empty(len(near))
-        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
-        near = near[apart < within]
+        distance = np.empty(len(near))
+        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), distance)
+        near = near[distance < within]
         if len(near):
             near_parts.append((k, near))
     return near_parts
@@ -128,9 +128,9 @@ def least_distance(trees: TriangleTrees, parts: Floats, radius: Floats) -> float
         if upper_bound[k] - half[k] - max(trees.half) - radius[k] >= least:
             continue
         ((_, near),) = near_triangles(trees, parts[k : k + 1], float(upper_bound[k]) * (1.0 + 1e-9) + 1e-300)
-        apart = np.empty(len(near))
-        from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), apart)
-        least = min(least, float(apart.min()) - radius[k])
+        distance = np.empty(len(near))
+        from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), distance)
+        least = min(least, float(distance.min()) - radius[k])
     return float(least)
 
 
@@ -205,17 +205,17 @@ def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     one, two = order[begin], order[begin + count - 1]
     edges = np.concatenate([sides[one], sides[two]], axis=1)
     # stars: for each vertex the edges from it, and the other two corners of its faces
-    ways = np.concatenate([edges[:, :2], edges[:, 1::-1]])
+    directed_edges = np.concatenate([edges[:, :2], edges[:, 1::-1]])
     inner = 1.0 - np.tile(count, 2)
-    by_edge, by_face = np.argsort(ways[:, 0], kind="stable"), np.argsort(sides[:, 0], kind="stable")
-    degree, around = np.bincount(ways[:, 0], minlength=v), np.bincount(sides[:, 0], minlength=v)
+    by_edge, by_face = np.argsort(directed_edges[:, 0], kind="stable"), np.argsort(sides[:, 0], kind="stable")
+    degree, around = np.bincount(directed_edges[:, 0], minlength=v), np.bincount(sides[:, 0], minlength=v)
     width = 3 + 2 * (degree + around)
     begins = np.concatenate([[0], np.cumsum(width)])
     stars = np.zeros(begins[-1])
     stars[begins[:-1]], stars[begins[:-1] + 1], stars[begins[:-1] + 2] = np.arange(v), degree, around
     place = np.arange(len(by_edge)) - np.repeat(np.cumsum(degree) - degree, degree)
     at = np.repeat(begins[:-1], degree) + 3 + 2 * place
-    stars[at], stars[at + 1] = ways[by_edge, 1], inner[by_edge]
+    stars[at], stars[at + 1] = directed_edges[by_edge, 1], inner[by_edge]
     place = np.arange(3 * t) - np.repeat(np.cumsum(around) - around, around)
     at = np.repeat(begins[:-1] + 3 + 2 * degree, around) + 2 * place
     stars[at], stars[at + 1] = sides[by_face, 1], sides[by_face, 2]

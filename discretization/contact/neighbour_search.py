@@ -112,12 +112,12 @@ def candidates(
 
     searches: result of `prepare_search` for these surfaces, to be passed if there are many searches.
     """
-    parts, reach, keys, known = searches or prepare_search(contacts)
+    parts, reach, keys, pair_of_key = searches or prepare_search(contacts)
     u, v = _near(parts, points, float(reach.max(initial=0.0)) + skin)
-    u, v, pair = _with_pairs(contacts, parts, keys, known, u, v)
-    apart = np.empty(len(u))
-    distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
-    near = apart < reach[pair] + skin
+    u, v, pair = _with_pairs(contacts, parts, keys, pair_of_key, u, v)
+    distance = np.empty(len(u))
+    distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), distance)
+    near = distance < reach[pair] + skin
     listed = _sorted(contacts, parts, u[near], v[near], pair[near])
     return _with_meshes(contacts, parts, reach, points, skin, listed) if len(contacts.meshed) else listed
 
@@ -169,7 +169,7 @@ def _near(parts: SurfaceParts, points: Floats, reach: float) -> tuple[Ints, Ints
 
 
 def _with_pairs(
-    contacts: Contacts, parts: SurfaceParts, keys: Ints, known: Ints, u: Ints, v: Ints
+    contacts: Contacts, parts: SurfaceParts, keys: Ints, pair_of_key: Ints, u: Ints, v: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Return those pairs of parts whose surfaces form a pair, its first surface first, and the number of that pair.
 
@@ -177,13 +177,13 @@ def _with_pairs(
     """
     surfaces, p = len(contacts.kind), len(contacts.pairs)
     key = parts.surface[u] * surfaces + parts.surface[v]
-    place = np.minimum(np.searchsorted(keys, key), max(2 * p - 1, 0))
-    meets = keys[place] == key if p else np.zeros(len(u), bool)
-    u, v, at = u[meets], v[meets], known[place[meets]] if p else place[meets]
-    pair, turned = at % max(p, 1), at >= p
-    u, v = np.where(turned, v, u), np.where(turned, u, v)
-    away = _may_touch(contacts, parts, u, v)
-    u, v, pair = u[away], v[away], pair[away]
+    position = np.minimum(np.searchsorted(keys, key), max(2 * p - 1, 0))
+    meets = keys[position] == key if p else np.zeros(len(u), bool)
+    u, v, at = u[meets], v[meets], pair_of_key[position[meets]] if p else position[meets]
+    pair, swapped = at % max(p, 1), at >= p
+    u, v = np.where(swapped, v, u), np.where(swapped, u, v)
+    may_touch = _may_touch(contacts, parts, u, v)
+    u, v, pair = u[may_touch], v[may_touch], pair[may_touch]
     return u, v, pair
 
 
@@ -198,23 +198,23 @@ def _may_touch(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints) -> NDA
     gap = along - 0.5 * (parts.length[u] + parts.length[v])
     # neighbours have gap 0; with elements of one length the gap may equal the limit up to rounding
     least = np.maximum(np.pi * contacts.radius[surface], 1e-6 * parts.length[u]) - 1e-9 * parts.length[u]
-    away: NDArray[np.bool_] = (surface != parts.surface[v]) | (gap >= least)
+    allowed: NDArray[np.bool_] = (surface != parts.surface[v]) | (gap >= least)
     if len(contacts.apart):
         both = np.sort(np.stack([parts.ends[u, 0], parts.ends[v, 0]], axis=1), axis=1)
         joined, count = np.sort(contacts.apart, axis=1), len(contacts.frames)
-        away &= ~np.isin(both @ (count, 1), joined @ (count, 1))
-    return away
+        allowed &= ~np.isin(both @ (count, 1), joined @ (count, 1))
+    return allowed
 
 
 def _sorted(contacts: Contacts, parts: SurfaceParts, u: Ints, v: Ints, pair: Ints) -> Candidates:
     """Return the list of pairs, sorted by stations and partners."""
     one, other = contacts.kind[parts.surface[u]], contacts.kind[parts.surface[v]]
-    alike = (one == other) & ~np.isin(one, (SPHERE, *WITH_CORES))
+    same_kind = (one == other) & ~np.isin(one, (SPHERE, *WITH_CORES))
     itself = parts.surface[u] == parts.surface[v]
     side = np.where(itself | (one == CAPSULE), BOTH, contacts.side[pair])
-    onto = one > other  # a sphere comes first, then an element of a rod: spheres have no stations
-    first = np.where(alike, np.isin(side, (FIRST, BOTH)), ~onto)
-    second = np.where(alike, np.isin(side, (SECOND, BOTH)), onto)
+    reversed_order = one > other  # a sphere comes first, then an element of a rod: spheres have no stations
+    first = np.where(same_kind, np.isin(side, (FIRST, BOTH)), ~reversed_order)
+    second = np.where(same_kind, np.isin(side, (SECOND, BOTH)), reversed_order)
     a, b = np.concatenate([u[first], v[second]]), np.concatenate([v[first], u[second]])
     pairs = np.concatenate([pair[first], pair[second]])
     sides = np.repeat([0, 1], [first.sum(), second.sum()])

@@ -35,7 +35,7 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
     points = np.ascontiguousarray(with_feature_points(contacts, points))
-    apart = surface_distances(contacts, points, listed.ends, surfaces)
+    distance = surface_distances(contacts, points, listed.ends, surfaces)
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
         one, mesh = surfaces[k].tolist()
@@ -50,8 +50,8 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
             )
         else:
             from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), triangle_distances)
-        apart[k] = triangle_distances.min()
-    return apart - contacts.radius[surfaces].sum(axis=1)
+        distance[k] = triangle_distances.min()
+    return distance - contacts.radius[surfaces].sum(axis=1)
 
 
 def surface_distances(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
@@ -60,19 +60,19 @@ def surface_distances(contacts: Contacts, points: Floats, ends: Ints, surfaces: 
     Cores that penetrate each other have negative distances. Distances from meshes are not computed here, since a list has the
     triangles.
     """
-    apart = np.empty(len(ends))
-    distances(points, ends, apart)
+    distance = np.empty(len(ends))
+    distances(points, ends, distance)
     kinds = contacts.kind[surfaces]
     cored = np.isin(kinds[:, 1], (HULL, ROUND)) | (kinds == (CAPSULE, BOX)).all(axis=1)
     both = cored & np.isin(kinds[:, 0], (BOX, HULL, ROUND))
     use = np.flatnonzero(~cored & (kinds == BOX).any(axis=1))
-    box_distances = apart[use]
+    box_distances = distance[use]
     from_boxes(points, ends[use], kinds[use] == BOX, box_distances)
-    apart[use] = box_distances
+    distance[use] = box_distances
     one = cored & ~both
-    apart[one] = from_surfaces(contacts, points, ends[one], surfaces[one, 1])
-    apart[both] = from_hulls(contacts, points, ends[both], surfaces[both])
-    return apart
+    distance[one] = from_surfaces(contacts, points, ends[one], surfaces[one, 1])
+    distance[both] = from_hulls(contacts, points, ends[both], surfaces[both])
+    return distance
 
 
 @kernel

@@ -30,7 +30,7 @@ OF_HULLS = (
     (BOX, HULL),
     (HULL, HULL),
 )  # kinds of two surfaces whose contact is one of two hulls
-OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second is a hull with facets
+OF_ROUNDS = tuple((kind, ROUND) for kind in (CAPSULE, BOX, HULL, ROUND))  # the second is a hull with facets
 ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces treated as hulls in contact with meshes
 OF_MESHES = (CORNERS, RIDGES)  # kinds whose points follow from those of the mesh on their frame
 WITH_CORES = (BOX, HULL, ROUND)  # the search uses only their first point, the middle
@@ -234,7 +234,7 @@ def contacts_of(
     lengths = [_lengths_of(item, len(at)) for item, at in zip(surfaces, positions, strict=True)]
     meshes = [(k, item) for k, item in enumerate(surfaces) if isinstance(item, Mesh)]
     count = [len(frames_of_surface) for frames_of_surface in frames]
-    behind = np.cumsum([0, *(len(item.vertices) for _, item in meshes)])
+    first_vertex = np.cumsum([0, *(len(item.vertices) for _, item in meshes)])
     kind = [KINDS.index(type(item)) for item in surfaces]
     table = Contacts(
         np.array(kind, np.int64),
@@ -253,7 +253,7 @@ def contacts_of(
         np.concatenate(
             [
                 np.zeros((0, 3), np.int64),
-                *(item.triangles + k for (_, item), k in zip(meshes, behind, strict=False)),
+                *(item.triangles + k for (_, item), k in zip(meshes, first_vertex, strict=False)),
             ]
         ),
         np.repeat(

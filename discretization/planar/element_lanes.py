@@ -134,9 +134,9 @@ def begin_elements(tables, state, work, h):
         for column, x in ((C11, c[0]), (C12, c[1]), (C13, c[2]), (C22, c[3]), (C23, c[4]), (C33, c[5])):
             store(x, start, s + column * WIDTH)
         roundoff = stress_rounding(rows4(elements.scale, offsets, item), L, h)
-        nothing = NOTHING * lanes + first
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_A * lanes + first, nothing, 0)
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_B * lanes + first, nothing, 0)
+        zeros = NOTHING * lanes + first
+        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_A * lanes + first, zeros, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_B * lanes + first, zeros, 0)
 
 
 @internal_kernel
@@ -146,7 +146,7 @@ def add_elements(tables, work, h, with_tangent):
     offsets, lanes, start = elements.offsets, elements.offsets.shape[1], work.starts
     for group in range(work.starts.shape[0]):
         first, s = group * WIDTH, group * START * WIDTH
-        nothing, forces_a, forces_b = (
+        zeros, forces_a, forces_b = (
             NOTHING * lanes + first,
             FORCES_A * lanes + first,
             FORCES_B * lanes + first,
@@ -188,8 +188,8 @@ def add_elements(tables, work, h, with_tangent):
         if not with_tangent:
             of_a = (none, none, none, -n1, none, none, none, -n2, none, none, none, ta)
             of_b = (none, none, none, n1, none, none, none, n2, none, none, none, tb)
-            add_rows12(of_a, work.frames, offsets, offsets, forces_a, nothing, 0)
-            add_rows12(of_b, work.frames, offsets, offsets, forces_b, nothing, 0)
+            add_rows12(of_a, work.frames, offsets, offsets, forces_a, zeros, 0)
+            add_rows12(of_b, work.frames, offsets, offsets, forces_b, zeros, 0)
             continue
         K = tangent(L, evaluation)
         k11, k12, k13, k14 = h * (K[0] - inertia), h * K[1], h * K[2], h * K[3]
@@ -198,8 +198,8 @@ def add_elements(tables, work, h, with_tangent):
         k41, k42, k43, k44 = h * K[12], h * K[13], h * K[14], h * K[15]
         of_a = (k11, k12, -k13, -n1, k21, k22, -k23, -n2, -k31, -k32, k33, ta)
         of_b = (k11, k12, k14, n1, k21, k22, k24, n2, k41, k42, k44, tb)
-        add_rows12(of_a, work.frames, offsets, offsets, forces_a, nothing, 0)
-        add_rows12(of_b, work.frames, offsets, offsets, forces_b, nothing, 0)
+        add_rows12(of_a, work.frames, offsets, offsets, forces_a, zeros, 0)
+        add_rows12(of_b, work.frames, offsets, offsets, forces_b, zeros, 0)
         ab = (-k11, -k12, -k14, none, -k21, -k22, -k24, none, k31, k32, k34, none)
         ba = (-k11, -k12, k13, none, -k21, -k22, k23, none, -k41, -k42, k43, none)
         put_rows12(ab, work.blocks, offsets, AB * lanes + first)

@@ -53,8 +53,8 @@ class Layout(NamedTuple):
 
 def symbolic_layout(system: System, rows: Sequence[Row]) -> Layout | str:
     """Return the layout of a system with the planar rows `rows`, or, as text, why the elimination does not support it."""
-    words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
-    return _layout(system, np.array(words, np.int64).reshape(-1, 5))
+    entries = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
+    return _layout(system, np.array(entries, np.int64).reshape(-1, 5))
 
 
 @memoized(per_structure)

@@ -38,17 +38,17 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
     part = _connected_parts(n, neighbours)
     for adjacent in neighbours:
         adjacent.discard(GROUND)
-    order, nexts = _eliminate_by_degree(neighbours, items, joints.tolist(), sort)
+    order, later = _eliminate_by_degree(neighbours, items, joints.tolist(), sort)
     if len(order) < n - 1:
         return HAS_LOOPS
-    if sum((len(adjacent) + 1) ** 2 for adjacent in nexts) > MAX_FILL_IN_PAIRS * len(order):
+    if sum((len(adjacent) + 1) ** 2 for adjacent in later) > MAX_FILL_IN_PAIRS * len(order):
         return TOO_DENSE
     first = sorted(
         range(len(order)), key=lambda i: (part[order[i]], i)
     )  # frames of a connected part are consecutive
     frame = np.array([order[i] for i in first], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())}
-    ahead = [sorted(place[f] for f in nexts[i]) for i in first]
+    ahead = [sorted(place[f] for f in later[i]) for i in first]
     return Order(
         frame,
         np.array([adjacent[0] if adjacent else len(frame) for adjacent in ahead], np.int64),
@@ -81,27 +81,27 @@ def _eliminate_by_degree(
 
     def is_constrained(f: int) -> bool:
         """Return whether the rows that a frame still owns are few enough to constrain it independently."""
-        mine = [item for item in items[f] if not owned[item]]
-        joined_frames = {f, *(other for item in mine for other in joints[item])}
-        return rows_of(mine, sort) <= (MOST_ROWS if len(joined_frames) <= 2 else MOST_ROWS - 1)
+        owned_items = [item for item in items[f] if not is_owned[item]]
+        joined_frames = {f, *(other for item in owned_items for other in joints[item])}
+        return rows_of(owned_items, sort) <= (MOST_ROWS if len(joined_frames) <= 2 else MOST_ROWS - 1)
 
-    owned = [False] * len(joints)
-    done, order, nexts = [False] * len(neighbours), [], []
+    is_owned = [False] * len(joints)
+    eliminated, order, later = [False] * len(neighbours), [], []
     queue = [(len(adjacent), f) for f, adjacent in enumerate(neighbours) if f != GROUND]
     heapq.heapify(queue)
     while queue:
         degree, f = heapq.heappop(queue)
         # a frame that cannot be eliminated yet is checked again when a neighbour has been eliminated
-        if done[f] or degree != len(neighbours[f]) or not is_constrained(f):
+        if eliminated[f] or degree != len(neighbours[f]) or not is_constrained(f):
             continue
-        done[f] = True
+        eliminated[f] = True
         adjacent = neighbours[f]
         order.append(f)
-        nexts.append(adjacent)
+        later.append(adjacent)
         for item in items[f]:
-            owned[item] = True
+            is_owned[item] = True
         for g in adjacent:
             neighbours[g] |= adjacent
             neighbours[g] -= {f, g}
             heapq.heappush(queue, (len(neighbours[g]), g))
-    return order, nexts
+    return order, later

@@ -45,11 +45,11 @@ def model_extents(r, moving):
 
     Both are largest components along the axes of space; the extent is measured from the first frame of `moving`.
     """
-    apart, far, first = 0.0, 0.0, load3(r[moving[0]])
+    extent, distance, first = 0.0, 0.0, load3(r[moving[0]])
     for f in moving:
-        place = load3(r[f])
-        apart, far = max(apart, _largest(minus(place, first))), max(far, _largest(place))
-    return apart, far
+        position = load3(r[f])
+        extent, distance = max(extent, _largest(minus(position, first))), max(distance, _largest(position))
+    return extent, distance
 
 
 @kernel
@@ -119,13 +119,13 @@ def joint_distances_from_plane(frames, points, axes, poses, pointed, normal, off
     frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
     """
     (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, poses
-    n, away = load3(normal), 0.0
+    n, distance = load3(normal), 0.0
     for k in pointed:
         a, b = frames[k, 0], frames[k, 1]
         pa, pb = rotated(load4(quat[a]), load3(Xa[k])), rotated(load4(quat[b]), load3(Xb[k]))
         for i in range(2):
             f, p = (a, pa) if i == 0 else (b, pb)
-            away = max(away, abs(dot(load3(r[f]), n) + dot(p, n) - offset))
+            distance = max(distance, abs(dot(load3(r[f]), n) + dot(p, n) - offset))
     for k in range(len(frames)):
         u, w = (
             rotated(load4(quat[frames[k, 0]]), load3(Ua[k])),
@@ -134,7 +134,7 @@ def joint_distances_from_plane(frames, points, axes, poses, pointed, normal, off
         store3(u, directions[0, k])
         store3(w, directions[1, k])
         up[0, k], up[1, k] = dot(u, n), dot(w, n)
-    return away
+    return distance
 
 
 @kernel

@@ -199,21 +199,21 @@ def eliminate_with_rows(tables, work, s, reuse_factors):
 
     `reuse_factors`: True to solve for other right-hand sides. Returns 0, or 1 if the rows depend on each other.
     """
-    behind, n = (
+    n_neighbours, n = (
         0 if reuse_factors else _count_neighbours(tables, work, s),
         0,
     )  # number of neighbours whose blocks are computed
     for k in range(tables.first[s], tables.first[s + 1]):
         n += 2 if tables.sort[tables.items[k]] == COINCIDENT else 1
     failed = (
-        _solve_fully_constrained(tables, work, s, behind)
+        _solve_fully_constrained(tables, work, s, n_neighbours)
         if n == 3
-        else _solve_bordered(tables, work, s, 3 + n, behind)
+        else _solve_bordered(tables, work, s, 3 + n, n_neighbours)
     )
     if failed != 0:
         return 1
     _add_schur_complement(tables, work, s, reuse_factors)
-    _add_schur_complement_of_rows(tables, work, s, behind)
+    _add_schur_complement_of_rows(tables, work, s, n_neighbours)
     return 0
 
 
@@ -238,10 +238,10 @@ def _inverse_of_rows(G, at):
 
 
 @internal_kernel
-def _solve_fully_constrained(tables, work, s, behind):
+def _solve_fully_constrained(tables, work, s, n_neighbours):
     """Solve (1) if three rows constrain the frame: the rows give its correction, and its balance gives their multipliers.
 
-    `behind`: number of neighbours whose blocks are computed. Returns 0, or 1 if the rows depend on each other.
+    `n_neighbours`: number of neighbours whose blocks are computed. Returns 0, or 1 if the rows depend on each other.
     """
     frame, G, m = work.frames[s], work.matrix, 0
     for k in range(tables.first[s], tables.first[s + 1]):
@@ -267,7 +267,7 @@ def _solve_fully_constrained(tables, work, s, behind):
     f3 = frame[D31] * x + frame[D32] * y + frame[D33] * e - frame[R3]
     for i in range(3):
         work.particular[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
-    for d in range(behind):
+    for d in range(n_neighbours):
         place, block = _neighbour(tables, work, s, d)
         _depend_on_neighbour(tables, work, s, place, block, move, pull)
     return 0
@@ -303,15 +303,15 @@ def _depend_on_neighbour(tables, work, s, place, block, move, pull):
 
 
 @internal_kernel
-def _solve_bordered(tables, work, s, n, behind):
+def _solve_bordered(tables, work, s, n, n_neighbours):
     """Solve (1) as n dense equations; return 0, or 1 if they are singular.
 
-    `behind`: number of neighbours whose blocks are computed.
+    `n_neighbours`: number of neighbours whose blocks are computed.
     """
     frame, matrix = work.frames[s], work.matrix
-    balance, last = abs(frame[D11]), n + 3 * behind
-    _put_rows(tables, work, s, balance, n, behind)
-    for d in range(behind):
+    balance, last = abs(frame[D11]), n + 3 * n_neighbours
+    _put_rows(tables, work, s, balance, n, n_neighbours)
+    for d in range(n_neighbours):
         down = work.down[_neighbour(tables, work, s, d)[1]]
         for r in range(3):
             for c in range(3):
@@ -323,7 +323,7 @@ def _solve_bordered(tables, work, s, n, behind):
     frame[MX], frame[MY], frame[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
     for i in range(n - 3):
         work.particular[s, i] = balance * matrix[3 + i, last]
-    for d in range(behind):
+    for d in range(n_neighbours):
         block = _neighbour(tables, work, s, d)[1]
         for c in range(3):
             for r in range(3):
@@ -334,12 +334,12 @@ def _solve_bordered(tables, work, s, n, behind):
 
 
 @internal_kernel
-def _put_rows(tables, work, s, balance, n, behind):
+def _put_rows(tables, work, s, balance, n, n_neighbours):
     """Fill the matrix of (1), of n equations, and the right-hand sides of its constraint rows.
 
     `balance`: factor of the rows and their transposes, so that their size is that of the block.
     """
-    frame, matrix, last = work.frames[s], work.matrix, n + 3 * behind
+    frame, matrix, last = work.frames[s], work.matrix, n + 3 * n_neighbours
     for r in range(n):
         for c in range(last + 1):
             matrix[r, c] = 0.0
@@ -350,7 +350,7 @@ def _put_rows(tables, work, s, balance, n, behind):
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 0 if tables.joined[item, 0] == s else 1
-        d = _neighbour_index(tables, work, s, tables.joined[item, 1 - side]) if behind > 0 else -1
+        d = _neighbour_index(tables, work, s, tables.joined[item, 1 - side]) if n_neighbours > 0 else -1
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             row = work.rows[item, i]
             for c in range(3):
@@ -362,13 +362,13 @@ def _put_rows(tables, work, s, balance, n, behind):
 
 
 @internal_kernel
-def _add_schur_complement_of_rows(tables, work, s, behind):
+def _add_schur_complement_of_rows(tables, work, s, n_neighbours):
     """Add the part of the Schur complement due to the multipliers of frame s to its later neighbours.
 
-    `behind`: number of neighbours whose blocks are changed; 0: only right-hand sides.
+    `n_neighbours`: number of neighbours whose blocks are changed; 0: only right-hand sides.
     """
     n, count = 0, _count_neighbours(tables, work, s)
-    for e in range(behind):
+    for e in range(n_neighbours):
         pulls = work.pulls[_neighbour(tables, work, s, e)[1]]
         pulls[0, 3], pulls[1, 3], pulls[2, 3] = (
             work.particular[s, 0],
@@ -384,12 +384,12 @@ def _add_schur_complement_of_rows(tables, work, s, behind):
             if d >= 0:
                 row, next_ = work.rows[item, i], work.frames[place]
                 lever = row[6 + 3 * side], row[7 + 3 * side], row[8 + 3 * side]
-                if behind == 0:
+                if n_neighbours == 0:
                     multiplier = work.particular[s, n]
                     next_[R1] += lever[0] * multiplier
                     next_[R2] += lever[1] * multiplier
                     next_[R3] += lever[2] * multiplier
-                for e in range(behind):
+                for e in range(n_neighbours):
                     pull = load4(work.pulls[_neighbour(tables, work, s, e)[1]], ROW * n)
                     if e == d:
                         _add_on_lever(next_, D11, lever, pull)

@@ -71,10 +71,12 @@ def _torque(tables, work, h, q):
     X, law = tables.arms[q], tables.law[q]
     start = _at_start(a, X[0]), _at_start(a, X[1]), _at_start(b, X[2])
     end = _at_end(a, X[0]), _at_end(a, X[1]), _at_end(b, X[2])
-    _, lost, torque, to_a, to_b = torque_of_step((law[0], law[1], law[2]), h, work.measured[q], start, end)
+    _, dissipated, torque, to_a, to_b = torque_of_step(
+        (law[0], law[1], law[2]), h, work.measured[q], start, end
+    )
     c = end[0][0] * end[2][0] + end[0][1] * end[2][1]
     s = end[1][0] * end[2][0] + end[1][1] * end[2][1]
-    return lost, torque[2], to_a[8], to_b[8], c, s
+    return dissipated, torque[2], to_a[8], to_b[8], c, s
 
 
 @internal_kernel
@@ -184,11 +186,11 @@ def end_springs(tables, state, work, h):
         turn(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
     for q in range(tables.spring.shape[0]):
         if tables.counted[q] >= 0:
-            lost, _, _, _, c, s = _torque(tables, work, h, q)
+            dissipated, _, _, _, c, s = _torque(tables, work, h, q)
             angle = math.atan2(s, c)
             state.own[tables.counted[q]] = angle + TURN * round((work.measured[q] - angle) / TURN)
         else:
             law = tables.law[q]
             d0, d1 = _distances(tables, work, q, True)
-            _, _, lost = force_of_step((law[0], law[1], law[2]), h, d0, d1)
-        state.totals[1] += lost
+            _, _, dissipated = force_of_step((law[0], law[1], law[2]), h, d0, d1)
+        state.totals[1] += dissipated

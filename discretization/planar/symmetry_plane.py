@@ -88,8 +88,8 @@ def find_symmetry_plane(system: System, symmetry: Symmetry) -> SymmetryPlane | s
     reasons = []
     for normal in _candidates(system, state, directions) if known_normal is None else [known_normal]:
         plane = SymmetryPlane(_basis(normal), float(normal @ state.r[_moving(system)[0]]))
-        apart, far = model_extents(state.r, _moving(system))
-        reach = max(apart, _ROUNDED * far, _LEAST)
+        extent, distance = model_extents(state.r, _moving(system))
+        reach = max(extent, _ROUNDED * distance, _LEAST)
         asymmetry = next(_asymmetries(system, state, directions, plane, reach), None)
         if asymmetry is None:
             try:
@@ -150,9 +150,9 @@ def _basis(normal: Floats) -> Floats:
 
 
 @functools.lru_cache(maxsize=32)
-def _basis_of(words: bytes) -> Floats:
+def _basis_of(content: bytes) -> Floats:
     """Cached part of `_basis`: arrays as bytes are hashable."""
-    normal = np.frombuffer(words)
+    normal = np.frombuffer(content)
     k = int(np.argmin(np.abs(normal)))
     first = _AXES[k] - normal[k] * normal
     first /= norm(first)

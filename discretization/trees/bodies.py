@@ -401,16 +401,16 @@ def update_sliding_joint(tree, work, i):
     X, Xp = load3(tree.X[tree.joint[i], 0]), load3(tree.X[tree.joint[i], 1])
     Xa, Xb = (Xp, X) if of_b else (X, Xp)
     xa1, xb0, xb1 = apply(A1, Xa), apply(B0, Xb), apply(B1, Xb)
-    apart = minus(load3(work.r1[b]), load3(work.r1[a]))
-    to_b0 = plus(minus(apart, minus(load3(work.dr[b]), load3(work.dr[a]))), xb0)
-    to_b1 = plus(apart, xb1)
-    away, gap = minus(to_b1, xa1), (0.0, 0.0, 0.0)
+    offset = minus(load3(work.r1[b]), load3(work.r1[a]))
+    to_b0 = plus(minus(offset, minus(load3(work.dr[b]), load3(work.dr[a]))), xb0)
+    to_b1 = plus(offset, xb1)
+    from_point, gap = minus(to_b1, xa1), (0.0, 0.0, 0.0)
     for j in range(3 - tree.slides[i] if tree.slides[i] < 3 else 0):
         d0, d1 = (
             apply(A0, load3(tree.across[tree.joint[i], j])),
             apply(A1, load3(tree.across[tree.joint[i], j])),
         )
-        gap = plus(gap, times(dot(d1, away), d1))
+        gap = plus(gap, times(dot(d1, from_point), d1))
         store_vector(w, END_1 + 3 * j, d1)
         store_vector(w, MEAN_1 + 3 * j, average(d0, d1))
     if of_b:

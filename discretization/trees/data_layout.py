@@ -233,24 +233,24 @@ def _joint_blocks(tree: Tree | CutJoints) -> Ints:
 def _diagonal_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of what assembly adds to the diagonal block of each body."""
     on_joints = tree.kind >= OTHER
-    behind = OWN * len(tree.frame) + BLOCK * (int(count_blocks(tree).sum()) + np.cumsum(on_joints) - 1)
-    return np.where(on_joints, behind, OWN * np.arange(len(on_joints)))
+    offset = OWN * len(tree.frame) + BLOCK * (int(count_blocks(tree).sum()) + np.cumsum(on_joints) - 1)
+    return np.where(on_joints, offset, OWN * np.arange(len(on_joints)))
 
 
 def _sums_rows(tree: Tree | CutJoints) -> np.ndarray:
     """Return (n,) bool: True for bodies without a joint to their parent on which joints of other bodies act."""
-    on_them = np.zeros(len(tree.frame) + 1, bool)
+    has_joints = np.zeros(len(tree.frame) + 1, bool)
     if isinstance(tree, Tree):
-        on_them[tree.parent[tree.kind >= OTHER]] = True
-        on_them[tree.closing.place] = on_them[tree.closing.parent] = True
-    sums: np.ndarray = on_them[:-1] & (tree.kind < OTHER)
+        has_joints[tree.parent[tree.kind >= OTHER]] = True
+        has_joints[tree.closing.place] = has_joints[tree.closing.parent] = True
+    sums: np.ndarray = has_joints[:-1] & (tree.kind < OTHER)
     return sums
 
 
 def _rows_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of the six rows of the bodies of `_sums_rows`; not valid for other bodies."""
-    behind = count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
-    return OWN * len(tree.frame) + BLOCK * behind
+    block = count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
+    return OWN * len(tree.frame) + BLOCK * block
 
 
 def _discard_offset(tree: Tree | CutJoints) -> int:
@@ -278,9 +278,9 @@ def _offsets_between(tree: Tree, row: Ints, column: Ints) -> Ints:
     by_key = np.argsort(key)
     high, low = np.maximum(row, column), np.minimum(row, column)
     offsets = np.full(len(row), _discard_offset(tree), np.int64)
-    apart = (low >= 0) & (high > low)
-    at = by_key[np.searchsorted(key[by_key], high[apart] * (n + 1) + low[apart] + 1)]
-    offsets[apart] = start[at] + BLOCK * (row[apart] < column[apart])
+    distinct = (low >= 0) & (high > low)
+    at = by_key[np.searchsorted(key[by_key], high[distinct] * (n + 1) + low[distinct] + 1)]
+    offsets[distinct] = start[at] + BLOCK * (row[distinct] < column[distinct])
     same = (low >= 0) & (high == low)
     offsets[same] = _diagonal_blocks(tree)[high[same]]
     return offsets
@@ -372,13 +372,13 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
     row: list[int] = []
     for place in with_rows.tolist():
         held_by = np.flatnonzero(tree.place == place)
-        of = [6 * n + first_row[c] + k for c in held_by.tolist() for k in range(rows_each[c])]
-        rows[place] = len(of)
-        row += of
+        unknowns = [6 * n + first_row[c] + k for c in held_by.tolist() for k in range(rows_each[c])]
+        rows[place] = len(unknowns)
+        row += unknowns
     plain = has_closed_form(tree)
-    apart, free = np.flatnonzero(~plain & (tree.kind >= OTHER)), np.flatnonzero(tree.kind < OTHER)
+    general, free = np.flatnonzero(~plain & (tree.kind >= OTHER)), np.flatnonzero(tree.kind < OTHER)
     number = np.zeros(n, np.int64)
-    number[apart], number[free] = np.arange(len(apart)), len(apart) + np.arange(len(free))
+    number[general], number[free] = np.arange(len(general)), len(general) + np.arange(len(free))
     loops = isinstance(tree, Tree) and len(tree.closing.frame) > 0
     on_joints, none = tree.kind >= OTHER, np.zeros(0)
     joint = np.where(on_joints, np.cumsum(on_joints) - 1, np.sum(on_joints))
@@ -413,10 +413,10 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         scaled=np.zeros(0, bool) if isinstance(tree, CutJoints) else tree.kinds <= OTHER,
         each=aligned(int(joint.max(initial=-1)) + 1, SIZE),
         spin0=np.zeros((int(alone.sum()), 3)),
-        directions=np.zeros((len(apart), WIDTH * FREE_SIZE)),
-        factors=np.zeros((len(apart) + len(free) * loops, WIDTH, WIDTH)),
+        directions=np.zeros((len(general), WIDTH * FREE_SIZE)),
+        factors=np.zeros((len(general) + len(free) * loops, WIDTH, WIDTH)),
         blocks=aligned(3 * OWN),
-        bases=np.zeros((len(apart), 4, 6, 6)),
+        bases=np.zeros((len(general), 4, 6, 6)),
         solved=np.zeros(6),
         link_of=tree.link_of if isinstance(tree, Tree) else np.zeros(n + 1, np.int64),
         near=tree.near if isinstance(tree, Tree) else np.zeros(0, np.int64),
@@ -458,10 +458,10 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | CutJoints) ->
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
     X[joined, 0], X[joined, 1] = np.where(named_last, Xb, Xa), np.where(named_last, Xa, Xb)
     for name in TURNING.keys() & set(tree.kind.tolist()):
-        these = np.flatnonzero(tree.kind == name)
+        members = np.flatnonzero(tree.kind == name)
         for k in range(TURNING[name]):
-            row = tree.first[these] + TRANSLATIONS[tree.slides[these]] + k
-            D[these, k, 0], D[these, k, 1] = constraints.Ua[row], constraints.Ub[row]
+            row = tree.first[members] + TRANSLATIONS[tree.slides[members]] + k
+            D[members, k, 0], D[members, k, 1] = constraints.Ua[row], constraints.Ub[row]
     hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))
     if len(hinges):
         row = tree.first[hinges] + TRANSLATIONS[tree.slides[hinges]]
@@ -476,9 +476,9 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | CutJoints) ->
         U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
     across = np.zeros((n, 2, 3))
     for slides in (1, 2):
-        these = np.flatnonzero(tree.slides == slides)
+        members = np.flatnonzero(tree.slides == slides)
         for k in range(3 - slides):
-            across[these, k] = constraints.Ua[tree.first[these] + k]
+            across[members, k] = constraints.Ua[tree.first[members] + k]
     mass = np.maximum(frames.mass[tree.frame], 1e-300)
     reach = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
     along = np.zeros(len(frames.mass))
@@ -533,8 +533,8 @@ def simd_body_groups(system: System, tree: Tree, fewest: int = MIN_GROUP_BODIES)
     together, alone = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for kind in np.unique(number[tree.frame >= 0])[::-1]:
         bodies = np.flatnonzero(number == kind)
-        left = len(bodies) % LANES
-        many = len(bodies) - (left if left < fewest else 0) if fewest <= LANES else 0
-        together.append(bodies[np.minimum(np.arange(-(-many // LANES) * LANES), many - 1)])
-        alone.append(bodies[many:])
+        remainder = len(bodies) % LANES
+        grouped = len(bodies) - (remainder if remainder < fewest else 0) if fewest <= LANES else 0
+        together.append(bodies[np.minimum(np.arange(-(-grouped // LANES) * LANES), grouped - 1)])
+        alone.append(bodies[grouped:])
     return np.concatenate(together), np.concatenate(alone)

@@ -5,12 +5,12 @@ the full system of equations. All motions are expressed at the point of the body
 point and the rotation of the body, w the part of z relative to the parent, z = z_p + w. With r the residual force and moment of
 the body's equations,
 
-    body   r + B z_p + A w     parent feels   r + B2 z_p + A2 w     w = z0 + sum u_j (s_j, a_j)                     (1)
+    body   r + B z_p + A w     on parent   r + B2 z_p + A2 w     w = z0 + sum u_j (s_j, a_j)                     (1)
     conditions   (n_j, m_j) . (body) + tb_j . e + tp_j . e_p = 0,   j < d                                           (2)
 
 s_j, a_j are the d free directions of the joint (translation, rotation). In the directions (n_j, m_j) the joint transmits no force
-and no moment. z0 is the constraint violation of the joint: an iterate may have a gap (translation) and a tilt (rotation). tb_j
-and tp_j are the derivatives of a condition by the rotation of the body or of its parent.
+and no moment. The constraint violation of the joint is z0: an iterate may have a gap (translation) and a tilt (rotation). The
+derivatives of a condition by the rotation of the body and of its parent are tb_j and tp_j.
 
     A = B = A2 = B2    if nothing else acts between both (`_eliminate_rotations`: one direction after the other, no d x d matrix)
     A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
@@ -235,12 +235,12 @@ def _shifted_block(values, at, x, c1):
 
 
 @inline_kernel
-def _add_block(seen, into, to):
+def _add_block(block, into, to):
     """Add the four 3 x 3 parts of a block, as `_shifted_block` returns them, to six rows of an array."""
-    add_to_rows(into, to, seen[0])
-    add_to_rows(into, to + TURN, seen[1])
-    add_to_rows(into, to + MOMENT, seen[2])
-    add_to_rows(into, to + MOMENT + TURN, seen[3])
+    add_to_rows(into, to, block[0])
+    add_to_rows(into, to + TURN, block[1])
+    add_to_rows(into, to + MOMENT, block[2])
+    add_to_rows(into, to + MOMENT + TURN, block[3])
 
 
 @internal_kernel
@@ -249,8 +249,8 @@ def transform_to_joint(tree, work, i):
     of the elimination.
     """
     w = tree.each[tree.joint[i]]
-    seen = _shifted_block(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
-    _add_block(seen, work.values, OWN * i)
+    block = _shifted_block(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
+    _add_block(block, work.values, OWN * i)
 
 
 def process_general_joint(task, tree, work, i, iterated):
@@ -550,7 +550,7 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
     back = row_of(arm1, arm1)
     f0, f1, f2 = _rows_moved(forces, back)
-    seen = (
+    moment_rows = (
         row_minus(row_times(arm[1], f2), row_times(arm[2], f1)),
         row_minus(row_times(arm[2], f0), row_times(arm[0], f2)),
         row_minus(row_times(arm[0], f1), row_times(arm[1], f0)),
@@ -558,11 +558,13 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     moment = cross(y, F)
     if moments is not None:
         m0, m1, m2 = _rows_moved(moments, back)
-        seen = row_plus(m0, seen[0]), row_plus(m1, seen[1]), row_plus(m2, seen[2])
+        moment_rows = row_plus(m0, moment_rows[0]), row_plus(m1, moment_rows[1]), row_plus(m2, moment_rows[2])
         moment = plus(k, moment)
-    seen = _with_dyad(seen, y1, half, 1.0)  # geometric stiffness: the force's lever on the parent rotates
+    moment_rows = _with_dyad(
+        moment_rows, y1, half, 1.0
+    )  # geometric stiffness: the force's lever on the parent rotates
     _add_rows((f0, f1, f2), values, to)
-    _add_rows(seen, values, to + MOMENT)
+    _add_rows(moment_rows, values, to + MOMENT)
     add_vector(work.residual, 6 * p, F)
     add_vector(work.residual, 6 * p + 3, moment)
 
@@ -872,8 +874,8 @@ def _force_by_parent(tree, work, i, y, e):
     w, blocks = tree.each[tree.joint[i]], tree.blocks
     for r in range(OWN):
         blocks[r] = 0.0
-    seen = _shifted_block(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
-    _add_block(seen, blocks, 0)
+    block = _shifted_block(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
+    _add_block(block, blocks, 0)
     return _applied(blocks, 0, y, e)
 
 

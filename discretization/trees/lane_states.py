@@ -144,24 +144,24 @@ def commit_groups(lanes, work, h, w, history):
     largest errors of both predictions of its mean velocities, as `store_mean` does.
     """
     start, end, none = lanes.poses, lanes.end, 0.0 * load(lanes.poses, 0)
-    missed = none, none
+    errors = none, none
     for group in range(lanes.kind.shape[0]):
         s, t, rates = group * POSE, group * END, view_in_lanes(lanes.rates)[group]
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
-        dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
+        dr, psi, remainder = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
         rotation = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
-        dv, dOmega = velocity_changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, rotation), h)
+        dv, dOmega = velocity_changes(rate, spin, v0, Omega0, remainder, apply_transposed(R0, rotation), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
         v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
         if history:
-            missed = store_mean_vector(rates, NUMBERS, NUMBERS, v1, a, h, w, missed)
-            missed = store_mean_vector(rates, NUMBERS + 3, NUMBERS, apply(R1, Omega1), alpha, h, w, missed)
+            errors = store_mean_vector(rates, NUMBERS, NUMBERS, v1, a, h, w, errors)
+            errors = store_mean_vector(rates, NUMBERS + 3, NUMBERS, apply(R1, Omega1), alpha, h, w, errors)
         store3(a, rates)
         store3(alpha, rates[3:])
         store3_at(v1, start, s + VELOCITY0)
         store3_at(Omega1, start, s + SPIN0)
-        store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
+        store3_at(plus(load3_at(start, s + PLACE0), plus(dr, remainder)), start, s + PLACE0)
         store4_at(cayley_rotation(plus(psi, rotation), load4_at(start, s + QUAT0)), start, s + QUAT0)
-    return largest(missed[0]), largest(missed[1])
+    return largest(errors[0]), largest(errors[1])

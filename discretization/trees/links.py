@@ -74,12 +74,12 @@ def _add_reaction(tree, work, i, k, y, e, into, to):
     """
     o, back = minus(y, cross(e, vector_at(tree.each[tree.joint[i]], LEVER1))), tree.link[k] + BLOCK
     for r in range(6):
-        felt = 0.0
+        reaction = 0.0
         for c in range(3):
-            felt += (
+            reaction += (
                 work.values[back + COLUMN * c + r] * o[c] + work.values[back + COLUMN * (3 + c) + r] * e[c]
             )
-        into[to + r] += felt
+        into[to + r] += reaction
 
 
 @internal_kernel

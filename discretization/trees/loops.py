@@ -1,8 +1,8 @@
 """Joints that close loops of trees: compute the forces and moments that pass through them (loop closure by a Schur complement).
 
-The tree omits these joints; their forces and moments connect bodies that the tree leaves unconnected. K is the matrix of the
-tree, z are the corrections of its bodies, m = (f, k) is the force and moment of such a joint, B the effect of m on the
-equations of both of its bodies, and G the motion of one body relative to the other at the joint. The equations
+The tree omits these joints; their forces and moments connect bodies that the tree leaves unconnected. Let K be the matrix
+of the tree and z the corrections of its bodies. For such a joint let m = (f, k) be its force and moment, B the effect of m on
+the equations of both of its bodies, and G the motion of one body relative to the other at the joint. The equations
 
     K z + B m = -R,   G z = -g,   conditions of k as of a joint of the tree                                     (1)
 
@@ -343,7 +343,7 @@ def _factored(matrix, exchanged, low):
     0, or 1 if the matrix is singular.
     """
     for c in range(low.shape[0]):
-        best, end, wide = c, low[c] + 1, low[low[c]] + 1
+        best, end, last_column = c, low[c] + 1, low[low[c]] + 1
         for r in range(c + 1, end):
             if abs(matrix[r, c]) > abs(matrix[best, c]):
                 best = r
@@ -351,13 +351,13 @@ def _factored(matrix, exchanged, low):
         if not abs(matrix[best, c]) > SMALLEST:
             return 1
         if best != c:
-            for k in range(c, wide):
+            for k in range(c, last_column):
                 matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
         pivot = 1.0 / matrix[c, c]
         for r in range(c + 1, end):
             factor = matrix[r, c] * pivot
             matrix[r, c] = factor
-            for k in range(c + 1, wide):
+            for k in range(c + 1, last_column):
                 matrix[r, k] -= factor * matrix[c, k]
         matrix[c, c] = pivot
     return 0

@@ -44,10 +44,10 @@ def store_null_spaces(tree, work, i):
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
         other = tree.frame[p]
-        apart = minus(load3(work.r1[f]), load3(work.r1[other]))
-        store_vector(w, PARENT_LEVER1, apart)
+        offset = minus(load3(work.r1[f]), load3(work.r1[other]))
+        store_vector(w, PARENT_LEVER1, offset)
         store_vector(
-            w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other]))))
+            w, PARENT_LEVER, minus(offset, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other]))))
         )
     Q, R, P, T = tree.bases[index, 0], tree.bases[index, 1], tree.bases[index, 2], tree.bases[index, 3]
     for c in range(6):

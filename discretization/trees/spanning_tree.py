@@ -134,12 +134,12 @@ def _edges(system: System) -> Edges | str:
 
 def _acting_on(system: System) -> Ints:
     """Return the frames (k, m) of each rod element and of each other interaction; -1: none."""
-    two, several = system.elements.frames, system.others.frames
-    width = max(2, several.shape[1])
+    of_elements, of_others = system.elements.frames, system.others.frames
+    width = max(2, of_others.shape[1])
     return np.concatenate(
         [
             np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
-            for frames in (two, several)
+            for frames in (of_elements, of_others)
         ]
     )
 
@@ -195,18 +195,18 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     both, n = np.concatenate([joints[:, -2:], acting]), len(fixed) + 1
     key, of = np.unique((both[:, 0] + 1) * n + both[:, 1] + 1, return_inverse=True)
     pair = np.stack([key // n - 1, key % n - 1], axis=1)
-    mine = of[: len(joints)]
-    rows = np.bincount(mine, weights=facts(constraints.kind, "rows"), minlength=len(pair))
+    edge_of = of[: len(joints)]
+    rows = np.bincount(edge_of, weights=facts(constraints.kind, "rows"), minlength=len(pair))
     if np.any(rows > MOST_ROWS):
         return "joints between the same two bodies have more than six rows"
-    kind, slides, first = _kinds(constraints, mine, len(pair))
+    kind, slides, first = _kinds(constraints, edge_of, len(pair))
     users = [number for number in set(constraints.kind.tolist()) if CONSTRAINTS[number].closed is None]
-    if np.any(pair[mine[np.isin(constraints.kind, users)], 0] != _FIXED):
+    if np.any(pair[edge_of[np.isin(constraints.kind, users)], 0] != _FIXED):
         return "a joint of a user-defined kind connects two moving bodies"
     coupled = np.zeros(len(pair), bool)
     coupled[of[len(joints) :]] = True
     kind[rows == 0] = FREE
-    return Edges(pair, kind, slides, coupled, first, mine, rows.astype(np.int64))
+    return Edges(pair, kind, slides, coupled, first, edge_of, rows.astype(np.int64))
 
 
 def _pairs_of(acting: Ints) -> Ints:
@@ -310,9 +310,9 @@ def _minimum_degree(
 ) -> tuple[list[int], list[list[int]], np.ndarray]:
     """Order bodies for elimination by minimum degree.
 
-    `parent` (n,); `rigid` (n,) bool: bodies that move with their parents or with the ground; `pairs` (k, 2): linked bodies;
-    `row_bodies` (l, 2): ROWS entries and a body of their joint, which is eliminated before them, and so are all its ancestors:
-    otherwise the rows might not be independent when they are eliminated.
+    `parent` (n,): as in `Tree`. `rigid` (n,) bool: bodies that move with their parents or with the ground. `pairs` (k, 2): linked
+    bodies. `row_bodies` (l, 2): ROWS entries, each with a body of its joint. This body and all its ancestors are eliminated
+    before the entry; otherwise the rows might not be independent when they are eliminated.
 
     Return the order of elimination, the links that each body has when it is eliminated, and (n,) bool: True if the body is then
     linked to its parent.
@@ -322,8 +322,8 @@ def _minimum_degree(
     for a, b in zip(*pairs.T.tolist(), strict=True):
         linked[a].add(b)
         linked[b].add(a)
-    above, stiff = parent.tolist(), rigid.tolist()
-    # entries that can only be eliminated after each
+    above, is_rigid = parent.tolist(), rigid.tolist()
+    # entries that can only be eliminated after each body
     later: list[list[int]] = [[p] if p >= 0 else [] for p in above]
     for rows, body in row_bodies.tolist():
         while body >= 0:
@@ -332,10 +332,10 @@ def _minimum_degree(
             body = above[body]
     pending = np.bincount([j for neighbours in later for j in neighbours], minlength=n).tolist()
     links: list[list[int]] = [[] for _ in range(n)]
-    coupled, done = np.zeros(n, bool), [False] * n
+    coupled, eliminated = np.zeros(n, bool), [False] * n
 
     def cost(i: int) -> int:
-        return 0 if stiff[i] and above[i] < 0 else len(linked[i])
+        return 0 if is_rigid[i] and above[i] < 0 else len(linked[i])
 
     queue = [(cost(i), -i) for i in range(n) if not pending[i]]
     heapq.heapify(queue)
@@ -343,16 +343,16 @@ def _minimum_degree(
     while queue:
         size, i = heapq.heappop(queue)
         i = -i
-        if done[i] or size != cost(i):
+        if eliminated[i] or size != cost(i):
             continue
-        done[i] = True
+        eliminated[i] = True
         order.append(i)
         p, neighbours = above[i], linked[i]
         for j in neighbours:
             linked[j].discard(i)
         coupled[i] = p in neighbours
         links[i] = [j for j in neighbours if j != p]
-        joined = set(links[i]) if not stiff[i] else set()
+        joined = set(links[i]) if not is_rigid[i] else set()
         for j in links[i]:
             linked[j] |= joined - {j}
             if p >= 0:
@@ -386,10 +386,10 @@ def _depths(n: int, pairs: Ints) -> Ints:
 
 def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
     """Return the tree of the edges, with or without loops, or why there is none."""
-    every = np.ones(len(edges.pair), bool)
-    ordered = _ordered(fixed, edges.pair, every)
+    all_edges = np.ones(len(edges.pair), bool)
+    ordered = _ordered(fixed, edges.pair, all_edges)
     if np.sum(ordered[2] >= 0) == len(edges.pair):
-        return _with_closing(edges, every, *ordered)
+        return _with_closing(edges, all_edges, *ordered)
     chosen = _spanning(len(fixed), edges)
     if isinstance(chosen, str):
         return chosen
@@ -504,11 +504,11 @@ def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints, I
     at = np.arange(len(place)) - np.repeat(start, many)
     same = (constraints.frames == np.repeat(constraints.frames[start], many, axis=0)).all(axis=1)
     digit = np.where(same, np.minimum(constraints.kind, _BASE - 2) + 1, _BASE - 1)
-    word = np.add.reduceat(digit * _BASE ** np.minimum(at, MOST_ROWS), start)
+    code = np.add.reduceat(digit * _BASE ** np.minimum(at, MOST_ROWS), start)
     is_consecutive = (count[place[start]] == many) & (many <= MOST_ROWS)
     for pattern, (joint_kind, sliding) in _PATTERNS.items():
-        these = place[start[is_consecutive & (word == pattern)]]
-        kind[these], slides[these] = joint_kind, sliding
+        matches = place[start[is_consecutive & (code == pattern)]]
+        kind[matches], slides[matches] = joint_kind, sliding
     first[place[start]] = start
     return kind, slides, first
 
@@ -540,17 +540,17 @@ def _has_required_axes(constraints: Constraints, edges: Edges) -> np.ndarray:
     kind = edges.kind
     fits = np.ones(len(kind), bool)
     turns = edges.first + TRANSLATIONS[edges.slides]
-    for name, many in _ROWS.items():
-        these = np.flatnonzero(kind == name)
-        if len(these) and many:
-            rows = turns[these][:, None] + np.arange(many)
-            fits[these] = (constraints.value[rows] == 0.0).all(axis=1)
+    for name, n_rows in _ROWS.items():
+        members = np.flatnonzero(kind == name)
+        if len(members) and n_rows:
+            rows = turns[members][:, None] + np.arange(n_rows)
+            fits[members] = (constraints.value[rows] == 0.0).all(axis=1)
             if name == HINGE:
-                fits[these] &= _are_hinges(constraints, *rows.T)
+                fits[members] &= _are_hinges(constraints, *rows.T)
     for slides in (1, 2):
-        these = np.flatnonzero(edges.slides == slides)
-        rows = edges.first[these][:, None] + np.arange(TRANSLATIONS[slides])
-        fits[these] &= (constraints.value[rows] == 0.0).all(axis=1)
+        members = np.flatnonzero(edges.slides == slides)
+        rows = edges.first[members][:, None] + np.arange(TRANSLATIONS[slides])
+        fits[members] &= (constraints.value[rows] == 0.0).all(axis=1)
     for k in np.flatnonzero(fits & (kind == WELD)).tolist():
         fits[k] = _is_weld(constraints, int(turns[k]))
     for k in np.flatnonzero(fits & ((edges.slides == 1) | (edges.slides == 2))).tolist():
