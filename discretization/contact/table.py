@@ -380,7 +380,7 @@ def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
 def in_frame(contacts: Contacts, surface: int, points: Floats, positions: Floats) -> Floats:
     """Return positions (..., 3) in the axes of the frame of a surface: a mesh, corners or ridges.
 
-    points (k, 3): tracked points; places (..., 3): positions in space, m.
+    points (k, 3): tracked points; positions (..., 3): in space, m.
     """
     mesh = _mesh_under(contacts, surface)
     at = contacts.first[mesh]

@@ -1,6 +1,6 @@
 """Arrays of a planar model for the compiled step, in the elimination order of its frames: from the leaves to the roots.
 
-The place of a moving frame is its index in this order (elimination index); the ground has the index after the last one. The
+The elimination index of a moving frame is its position in this order; the ground has the index after the last one. The
 kind of a frame says how it is connected to the next frame towards the root, and so how it is eliminated
 (`discretization.planar.elimination`).
 """
@@ -51,7 +51,7 @@ class ElementLanes(NamedTuple):
     """
 
     offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.element_offsets`
-    ends: Ints  # (m, 2) places of both end frames
+    ends: Ints  # (m, 2) elimination indices of both end frames
     length: Floats  # (m,) rest length, m
     stiffness: Floats  # (m, 3, 3) section stiffness of stretch, shear and bending
     damping: Floats  # (m, 3, 3) section damping
@@ -66,17 +66,17 @@ class ElementLanes(NamedTuple):
 class Tables(NamedTuple):
     """Constant arrays of a planar model: k moving frames, m elements, j items that bring constraint rows, l loads.
 
-    Vectors have their components in the plane. A place is an elimination index.
+    Vectors have their components in the plane. Elimination indices are those of `frame`.
     """
 
     basis: Floats  # (3, 3) rows: two directions of the plane, then its normal
-    frame: Ints  # (k + 1,) frame number in the system of each place, then of the ground
-    parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
+    frame: Ints  # (k + 1,) frame numbers in the system in elimination order, then the ground
+    parent: Ints  # (k,) elimination index of the next frame towards the root; k if that is the ground or there is none
     kind: Ints  # (k,) BLOCK, HINGE, ROWS or NET
     first_next: (
         Ints  # (k + 1,) offset in `beyond` of the neighbours of each frame of a net other than its parent
     )
-    beyond: Ints  # (b,) places of these neighbours
+    beyond: Ints  # (b,) elimination indices of these neighbours
     first_pair: Ints  # (k + 1,) offset in `pair` of the pairs of neighbours of each frame
     pair: Ints  # number of the block of each pair of its neighbours, ordered by the first of them
     mass: Floats  # (k,) kg
@@ -96,12 +96,11 @@ class Tables(NamedTuple):
     first: Ints  # (k + 1,) offset in `items` of the items of each frame of kind ROWS
     items: Ints  # the items of these frames
     closing: Ints  # (number of cut joints,) items of the cut hinges, which close loops
-    coupled: (
-        Ints  # (c, 2) places that an impulse acts on: two impulses per closing hinge, then those of springs
-    )
-    trees: Ints  # (c + 1, 2, 2) first place and end of the trees that an impulse moves; last row: all frames
+    # (c, 2) elimination indices of the frames that an impulse acts on: two impulses per closing hinge, then those of springs
+    coupled: Ints
+    trees: Ints  # (c + 1, 2, 2) first elimination index and end of the trees that an impulse moves; last row: all frames
     sort: Ints  # (j,) COINCIDENT, ANGLE, ALONG or DISTANCE
-    joined: Ints  # (j, 2) places of frames a and b
+    joined: Ints  # (j, 2) elimination indices of frames a and b
     between: Ints  # (j,) number of the block of these two frames; arbitrary if one is the ground
     lam: Ints  # (j, 3) offsets in `State.lam` of its multipliers; COINCIDENT: that of the first one
     factors: Floats  # (j, 3) ratio of each of these multipliers to the multiplier of the planar row
@@ -114,11 +113,11 @@ class Tables(NamedTuple):
     arm: Floats  # (j,) lever arm of the impulse, m
     size: Floats  # (j,) size of the gradient of the row
     load: Ints  # (l,) number of the load in the system
-    on: Ints  # (l,) place of the loaded frame
+    on: Ints  # (l,) elimination index of the loaded frame
     at: Floats  # (l, 2) point of application on the frame, m
     moment: Ints  # (l,) 1 if the load is a moment
     following: Ints  # (l,) 1 if the load rotates with its frame
-    spring: Ints  # (q, 2) places of frames a and b of a spring
+    spring: Ints  # (q, 2) elimination indices of frames a and b of a spring
     counted: Ints  # (q,) torsion spring: offset of its angle in `State.own`; spring between points: -1
     column: Ints  # (q,) column of its first impulse; -1 if it connects a frame to the ground
     law: Floats  # (q, 3) stiffness, damping, rest length or rest angle
@@ -127,7 +126,7 @@ class Tables(NamedTuple):
     driven: Ints  # (d,) item of each drive
     drives: int  # offset of the numbers of the drives in `State.own`
     signals: int  # number of rows of `values` (prescribed for a step) before those of the drives
-    is_open_chain: bool  # True if every frame is connected by one hinge alone, and only weights and loads act
+    is_open_chain: bool  # True if every frame is connected only by one hinge, and only weights and loads act
     aligned: bool  # True if planar numbers are bit-identical to those of the state, except for sign and order
     accounts: bool  # True if work or dissipation has to be recorded
     solved: float  # convergence tolerance: residual over round-off level

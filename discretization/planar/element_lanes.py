@@ -58,29 +58,29 @@ from rigid.linear_algebra import dot
 from rigid.system import Ints
 
 # Rows of `ElementLanes.offsets`: number of the element; frame numbers in the system; offsets in `Work.frames` of the frames, of
-# their residuals and of their noise levels; numbers of the blocks with rows of a and columns of b and vice versa; zeros.
-ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, NOISE_A, NOISE_B, AB, BA, NOTHING, N_PLACES = range(
-    13
+# their residuals and of their round-off levels; numbers of the blocks with rows of a and columns of b and vice versa; zeros.
+ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, ROUNDOFF_A, ROUNDOFF_B, AB, BA, NOTHING, N_PLACES = (
+    range(13)
 )
 
 
 def element_offsets(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
-    """Return `ElementLanes.offsets` for elements between the places `ends` (m, 2).
+    """Return `ElementLanes.offsets` for elements with the end frames `ends` (m, 2), elimination indices.
 
-    frame: frame numbers of the places in the system, the ground's last; blocks (m,): number of the pair of blocks of each
-    element. There are `count` pairs, each of a block with the columns of the earlier place and one with its rows.
+    frame: frame numbers in the system in elimination order, the ground's last; blocks (m,): number of the pair of blocks of each
+    element. There are `count` pairs, each of a block with the columns of the earlier frame and one with its rows.
     """
     m = len(ends)
     item = np.minimum(np.arange(-(-m // WIDTH) * WIDTH), m - 1)
     a, b = ends[item].T
-    late = np.where(a < b, count, 0)  # rows of the earlier place, columns of the later one
+    late = np.where(a < b, count, 0)  # rows of the earlier frame, columns of the later one
     offsets = np.zeros((N_PLACES, len(item)), np.int64)
     offsets[ITEM], offsets[FRAME_A], offsets[FRAME_B] = item, frame[a], frame[b]
     offsets[AT_A], offsets[AT_B] = N_FRAME * a, N_FRAME * b
     offsets[AB], offsets[BA] = blocks[item] + late, blocks[item] + count - late
     a, b = np.where(np.arange(len(item)) < m, (a, b), len(frame) - 1)
     offsets[FORCES_A], offsets[FORCES_B] = N_FRAME * a + D11, N_FRAME * b + D11
-    offsets[NOISE_A], offsets[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
+    offsets[ROUNDOFF_A], offsets[ROUNDOFF_B] = N_FRAME * a + N1, N_FRAME * b + N1
     offsets[AB : BA + 1, m:] = 2 * count
     return offsets
 
@@ -92,7 +92,7 @@ def _at(start, s, column):
 
 @internal_kernel
 def begin_elements(tables, state, work, h):
-    """Compute the element data that all iterations of a step share; add the round-off of the forces to the noise levels."""
+    """Compute the element data that all iterations of a step share; add the round-off of the forces to the round-off levels."""
     elements, basis = tables.elements, tables.basis
     offsets, lanes, start = elements.offsets, elements.offsets.shape[1], work.starts
     for group in range(work.starts.shape[0]):
@@ -135,8 +135,8 @@ def begin_elements(tables, state, work, h):
             store(x, start, s + column * WIDTH)
         roundoff = stress_rounding(rows4(elements.scale, offsets, item), L, h)
         zeros = NOTHING * lanes + first
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_A * lanes + first, zeros, 0)
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_B * lanes + first, zeros, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, ROUNDOFF_A * lanes + first, zeros, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, ROUNDOFF_B * lanes + first, zeros, 0)
 
 
 @internal_kernel

@@ -64,7 +64,7 @@ from rigid.lanes import choose, lane, load4, most, store4
 
 @internal_kernel
 def eliminate_block(tables, work, s):
-    """Eliminate frame s by (1), store the inverse of its block in the place of the block and reduce the next frame.
+    """Eliminate frame s by (1), store the inverse of its block in place of the block and reduce the next frame.
 
     Returns the size of the determinant over the product of the diagonal, which is 0 if the block is singular.
     """

@@ -28,10 +28,10 @@ class Order(NamedTuple):
     """Elimination order of k moving frames; an item is a constraint that contributes rows."""
 
     frame: Ints  # (k,) frame numbers in elimination order
-    parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
+    parent: Ints  # (k,) elimination index of the next frame towards the root; k if that is the ground or there is none
     closing: Ints  # items of the cut joints
     first_next: Ints  # (k + 1,) offset in `beyond` of the later neighbours of each frame except its parent
-    beyond: Ints  # places of these neighbours
+    beyond: Ints  # elimination indices of these neighbours
 
 
 def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
@@ -65,10 +65,10 @@ def find_elimination_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> 
     for f in order:  # parents come first
         root[f] = root[parents[f]] or f
     at = {f: i for i, f in enumerate(order)}
-    # a branch that was cut off is a separate tree with consecutive places, since trees are solved one after the other
+    # a branch that was cut off is a separate tree with consecutive indices, since trees are solved one after the other
     frame = np.array(sorted(order, key=lambda f: (at[root[f]], at[f]))[::-1], np.int64)
-    place = {f: i for i, f in enumerate(frame.tolist())} | {GROUND: len(frame)}
-    parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
+    index = {f: i for i, f in enumerate(frame.tolist())} | {GROUND: len(frame)}
+    parent = np.array([index[parents[f]] for f in frame.tolist()], np.int64)
     none = np.zeros(0, np.int64)
     return Order(frame, parent, np.array(sorted(closing), np.int64), np.zeros(len(frame) + 1, np.int64), none)
 
@@ -160,7 +160,7 @@ def frame_kinds(
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Return the kind of each frame, its hinge, and the offsets and items of the frames of kind ROWS.
 
-    joined: (j, 2) places of both ends of the items. full: frames whose block with the next one is not empty.
+    joined: (j, 2) elimination indices of both ends of the items. full: frames whose block with the next one is not empty.
     """
     k, parent = len(order.frame), order.parent
     items_of_frame: list[list[int]] = [[] for _ in range(k)]
@@ -184,13 +184,13 @@ def frame_kinds(
 
 
 def coupled_trees(order: Order, coupled: Ints) -> Ints:
-    """Return the first place and the end of the trees of each two places (c + 1, 2, 2), no tree twice.
+    """Return the first elimination index and the end of the trees that contain each pair of frames, (c + 1, 2, 2); no tree twice.
 
     The last row covers all frames.
     """
     k = len(order.frame)
     root = np.arange(k + 1)
-    for s in range(k - 1, -1, -1):  # parents have higher places
+    for s in range(k - 1, -1, -1):  # parents have higher indices
         if order.parent[s] < k:
             root[s] = root[order.parent[s]]
     trees = np.zeros((len(coupled) + 1, 2, 2), np.int64)

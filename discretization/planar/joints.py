@@ -162,14 +162,14 @@ def add_joints(tables, work, tangent):
 
 
 @always_inline_kernel
-def evaluate_hinge(next_, w, X, impulse, place, tangent):
+def evaluate_hinge(next_, w, X, impulse, pose, tangent):
     """Evaluate the hinge between a frame and the next one towards the root.
 
     Returns the force on the frame (2 numbers), its torque, and the derivative of the torque with respect to the frame's angle.
-    The force on the next frame is added to its residual. place: c and s at the end, position at the start and its change in the
+    The force on the next frame is added to its residual. pose: c and s at the end, position at the start and its change in the
     step.
     """
-    c, z, rx, ry, dx, dy = place
+    c, z, rx, ry, dx, dy = pose
     x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
     u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
     x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
@@ -213,15 +213,15 @@ def _add_angle(tables, work, j, tangent):
 @internal_kernel
 def _add_between(tables, work, j, i, c, ab, ba):
     """Add an entry of row i of a and column c of b, and one of row i of b and column c of a, to the coupling blocks."""
-    a, b, place = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
+    a, b, block = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
     if max(a, b) == work.hinges.shape[0]:
         return
     if a < b:
-        work.down[place, i, c] += ab
-        work.up[place, i, c] += ba
+        work.down[block, i, c] += ab
+        work.up[block, i, c] += ba
     else:
-        work.up[place, i, c] += ab
-        work.down[place, i, c] += ba
+        work.up[block, i, c] += ab
+        work.down[block, i, c] += ba
 
 
 @internal_kernel

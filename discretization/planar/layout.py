@@ -26,13 +26,13 @@ class Layout(NamedTuple):
     """Integer arrays of `arrays.Tables`, which explains them; n frames, j items that bring rows, m elements."""
 
     order: Order
-    frame: Ints  # (k + 1,) frame number of each place, with the ground
-    place: Ints  # (n,) place of each frame; the ground has k
+    frame: Ints  # (k + 1,) frame numbers in elimination order, then the ground
+    index: Ints  # (n,) elimination index of each frame; the ground has k
     constraint: Ints  # (j,) constraint whose frames and points each item has
     sort: Ints  # (j,) sort of each item
     lam: Ints  # (j, 3) offsets of the multipliers in `State.lam`
-    joined: Ints  # (j, 2) places of a and b of each item
-    ends: Ints  # (m, 2) places of both ends of each element
+    joined: Ints  # (j, 2) elimination indices of a and b of each item
+    ends: Ints  # (m, 2) elimination indices of both ends of each element
     kind: Ints
     hinge: Ints
     first: Ints
@@ -72,9 +72,9 @@ def _layout(system: System, rows: Ints) -> Layout | str:
         order = net if isinstance(order, str) or not isinstance(net, str) else order
     if isinstance(order, str):
         return order
-    place = np.full(n, len(order.frame))
-    place[order.frame] = np.arange(len(order.frame))
-    joined, ends, slots = place[joints], place[elements], _slots_of(order)
+    index = np.full(n, len(order.frame))
+    index[order.frame] = np.arange(len(order.frame))
+    joined, ends, slots = index[joints], index[elements], _slots_of(order)
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
     kinds = frame_kinds(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
@@ -89,7 +89,7 @@ def _layout(system: System, rows: Ints) -> Layout | str:
     return Layout(
         order,
         np.append(order.frame, 0),
-        place,
+        index,
         constraints,
         sort,
         lam,
@@ -115,9 +115,9 @@ Slots = dict[tuple[int, int], int]
 
 
 def _slots_of(order: Order) -> Slots:
-    """Return the block number of each pair of neighbouring places.
+    """Return the block number of each pair of neighbouring frames, given by their elimination indices.
 
-    A place and its parent have the number of the place; further neighbours follow.
+    A frame and its parent have the elimination index of the frame as number; further neighbours follow.
     """
     k = len(order.frame)
     slots = {(s, p): s for s, p in enumerate(order.parent.tolist())}
@@ -127,9 +127,9 @@ def _slots_of(order: Order) -> Slots:
 
 
 def _blocks_of(order: Order, slots: Slots, ends: Ints) -> Ints:
-    """Return the block number of each pair of places (m, 2).
+    """Return the block number of each pair of frames `ends` (m, 2), elimination indices.
 
-    Pairs without a block, such as pairs with the ground, get that of their first place.
+    Pairs without a block, such as pairs with the ground, get that of their first frame.
     """
     last = len(order.frame) - 1
     pairs = [(min(pair), max(pair)) for pair in ends.tolist()]
@@ -137,7 +137,7 @@ def _blocks_of(order: Order, slots: Slots, ends: Ints) -> Ints:
 
 
 def _pairs_of(order: Order, slots: Slots) -> tuple[Ints, Ints]:
-    """Return the offset of the pairs of each frame, and the block numbers of each two of its later neighbours, in order."""
+    """Return the offset of the pairs of each frame, and the block numbers of each pair of its later neighbours, in order."""
     begins, beyond = order.first_next.tolist(), order.beyond.tolist()
     first, pair = [0], []
     for s, parent in enumerate(order.parent.tolist()):

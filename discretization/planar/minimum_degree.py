@@ -47,8 +47,8 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
         range(len(order)), key=lambda i: (part[order[i]], i)
     )  # frames of a connected part are consecutive
     frame = np.array([order[i] for i in first], np.int64)
-    place = {f: i for i, f in enumerate(frame.tolist())}
-    ahead = [sorted(place[f] for f in later[i]) for i in first]
+    index = {f: i for i, f in enumerate(frame.tolist())}
+    ahead = [sorted(index[f] for f in later[i]) for i in first]
     return Order(
         frame,
         np.array([adjacent[0] if adjacent else len(frame) for adjacent in ahead], np.int64),

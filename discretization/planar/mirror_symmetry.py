@@ -85,7 +85,7 @@ def find_asymmetry(poses, rates, inertia, moving, gravity, normal, offset, exten
 
     The order is: PLACES of the frames `moving`, WEIGHT (gravity), then SPINS, VELOCITIES and INERTIA of these frames.
 
-    places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: size
+    poses: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: size
     of the model, m.
     """
     (r, quat), (v, Omega) = poses, rates
@@ -116,7 +116,7 @@ def joint_distances_from_plane(frames, points, axes, poses, pointed, normal, off
 
     Writes `directions` (2, c, 3), Ua and Ub in space, and `up` (2, c), their components along the normal.
 
-    frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
+    frames (c, 2); points: Xa, Xb; axes: Ua, Ub; poses: r, quat.
     """
     (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, poses
     n, distance = load3(normal), 0.0
@@ -139,14 +139,14 @@ def joint_distances_from_plane(frames, points, axes, poses, pointed, normal, off
 
 @kernel
 def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
-    """Write the body-fixed directions of each place and the coefficients of its planar half angle.
+    """Write the body-fixed directions of each frame and the coefficients of its planar half angle.
 
     across (k, 3, 3): two directions, along which components are taken, and the normal of the plane. half (k, 8): coefficients
     of w and z of the quaternion p of the planar rotation. It is defined by quat = p o q, with q the quaternion of the rotation
     from these directions to those of the plane.
 
     quat (n, 4); basis (3, 3); pairs (m, 2): ends of rod elements, which get the same normal, so that the rotation from one to
-    the next is that of the element; frame (k,): frame numbers of the places. normals (n, 3) is scratch.
+    the next is that of the element; frame (k,): frame numbers in elimination order. normals (n, 3) is scratch.
     """
     n = load3(basis[2])
     for f in range(quat.shape[0]):

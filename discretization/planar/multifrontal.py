@@ -100,7 +100,7 @@ def _count_neighbours(tables, work, s):
 
 @internal_kernel
 def _neighbour(tables, work, s, d):
-    """Return the place of later neighbour d of frame s, and the number of the block of both."""
+    """Return the elimination index of later neighbour d of frame s, and the number of the block of both."""
     if d == 0:
         return tables.parent[s], s
     i = tables.first_next[s] + d - 1
@@ -108,17 +108,17 @@ def _neighbour(tables, work, s, d):
 
 
 @internal_kernel
-def _neighbour_index(tables, work, s, place):
-    """Return the index of the neighbour of frame s that has this place, or -1 if there is none."""
+def _neighbour_index(tables, work, s, index):
+    """Return the index of the neighbour of frame s with this elimination index, or -1 if there is none."""
     for d in range(_count_neighbours(tables, work, s)):
-        if _neighbour(tables, work, s, d)[0] == place:
+        if _neighbour(tables, work, s, d)[0] == index:
             return d
     return -1
 
 
 @internal_kernel
 def eliminate_without_rows(tables, work, s, reuse_factors):
-    """Eliminate frame s without rows by (1), and store the inverse of its block in the place of the block.
+    """Eliminate frame s without rows by (1), and store the inverse of its block in place of the block.
 
     `reuse_factors`: True to use the stored inverse for new residuals. Returns the size of the determinant over the product of the
     diagonal, which is 0 if the block is singular; 1 if `reuse_factors`.
@@ -162,8 +162,8 @@ def _add_schur_complement(tables, work, s, reuse_factors):
     frame, count, pair = work.frames[s], _count_neighbours(tables, work, s), tables.first_pair[s]
     x, y, e = frame[MX], frame[MY], frame[MPSI]
     for d in range(count):
-        place, block = _neighbour(tables, work, s, d)
-        next_, up = work.frames[place], work.up[block]
+        index, block = _neighbour(tables, work, s, d)
+        next_, up = work.frames[index], work.up[block]
         if reuse_factors:
             for r in range(3):
                 next_[R1 + ROW * r] -= up[r, 0] * x + up[r, 1] * y + up[r, 2] * e
@@ -268,13 +268,13 @@ def _solve_fully_constrained(tables, work, s, n_neighbours):
     for i in range(3):
         work.particular[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
     for d in range(n_neighbours):
-        place, block = _neighbour(tables, work, s, d)
-        _depend_on_neighbour(tables, work, s, place, block, move, pull)
+        index, block = _neighbour(tables, work, s, d)
+        _depend_on_neighbour(tables, work, s, index, block, move, pull)
     return 0
 
 
 @internal_kernel
-def _depend_on_neighbour(tables, work, s, place, block, move, pull):
+def _depend_on_neighbour(tables, work, s, index, block, move, pull):
     """Compute how the frame and the multipliers of its three rows depend on the corrections of one later neighbour.
 
     `move`, `pull`: inverses of the gradients at the end of the step and in the mean.
@@ -286,7 +286,7 @@ def _depend_on_neighbour(tables, work, s, place, block, move, pull):
         item = tables.items[k]
         side = 1 if tables.joined[item, 0] == s else 0
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            if tables.joined[item, side] == place:
+            if tables.joined[item, side] == index:
                 gradient = load4(work.rows[item, i], 3 * side)
                 x = x + move[m] * gradient
                 y = y + move[3 + m] * gradient
@@ -378,11 +378,11 @@ def _add_schur_complement_of_rows(tables, work, s, n_neighbours):
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 1 if tables.joined[item, 0] == s else 0  # side of the other frame
-        place = tables.joined[item, side]
-        d = _neighbour_index(tables, work, s, place)
+        index = tables.joined[item, side]
+        d = _neighbour_index(tables, work, s, index)
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             if d >= 0:
-                row, next_ = work.rows[item, i], work.frames[place]
+                row, next_ = work.rows[item, i], work.frames[index]
                 lever = row[6 + 3 * side], row[7 + 3 * side], row[8 + 3 * side]
                 if n_neighbours == 0:
                     multiplier = work.particular[s, n]
@@ -427,8 +427,8 @@ def back_substitute_front(tables, work, s):
             work.more[tables.items[k], i] = work.particular[s, n]
             n += 1
     for d in range(_count_neighbours(tables, work, s)):
-        place, block = _neighbour(tables, work, s, d)
-        next_, down = work.frames[place], work.down[block]
+        index, block = _neighbour(tables, work, s, d)
+        next_, down = work.frames[index], work.down[block]
         u, v, w = next_[MX], next_[MY], next_[MPSI]
         x -= down[0, 0] * u + down[0, 1] * v + down[0, 2] * w
         y -= down[1, 0] * u + down[1, 1] * v + down[1, 2] * w

@@ -1,6 +1,6 @@
-"""Compute the parameters of places and of rows in the plane for `discretization.planar.arrays.Tables`.
+"""Compute the parameters of frames and of rows in the plane for `discretization.planar.arrays.Tables`.
 
-The kernels are compiled because a model has few places and rows: one numpy operation takes longer than all of them compiled.
+The kernels are compiled because a model has few frames and rows: one numpy operation takes longer than all of them compiled.
 """
 
 from discretization.assembly.workspace import NEAREST
@@ -16,7 +16,7 @@ REACH, ARM, SIZE = range(3)  # first index of `lengths`
 def frame_parameters(frame, mass, inertia, across, frame_mass, frame_inertia, gyration):
     """Compute masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`.
 
-    across (k + 1, 3, 3): directions and normal of each place. Writes `frame_mass` (kg), `frame_inertia` (kg m^2) and
+    across (k + 1, 3, 3): directions and normal of each frame. Writes `frame_mass` (kg), `frame_inertia` (kg m^2) and
     `gyration` (m).
     """
     for k in range(frame_mass.shape[0]):
@@ -39,8 +39,9 @@ def _component(across, U):
 def row_parameters(rows, points, directions, values, across, X, lengths):
     """Compute components and characteristic lengths of j rows.
 
-    rows: constraint, sort (j,) and places of a and b (j, 2). points: Xa, Xb (c, 3) of the constraints; directions: Ua, Ub (j,
-    3) of the rows; values (c,) of the constraints. X (4, j, 2): components of XA to UB; lengths (3, j): REACH, ARM, SIZE.
+    rows: constraint, sort (j,) and elimination indices of a and b (j, 2). points: Xa, Xb (c, 3) of the constraints; directions:
+    Ua, Ub (j, 3) of the rows; values (c,) of the constraints. X (4, j, 2): components of XA to UB; lengths (3, j): REACH, ARM,
+    SIZE.
     """
     (constraint, sort, joined), (Xa, Xb), (Ua, Ub) = rows, points, directions
     for j in range(constraint.shape[0]):

@@ -21,7 +21,7 @@ from rigid.system import Floats, Ints
 class SpringArrays(NamedTuple):
     """Arrays of q springs and torsion springs; for the meaning see `discretization.planar.arrays.Tables`."""
 
-    spring: Ints  # (q, 2) places of frames a and b
+    spring: Ints  # (q, 2) elimination indices of frames a and b
     counted: Ints  # (q,) offset of the angle in `State.own`, or -1
     column: Ints  # (q,) column of the first impulse, or -1
     law: Floats  # (q, 3) stiffness, damping, rest length or angle
@@ -40,12 +40,12 @@ _NONE = SpringArrays(
 
 
 def build_spring_arrays(
-    system: System, place: Ints, in_plane: Floats, first: int
+    system: System, index: Ints, in_plane: Floats, first: int
 ) -> tuple[SpringArrays, Ints]:
-    """Return the spring arrays, and the places (c, 2) that the impulses of springs between moving frames act on.
+    """Return the spring arrays, and the frames that the impulses of springs between moving frames act on.
 
-    place: (n,) place of each frame; in_plane: (k + 1, 2, 3) body-fixed directions of the components; first: number of impulses
-    before these.
+    The frames (c, 2) are elimination indices. index (n,): elimination index of each frame; in_plane: (k + 1, 2, 3) body-fixed
+    directions of the components; first: number of impulses before these.
     """
     table = system.others
     if not {SPRINGS, TORSIONS} & set(table.kind.tolist()):
@@ -55,7 +55,7 @@ def build_spring_arrays(
     indices = np.concatenate([np.flatnonzero(table.kind == kind) for kind in (SPRINGS, TORSIONS)])
     count = counted_variable_counts(table)
     angle = internal_variables(system).first("angle") + np.cumsum(count) - count
-    spring = place[np.concatenate([springs.frames, torsions.frames])]
+    spring = index[np.concatenate([springs.frames, torsions.frames])]
     vectors = np.zeros((s + t, 3, 3))
     vectors[:s, 0], vectors[:s, 1] = springs.Xa, springs.Xb
     vectors[s:] = np.stack([torsions.Ua, torsions.Wa, torsions.Ub], axis=1)

@@ -201,9 +201,9 @@ def add_bodies(tables, work, h, tangent):
         if tables.kind[s] == HINGE:
             next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
             sign, lam = tables.sign[s], work.lam[tables.hinge[s]]
-            place = c1, s1, frame[RX], frame[RY], dx, dy
+            pose = c1, s1, frame[RX], frame[RY], dx, dy
             fx, fy, torque, growth = evaluate_hinge(
-                next_, w, X, (sign * lam[0], sign * lam[1]), place, tangent
+                next_, w, X, (sign * lam[0], sign * lam[1]), pose, tangent
             )
         frame[R1] = (2.0 * mass * (dx * rate - frame[VX]) - mass * gx) + fx
         frame[R2] = (2.0 * mass * (dy * rate - frame[VY]) - mass * gy) + fy

@@ -53,7 +53,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     across, half = np.empty((count, 3, 3)), np.empty((count, 8))
     compute_plane_directions(state.quat, plane.basis, elements.frames, np.empty((n, 3)), frame, across, half)
     in_plane = np.ascontiguousarray(across[:, :2])
-    springs, between = build_spring_arrays(system, layout.place, in_plane, 2 * len(closing))
+    springs, between = build_spring_arrays(system, layout.index, in_plane, 2 * len(closing))
     coupled = _NO_PAIRS
     if len(closing) or len(between):
         coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
@@ -69,7 +69,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     frame_parameters(frame, frames.mass, frames.inertia, across, mass, inertia, gyration)
     sign, lever = np.empty(count - 1), np.empty((count - 1, 4))
     hinge_levers((layout.hinge_frames, layout.frame_hinges, layout.is_b), X, sign, lever)
-    loads = _loads(system, layout.place, in_plane)
+    loads = _loads(system, layout.index, in_plane)
     return Tables(
         basis=plane.basis,
         frame=frame,
@@ -142,7 +142,7 @@ _NO_ELEMENTS = ElementLanes(
 
 
 def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLanes:
-    """Return the element arrays with components in the plane; across (k + 1, 3, 3): directions and normal of each place."""
+    """Return the element arrays with components in the plane; across (k + 1, 3, 3): directions and normal of each frame."""
     m = len(elements.length)
     if not m:
         return _NO_ELEMENTS
@@ -172,7 +172,7 @@ class _Loads(NamedTuple):
     """Arrays of l loads; for the meaning see `arrays.Tables`."""
 
     load: Ints  # (l,) number in the system
-    on: Ints  # (l,) place of the frame
+    on: Ints  # (l,) elimination index of the frame
     at: Floats  # (l, 2) point of application, m
     moment: Ints  # (l,) 1 if it is a moment
     following: Ints  # (l,) 1 if it rotates with its frame
@@ -182,12 +182,15 @@ _NO = np.zeros(0, np.int64)
 _NO_LOADS = _Loads(_NO, _NO, np.zeros((0, 2)), _NO, _NO)
 
 
-def _loads(system: System, place: Ints, in_plane: Floats) -> _Loads:
-    """Return the load arrays; place (n,): place of each frame, in_plane (k + 1, 2, 3): directions of the components."""
+def _loads(system: System, index: Ints, in_plane: Floats) -> _Loads:
+    """Return the load arrays.
+
+    index (n,): elimination index of each frame; in_plane (k + 1, 2, 3): directions of the components.
+    """
     if not len(system.others.kind):
         return _NO_LOADS
     loads = loads_of(system.others)
-    on = place[loads.frame]
+    on = index[loads.frame]
     at = np.einsum("lab,lb->la", in_plane[on], loads.X)
     moment = (loads.kind == MOMENT).astype(np.int64)
     return _Loads(np.arange(len(on)), on, at, moment, loads.following.astype(np.int64))
