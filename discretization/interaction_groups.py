@@ -20,7 +20,7 @@ import numpy as np
 
 from discretization import interaction_table
 from discretization.contact.friction_groups import friction_groups
-from discretization.contact.interactions import touching
+from discretization.contact.interactions import contact_groups
 from discretization.drives import at_states, has_driven_parameters
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import is_dissipation
@@ -181,7 +181,10 @@ def _contacts(system: System, state: State | None) -> Iterator[InteractionGroup]
     if state is None or not len(system.contacts.pairs):
         return
     bristles = part(system, state, "bristle")
-    for group in (*touching(system.contacts, state), *friction_groups(system.contacts, state, bristles)):
+    for group in (
+        *contact_groups(system.contacts, state),
+        *friction_groups(system.contacts, state, bristles),
+    ):
         yield InteractionGroup(group, role_of(group.kind), "contacts", group.row)
 
 

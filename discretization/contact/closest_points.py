@@ -31,7 +31,7 @@ def distances(points, ends, out):
 
 
 @kernel
-def places(ends, out):
+def nearest_positions(ends, out):
     """Write the position, 0 to 1, on the first segment nearest to the second to `out` (c,).
 
     ends (c, 4, 3): positions a0, a1, b0, b1.

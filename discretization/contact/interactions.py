@@ -135,7 +135,7 @@ def _slope(law: Floats, rho: Floats) -> Floats:
     return np.where(law[:, 0] == BARRIER, _STEEP * law[:, 1], slopes(law, rho))
 
 
-def touching(contacts: Contacts, state: State) -> list[Group]:
+def contact_groups(contacts: Contacts, state: State) -> list[Group]:
     """Return groups of the pairs that touch in one state; their rows are the numbers of these pairs."""
     if not len(contacts.pairs):
         return []

@@ -50,7 +50,7 @@ from rigid.compilation.decorators import always_inline_kernel, inline_kernel, in
 
 
 @inline_kernel
-def turned(frame, psi):
+def end_rotation(frame, psi):
     """Return cosine and sine of a frame's angle at the end of a step with Cayley number psi, and psi^2/4."""
     u = 0.25 * psi * psi
     scale = 1.0 / (1.0 + u)
@@ -61,7 +61,7 @@ def turned(frame, psi):
 @internal_kernel
 def turn(frame, psi):
     """Write cosine and sine of a frame's angle at the end of a step with Cayley number psi into the frame's row."""
-    frame[C1], frame[S1], _ = turned(frame, psi)
+    frame[C1], frame[S1], _ = end_rotation(frame, psi)
 
 
 @inline_kernel

@@ -18,7 +18,7 @@ _LEANING = 0.9  # if the normal's component along axis 0 is larger, axis 1 gives
 
 
 @inline_kernel
-def back(q):
+def conjugate(q):
     """Return the inverse of a unit quaternion."""
     return q[0], -q[1], -q[2], -q[3]
 
@@ -103,7 +103,7 @@ def find_asymmetry(poses, rates, inertia, moving, gravity, normal, offset, exten
         if abs(dot(load3(v[f]), n)) > SYMMETRY_TOLERANCE * fastest:
             return VELOCITIES
     for f in moving:
-        J, body_normal = inertia[f], rotated(back(load4(quat[f])), n)
+        J, body_normal = inertia[f], rotated(conjugate(load4(quat[f])), n)
         spin = dot(load3(J[0]), body_normal), dot(load3(J[1]), body_normal), dot(load3(J[2]), body_normal)
         if _length(_across(spin, body_normal)) > SYMMETRY_TOLERANCE * (J[0, 0] + J[1, 1] + J[2, 2]):
             return INERTIA
@@ -150,7 +150,7 @@ def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
     """
     n = load3(basis[2])
     for f in range(quat.shape[0]):
-        body_normal = rotated(back(load4(quat[f])), n)
+        body_normal = rotated(conjugate(load4(quat[f])), n)
         body_normal = _rounded(body_normal[0]), _rounded(body_normal[1]), _rounded(body_normal[2])
         store3(_unit(body_normal), normals[f])
     for m in range(pairs.shape[0]):

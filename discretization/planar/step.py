@@ -51,8 +51,8 @@ from discretization.planar.joints import (
     begin_joints,
     constraint_forces_from_state,
     constraint_forces_to_state,
+    end_rotation,
     evaluate_hinge,
-    turned,
 )
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inline_kernel, internal_kernel
@@ -195,7 +195,7 @@ def add_bodies(tables, work, h, tangent):
     for s in range(ground - 1, -1, -1):
         frame, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
         q, dx, dy = frame[PSI], frame[DX], frame[DY]
-        c1, s1, u = turned(frame, q)
+        c1, s1, u = end_rotation(frame, q)
         frame[C1], frame[S1] = c1, s1
         fx, fy, torque, growth = 0.0 * q, 0.0 * q, 0.0 * q, 0.0 * q
         if tables.kind[s] == HINGE:
