@@ -135,6 +135,7 @@ class _Rates:
     """
 
     def __init__(self, system: System, state: State, prescribed: PrescribedVelocities):
+        """Assemble G, the mass matrix and the quantities of `state`; `to_frames` maps quantities to (v, omega) of the frames."""
         n = len(system.frames.mass)
         self._system, self._state, self._prescribed = system, state, prescribed
         # v = v_point - omega x point

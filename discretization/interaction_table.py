@@ -429,7 +429,7 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Int
 
 
 def without_file_tables(table: InteractionTable) -> InteractionTable:
-    """Return the table without loads, springs and torsion springs, which have tables of their own in files."""
+    """Return the table without loads, springs and torsion springs, which have separate tables in files."""
     if not len(table.kind):
         return table
     use = (table.kind != SPRINGS) & (table.kind != TORSIONS)

@@ -29,7 +29,7 @@ class MultiplierItems(NamedTuple):
     )
     repeats: NDArray[np.bool_]  # (k,) redundant: implied by other items
     couples: NDArray[np.bool_]  # (k,) the tangent couples the frames: the gradient depends on the poses
-    other: Ints  # (k - c,) indices in `System.others` of the items behind the constraints
+    other: Ints  # (k - c,) indices in `System.others` of the items after the constraints
     size: Floats  # (k - c, 2) their gradient sizes: to a position, to a rotation, see `InteractionTable.size`
 
     @property

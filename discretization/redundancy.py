@@ -90,7 +90,7 @@ def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, In
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:
-    """Return the joints that are redundant at `state`; None if all are independent, as they must be without loops."""
+    """Return the joints that are redundant at `state`; None if all are independent, which is always so without loops."""
     excess, y = _redundant_rows(system, state)
     if excess == 0:
         return None

@@ -1,6 +1,6 @@
 """Check arrays before they enter compiled code: states against their system, values of loads and drives.
 
-Kernels do not check their indices: if an array is shorter than its system requires, they access memory behind it.
+Kernels do not check their indices: if an array is shorter than its system requires, they access memory outside it.
 """
 
 from __future__ import annotations

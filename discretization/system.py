@@ -41,7 +41,9 @@ class _Tables(NamedTuple):
     constraints: Constraints
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: InteractionTable = table_of()  # loads, springs, bushings: all without a table of their own
+    others: InteractionTable = (
+        table_of()
+    )  # loads, springs, bushings: all interactions without a separate table
     contacts: Contacts = contacts_of()  # surfaces that may touch; integrators add active contacts to `others`
 
 

@@ -14,9 +14,7 @@ from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.kinematics.segments import between, nearest_parameters
 from rigid.linear_algebra import dot, load3, minus
 
-DEEP = (
-    0.2  # fraction of the reach: two lines nearer than that pass through each other however short the step is
-)
+DEEP = 0.2  # fraction of the reach: two lines nearer than that can pass through each other in a step of any length
 
 
 @kernel

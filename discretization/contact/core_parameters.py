@@ -109,11 +109,13 @@ def _of_hull(
     planes: Floats,
     sort: int = cores.POLYTOPE,
 ) -> Floats:
+    """Return the centre and block of a hull; planes (f, 4): normals and heights of its faces."""
     counts = [len(vertices), len(edges), len(planes)]
     return _complete(centre, sort, [counts, vertices.ravel(), shares, edges.ravel(), planes.ravel()])
 
 
 def _of_profile(centre: Floats, profile: Floats) -> Floats:
+    """Return the centre and block of a body of revolution; profile (c, 2): radii and heights of its corners."""
     return _complete(centre, cores.ROUND, [ROUND_AXIS, [len(profile)], profile.ravel()])
 
 

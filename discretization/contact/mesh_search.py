@@ -172,6 +172,7 @@ def core_from_triangles(points, X, corners, out):
 
 @inline_kernel
 def _unit(a):
+    """Return the unit vector along a."""
     return times(1.0 / dot(a, a) ** 0.5, a)
 
 

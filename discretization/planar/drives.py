@@ -16,7 +16,7 @@ from rigid.compilation.decorators import internal_kernel
 def begin_drives(tables, state, work, values):
     """Write the driven directions and values at the end of the step, their means and their changes into `work`.
 
-    values: prescribed numbers of the step as `discretization.drives` defines them, behind those of the loads.
+    values: prescribed numbers of the step as `discretization.drives` defines them, after those of the loads.
     """
     for d in range(tables.driven.shape[0]):
         j, at, before = tables.driven[d], tables.signals + 3 * d, tables.drives + DRIVE * d

@@ -87,6 +87,7 @@ def element_offsets(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
 
 @inline_kernel
 def _at(start, s, column):
+    """Load a column of the element data of a group as SIMD lanes."""
     return load(start, s + column * WIDTH)
 
 

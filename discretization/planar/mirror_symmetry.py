@@ -9,7 +9,7 @@ from rigid.kinematics.rotations import load4, rotated
 from rigid.lanes import root
 from rigid.linear_algebra import cross, dot, load3, minus, store3, times
 
-SYMMETRY_TOLERANCE = 1e-12  # tolerance, relative to the largest value of the same sort
+SYMMETRY_TOLERANCE = 1e-12  # tolerance, relative to the largest value of the same quantity
 NOTHING, POSITIONS, WEIGHT, SPINS, VELOCITIES, INERTIA = range(6)
 NO_AXIS, UNDECIDED = -1, -2  # returned instead of an axis
 _ROUND_OFF = 1e-14  # components of unit vectors below this count as zero
@@ -31,11 +31,13 @@ def _across(a, n):
 
 @inline_kernel
 def _length(a):
+    """Return the length of a vector."""
     return root(dot(a, a))
 
 
 @inline_kernel
 def _largest(a):
+    """Return the largest absolute component of a vector."""
     return max(abs(a[0]), abs(a[1]), abs(a[2]))
 
 
@@ -173,11 +175,13 @@ def compute_plane_directions(quat, basis, pairs, normals, frame, across, half):
 
 @inline_kernel
 def _rounded(x):
+    """Return x, or 0 if its absolute value is below `_ROUND_OFF`."""
     return 0.0 if abs(x) < _ROUND_OFF else x
 
 
 @inline_kernel
 def _unit(a):
+    """Return the unit vector along a."""
     size = _length(a)
     return a[0] / size, a[1] / size, a[2] / size
 
@@ -217,5 +221,6 @@ def _quaternion(basis, across):
 
 @inline_kernel
 def _normalized(q):
+    """Return the quaternion q divided by its length."""
     size = root(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[0] / size, q[1] / size, q[2] / size, q[3] / size

@@ -57,6 +57,7 @@ def row_parameters(rows, points, directions, values, across, X, lengths):
 
 @inline_kernel
 def _length(x):
+    """Return the length of a vector."""
     return root(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
@@ -85,6 +86,7 @@ def aligned(basis, half, across, factors):
 
 @inline_kernel
 def _are_signs(numbers):
+    """Return True if all entries of an array are 0, 1 or -1."""
     other_values = 0
     for x in numbers.flat:
         other_values += x != 0.0 and abs(x) != 1.0

@@ -52,11 +52,13 @@ def begin_springs(tables, state, work, h):
 
 @inline_kernel
 def _at_start(frame, X):
+    """Return the vector X of a frame, rotated to the start of the step."""
     return frame[C0] * X[0] - frame[S0] * X[1], frame[S0] * X[0] + frame[C0] * X[1], 0.0
 
 
 @inline_kernel
 def _at_end(frame, X):
+    """Return the vector X of a frame, rotated to the end of the step."""
     return frame[C1] * X[0] - frame[S1] * X[1], frame[S1] * X[0] + frame[C1] * X[1], 0.0
 
 
@@ -104,6 +106,7 @@ def add_springs(tables, work, h, tangent):
 
 @internal_kernel
 def _add_torsion(tables, work, h, q, tangent):
+    """Add residual and, if `tangent`, matrix of torsion spring q."""
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
     _, torque, to_a, to_b, _, _ = _torque(tables, work, h, q)
     a[R3] += h * torque
@@ -123,6 +126,7 @@ def _add_torsion(tables, work, h, q, tangent):
 
 @internal_kernel
 def _add_spring(tables, work, h, q, tangent):
+    """Add residual and, if `tangent`, matrix of spring q between points."""
     a, b, law = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.law[q]
     ax1, ay1, ax, ay = levers(a, tables.arms[q, 0, 0], tables.arms[q, 0, 1])
     bx1, by1, bx, by = levers(b, tables.arms[q, 1, 0], tables.arms[q, 1, 1])

@@ -264,6 +264,7 @@ def load_step(tables, work, values, l):
 
 @internal_kernel
 def _add_load(tables, work, h, values, l, tangent):
+    """Add residual and, if `tangent`, matrix of load l."""
     frame = work.frames[tables.on[l]]
     fx, fy, torque, dx, dy, dt = load_step(tables, work, values, l)
     frame[R1] -= h * fx

@@ -1,6 +1,6 @@
 """Decide whether a model is mirror-symmetric about a plane, from everything that acts: return the plane, or why there is none.
 
-The motion of a mirrored model is the mirrored motion. If model and mirror image are the same, nothing ever leaves the plane.
+The motion of a mirrored model is the mirrored motion. If the model equals its mirror image, nothing ever leaves the plane.
 The conditions are:
 
     positions, velocities, gravity    lie in the plane; spins are along its normal
@@ -10,8 +10,8 @@ The conditions are:
     joints                            the mirror maps them to themselves: `discretization.planar.joint_rows`
     loads                             act in the plane at all times: their directions are constant and known
 
-The tolerance is `SYMMETRY_TOLERANCE` times the largest value of the same sort. Anything that is not checked here has no planar
-form: such a model is solved in space.
+The tolerance is `SYMMETRY_TOLERANCE` times the largest value of the same quantity. Anything that is not checked here has no
+planar form: such a model is solved in space.
 """
 
 from __future__ import annotations

@@ -148,6 +148,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
     frames, duals = system.frames, work.generic_groups
 
     def of(kind: Any, source: Any, **overrides: Any) -> Any:
+        """Return a `kind` with the fields of `source` and those of `overrides`."""
         return kind(**{name: overrides.get(name, getattr(source, name, None)) for name in kind._fields})
 
     loads = BatchLoads(of(Interactions, duals.interacting), duals.signals)

@@ -380,6 +380,7 @@ def update_joint(tree, work, i):
 
 @inline_kernel
 def _put_levers(w, x1, x, y1, y, gap):
+    """Store the levers and the gap of a joint."""
     store_vector(w, LEVER1, x1)
     store_vector(w, LEVER, x)
     store_vector(w, PARENT_LEVER1, y1)

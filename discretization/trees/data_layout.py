@@ -1,7 +1,7 @@
 """Data layout of a tree: offsets of its matrix blocks, and the arrays that the elimination reads.
 
 Assembly writes the blocks of all interactions to the offsets that the elimination reads. Each body has six unknowns (dr, eta) in
-the order of the tree; multipliers follow behind them. The diagonal blocks of the bodies come first: force and moment by the
+the order of the tree; multipliers follow after them. The diagonal blocks of the bodies come first: force and moment by the
 displacement and the rotation of the point of the joint, stored as six rows (`rigid.stiffness_rows`). Bodies without a joint use
 the motion of the body itself, stored as six columns. Then come the following 6 x 6 blocks, column by column, for each joint
 without a closed form or with another element between body and parent
@@ -10,7 +10,7 @@ without a closed form or with another element between body and parent
 
 and two blocks, body-other and other-body, for each link. Then comes what assembly adds to the diagonal blocks of bodies on
 joints, by the motion of the body (`transform_to_joint` of `discretization.trees.elimination`). Blocks of fixed parents lie
-behind all others (discarded), so that assembly needs no branches. A column takes eight numbers. The layout is a `Numbering`, so
+after all others (discarded), so that assembly needs no branches. A column takes eight numbers. The layout is a `Numbering`, so
 that the existing loops assemble rod elements, loads, springs, bushings and constraints of any kind.
 """
 
@@ -254,7 +254,7 @@ def _rows_blocks(tree: Tree | CutJoints) -> Ints:
 
 
 def _discard_offset(tree: Tree | CutJoints) -> int:
-    """Return the first offset behind all blocks: entries there are discarded."""
+    """Return the first offset after all blocks: entries there are discarded."""
     blocks = int(count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
     return OWN * len(tree.frame) + BLOCK * blocks
 
@@ -347,7 +347,7 @@ def _fill_in_blocks(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
 
 
 def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = None) -> TreeArrays:
-    """Allocate and fill the arrays of a tree, or of the joints that close its loops, treated as if each held a body.
+    """Allocate and fill the arrays of a tree, or of its cut joints, treated as if each connected a separate body.
 
     `by_one`: bodies that are processed individually instead of in SIMD groups; by default all.
     """

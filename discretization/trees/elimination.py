@@ -440,6 +440,7 @@ def _eliminate_general(tree, work, i, iterated):
 
 @inline_kernel
 def _copy_block(x, at, into, to):
+    """Copy a block of six rows from one array to another."""
     for r in range(0, OWN, ACROSS):
         put_row(row_at(x, at + r), into, to + r)
 

@@ -249,7 +249,7 @@ def _solved_with_exchanges(tree, work, i, offset, rho):
                 factor = a[n * r + j]
                 for c in range(j, n):
                     a[n * r + c] -= factor * a[n * j + c]
-    solved = 6 * n  # behind the matrix: columns of the solution
+    solved = 6 * n  # after the matrix: columns of the solution
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
         for c in range(7):
@@ -313,7 +313,7 @@ def apply_free_load(work, motion, i):
 
 @internal_kernel
 def carry_free_motion(tree, work, unknowns, motions, i):
-    """Compute the motion of a body from the motion of its parent and its own part `unknowns`, and store it in `motions`."""
+    """Compute the motion of a body from the motion of its parent and its independent part `unknowns`, and store it."""
     p = tree.parent[i]
     for r in range(6):
         x = unknowns[i, r]

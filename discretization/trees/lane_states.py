@@ -61,12 +61,14 @@ SMALLEST = 5e-324  # smallest positive number
 
 @always_inline_kernel
 def _load6_at(x, k):
+    """Load six numbers at offset k as SIMD lanes."""
     a, b = load3_at(x, k), load3_at(x, k + 3)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @always_inline_kernel
 def _store6_at(x, into, k):
+    """Store six numbers at offset k."""
     store3_at((x[0], x[1], x[2]), into, k)
     store3_at((x[3], x[4], x[5]), into, k + 3)
 

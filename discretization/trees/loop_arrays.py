@@ -20,7 +20,7 @@ from rigid.tuple_references import by_reference
 class LoopArrays(NamedTuple):
     """The l joints that close loops in a tree of n bodies, set by set: a set contains the joints of coupled loops."""
 
-    joints: TreeArrays  # arrays of these joints, as if each held a separate body
+    joints: TreeArrays  # arrays of these joints, as if each connected a separate body
     place: Ints  # (l, 2) positions of the body and of the other body in the tree, -1: fixed
     column: Ints  # (l,) first unknown of a joint in its set
     # (s, 6) for each set: first joint and end, first body and end in `bodies`, number of unknowns, first entry in `low`
@@ -118,4 +118,5 @@ def _with_bounds(bounds: str, name: str, lists: list[list[int]]) -> dict[str, In
 
 
 def _concatenated(lists: Sequence[Ints | list[int]]) -> Ints:
+    """Return all lists as one array."""
     return np.array([i for items in lists for i in items], np.int64)

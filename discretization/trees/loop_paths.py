@@ -21,7 +21,7 @@ class LoopPaths(NamedTuple):
     """
 
     above: list[list[int]]  # for each joint: bodies between it and the ground, parents first
-    # for each joint: bodies that it moves and that joints of its set hold, parents first
+    # for each joint: bodies that it moves and to which joints of its set are attached, parents first
     below: list[list[int]]
     touched: list[list[int]]  # for each joint: joints of its set that it moves
     column: Ints  # (l,) first unknown of each joint in its set

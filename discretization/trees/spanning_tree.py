@@ -62,6 +62,7 @@ class Tree(NamedTuple):
     closing: CutJoints  # joints that close loops
 
     def __str__(self) -> str:
+        """Return a short description of the tree."""
         n, loops = int(np.sum(self.frame >= 0)), len(self.closing.frame) + int(np.sum(self.frame < 0))
         closed = f", {loops} {'loop' if loops == 1 else 'loops'}" if loops else ""
         return f"tree, {n} {'body' if n == 1 else 'bodies'}{closed}"
@@ -250,6 +251,7 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
     leader = list(range(n + 1))  # the last entry is the ground
 
     def of(f: int) -> int:
+        """Return the representative of the set of connected frames that contains f (union-find)."""
         while leader[f] != f:
             leader[f] = leader[leader[f]]
             f = leader[f]
@@ -335,6 +337,7 @@ def _minimum_degree(
     coupled, eliminated = np.zeros(n, bool), [False] * n
 
     def cost(i: int) -> int:
+        """Return the number of linked bodies; 0 if body i is rigidly attached to the ground."""
         return 0 if is_rigid[i] and above[i] < 0 else len(linked[i])
 
     queue = [(cost(i), -i) for i in range(n) if not pending[i]]
