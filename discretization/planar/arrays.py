@@ -50,7 +50,7 @@ class ElementLanes(NamedTuple):
     Vectors have their components in the plane.
     """
 
-    offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.element_offsets`
+    offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.places_of`
     ends: Ints  # (m, 2) elimination indices of both end frames
     length: Floats  # (m,) rest length, m
     stiffness: Floats  # (m, 3, 3) section stiffness of stretch, shear and bending
