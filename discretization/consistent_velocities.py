@@ -372,8 +372,8 @@ def _least_change(
                 break
     except RuntimeError as singular:
         raise ModelError(
-            "the joints repeat each other (their constraints are linearly dependent at t = 0); "
-            "replace one joint of the loop by one that leaves more motion free"
+            "the joints are redundant (their constraints are linearly dependent at t = 0). "
+            "Replace one joint of the loop by one that leaves more motion free."
         ) from singular
     return change
 

@@ -156,7 +156,7 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
 
 
 def translational_momenta(system: System, state: State) -> Floats:
-    """Return the momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
+    """Return the momentum (..., n, 3) of every frame, N s, including the coupling inertia of consistent rod masses."""
     p = system.frames.mass[:, None] * state.v
     pairs, coupling = system.rods.shared_masses
     if not np.any(coupling):

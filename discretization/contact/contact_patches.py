@@ -168,15 +168,11 @@ def _split_rows(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatc
 def loss_interactions(contacts: Contacts, windows: list[ContactPatch]) -> tuple[InteractionTable, Floats]:
     """Return the loss interactions of the windows, in their order, and the bristle stiffness (w,) of each, N/m."""
     surface = (
-        np.searchsorted(
-            contacts.first, [(loss_kind.part[0], loss_kind.row[0]) for loss_kind in windows], side="right"
-        )
+        np.searchsorted(contacts.first, [(window.part[0], window.row[0]) for window in windows], side="right")
         - 1
     )
     kinds = contacts.kind[surface.reshape(-1, 2)]
-    sizes = np.array([(len(loss_kind.part), len(loss_kind.row)) for loss_kind in windows], np.int64).reshape(
-        -1, 2
-    )
+    sizes = np.array([(len(window.part), len(window.row)) for window in windows], np.int64).reshape(-1, 2)
     kind, width = np.zeros((2, len(windows)), np.int64)
     columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
     frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
@@ -228,9 +224,8 @@ def _numbers_of(
         geometry = [contacts.stations[pair], count]
     else:
         geometry = _positions(contacts, one, part)
-        loss[:, STIFFNESS] *= (
-            0.5 if one == other == CAPSULE else 1.0
-        )  # two interactions act, with half the stiffness each
+        # between two capsules two interactions act, with half the stiffness each
+        loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0
     before = geometry[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
         near = numbers_of(contacts, np.array(windows[0].faces))

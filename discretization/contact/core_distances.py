@@ -27,7 +27,7 @@ def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints
     out = np.empty(len(ends))
     unique, which = np.unique(surfaces, return_inverse=True)
     blocks = [core_numbers(contacts, int(surface)) for surface in unique]
-    first = np.cumsum([0, *(len(surface) for surface in blocks)])
+    first = np.cumsum([0, *(len(block) for block in blocks)])
     from_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(-1)], out)
     return out
 
@@ -37,7 +37,7 @@ def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -
     out = np.empty(len(ends))
     unique, which = np.unique(surfaces, axis=0, return_inverse=True)
     blocks = [block for pair in unique.tolist() for block in hull_pair_parameters(contacts, pair)]
-    first = np.cumsum([0, *(len(pair) for pair in blocks)])
+    first = np.cumsum([0, *(len(block) for block in blocks)])
     at = np.stack([first[:-1:2], first[1::2]], axis=1)[which.reshape(-1)]
     between_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), at, out)
     return out

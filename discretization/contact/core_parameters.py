@@ -50,8 +50,8 @@ def hull_pair_parameters(contacts: Contacts, surfaces: Sequence[int]) -> list[Fl
     """
     numbers = [core_numbers(contacts, surface) for surface in surfaces]
     return [
-        as_faceted_hull(surface, sort) if surface[cores.SORT] == cores.ROUND else surface
-        for surface, sort in zip(numbers, (cores.POLYTOPE, cores.FACETS), strict=True)
+        as_faceted_hull(core, sort) if core[cores.SORT] == cores.ROUND else core
+        for core, sort in zip(numbers, (cores.POLYTOPE, cores.FACETS), strict=True)
     ]
 
 

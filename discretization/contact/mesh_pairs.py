@@ -146,7 +146,7 @@ def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, 
     ]
     far = halves[0] + halves[1].max() + within
     near = scipy.spatial.cKDTree(b.mean(axis=1)).query_ball_point(a.mean(axis=1), far)
-    first = np.repeat(np.arange(len(i)), [len(ends_of_ridges) for ends_of_ridges in near])
+    first = np.repeat(np.arange(len(i)), [len(hits) for hits in near])
     second = np.concatenate([np.zeros(0, np.int64), *near]).astype(np.int64)
     ends, distance = (
         np.column_stack([2 * first, 2 * first + 1, 2 * second, 2 * second + 1]),

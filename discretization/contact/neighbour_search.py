@@ -140,7 +140,7 @@ def _with_meshes(
     triangle_lists = [none] * len(listed.pair) + faces
     triangle_lists = [triangle_lists[k] for k in order.tolist()]
     minus = np.concatenate([listed.minus, np.zeros(len(rows), np.uint8)])[order]
-    first = np.cumsum([0, *(len(columns) for columns in triangle_lists)])
+    first = np.cumsum([0, *(len(triangles) for triangles in triangle_lists)])
     ends = np.ascontiguousarray(ends[order])
     return Candidates(pair[order], side[order], ends, minus, first, np.concatenate(triangle_lists))
 

@@ -229,35 +229,35 @@ def contacts_of(
 
     Raises ModelError if a pair names a surface that does not exist, or the same two surfaces as another pair.
     """
-    positions = [item.points for item in surfaces]
-    frames = [_frames_of(item, len(at)) for item, at in zip(surfaces, positions, strict=True)]
-    lengths = [_lengths_of(item, len(at)) for item, at in zip(surfaces, positions, strict=True)]
-    meshes = [(k, item) for k, item in enumerate(surfaces) if isinstance(item, Mesh)]
-    count = [len(frames_of_surface) for frames_of_surface in frames]
-    first_vertex = np.cumsum([0, *(len(item.vertices) for _, item in meshes)])
-    kind = [KINDS.index(type(item)) for item in surfaces]
+    positions = [surface.points for surface in surfaces]
+    frames = [_frames_of(surface, len(at)) for surface, at in zip(surfaces, positions, strict=True)]
+    lengths = [_lengths_of(surface, len(at)) for surface, at in zip(surfaces, positions, strict=True)]
+    meshes = [(k, surface) for k, surface in enumerate(surfaces) if isinstance(surface, Mesh)]
+    count = [len(indices) for indices in frames]
+    first_vertex = np.cumsum([0, *(len(mesh.vertices) for _, mesh in meshes)])
+    kind = [KINDS.index(type(surface)) for surface in surfaces]
     table = Contacts(
         np.array(kind, np.int64),
         np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
-        np.array([item.radius for item in surfaces], float),
+        np.array([surface.radius for surface in surfaces], float),
         np.concatenate([np.zeros(0), *frames]).astype(np.int64),
         np.concatenate([np.zeros((0, 3)), *positions]),
         np.concatenate([np.zeros(0), *lengths]),
-        np.array([(item.one, item.other) for item in pairs], np.int64).reshape(-1, 2),
-        _rows([item.law for item in pairs], LAW),
-        _rows([item.loss for item in pairs], LOSS),
-        np.array([item.stations for item in pairs], np.int64),
-        np.array([item.side for item in pairs], np.int64),
+        np.array([(pair.one, pair.other) for pair in pairs], np.int64).reshape(-1, 2),
+        _rows([pair.law for pair in pairs], LAW),
+        _rows([pair.loss for pair in pairs], LOSS),
+        np.array([pair.stations for pair in pairs], np.int64),
+        np.array([pair.side for pair in pairs], np.int64),
         np.array(apart, np.int64).reshape(-1, 2),
-        np.concatenate([np.zeros((0, 3)), *(item.vertices for _, item in meshes)]),
+        np.concatenate([np.zeros((0, 3)), *(mesh.vertices for _, mesh in meshes)]),
         np.concatenate(
             [
                 np.zeros((0, 3), np.int64),
-                *(item.triangles + k for (_, item), k in zip(meshes, first_vertex, strict=False)),
+                *(mesh.triangles + k for (_, mesh), k in zip(meshes, first_vertex, strict=False)),
             ]
         ),
         np.repeat(
-            np.array([k for k, _ in meshes], np.int64), [len(item.triangles) for _, item in meshes] or 0
+            np.array([k for k, _ in meshes], np.int64), [len(mesh.triangles) for _, mesh in meshes] or 0
         ),
     )
     _check_pairs(table)

@@ -27,7 +27,7 @@ class Layout(NamedTuple):
 
     order: Order
     frame: Ints  # (k + 1,) frame numbers in elimination order, then the ground
-    index: Ints  # (n,) elimination index of each frame; the ground has k
+    elimination_index: Ints  # (n,) elimination index of each frame; the ground has k
     constraint: Ints  # (j,) constraint whose frames and points each item has
     sort: Ints  # (j,) sort of each item
     lam: Ints  # (j, 3) offsets of the multipliers in `State.lam`

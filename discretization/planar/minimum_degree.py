@@ -43,9 +43,8 @@ def minimum_degree_order(n: int, elements: Ints, joints: Ints, sort: Ints) -> Or
         return HAS_LOOPS
     if sum((len(adjacent) + 1) ** 2 for adjacent in later) > MAX_FILL_IN_PAIRS * len(order):
         return TOO_DENSE
-    first = sorted(
-        range(len(order)), key=lambda i: (part[order[i]], i)
-    )  # frames of a connected part are consecutive
+    # frames of a connected part are consecutive
+    first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))
     frame = np.array([order[i] for i in first], np.int64)
     index = {f: i for i, f in enumerate(frame.tolist())}
     ahead = [sorted(index[f] for f in later[i]) for i in first]

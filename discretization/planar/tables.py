@@ -53,7 +53,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     across, half = np.empty((count, 3, 3)), np.empty((count, 8))
     compute_plane_directions(state.quat, plane.basis, elements.frames, np.empty((n, 3)), frame, across, half)
     in_plane = np.ascontiguousarray(across[:, :2])
-    springs, between = build_spring_arrays(system, layout.index, in_plane, 2 * len(closing))
+    springs, between = build_spring_arrays(system, layout.elimination_index, in_plane, 2 * len(closing))
     coupled = _NO_PAIRS
     if len(closing) or len(between):
         coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
@@ -69,7 +69,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     frame_parameters(frame, frames.mass, frames.inertia, across, mass, inertia, gyration)
     sign, lever = np.empty(count - 1), np.empty((count - 1, 4))
     hinge_levers((layout.hinge_frames, layout.frame_hinges, layout.is_b), X, sign, lever)
-    loads = _loads(system, layout.index, in_plane)
+    loads = _loads(system, layout.elimination_index, in_plane)
     return Tables(
         basis=plane.basis,
         frame=frame,

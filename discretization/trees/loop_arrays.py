@@ -92,7 +92,7 @@ def _loops(tree: Tree, joints: Any) -> LoopArrays:
         sets=np.array(sets, np.int64).reshape(-1, 6),
         low=_concatenated(paths.low),
         bodies=_concatenated(paths.bodies),
-        **_with_bounds("up", "above", [members[::-1] for members in paths.above]),
+        **_with_bounds("up", "above", [path[::-1] for path in paths.above]),
         **_with_bounds("down", "below", paths.below),
         **_with_bounds("near", "touched", paths.touched),
         unit=unit,

@@ -37,7 +37,7 @@ def find_loop_paths(parent: Ints, ends: Ints, group: Ints, columns: Ints) -> Loo
     `parent` (n,): position of the parent of each body; `ends` (l, 2): positions of both bodies, -1: fixed; `group` (l,): set of
     each joint, ascending; `columns` (l,): number of unknowns of each joint.
     """
-    above = [_ancestors(parent, members) for members in ends.tolist()]
+    above = [_ancestors(parent, pair) for pair in ends.tolist()]
     column = np.zeros(len(group), np.int64)
     begins = np.flatnonzero(np.diff(group, prepend=-1)).tolist()
     stops = [*begins[1:], len(group)][: len(begins)]
@@ -63,8 +63,8 @@ def find_loop_paths(parent: Ints, ends: Ints, group: Ints, columns: Ints) -> Loo
 def _ancestors(parent: Ints, positions: Sequence[int]) -> list[int]:
     """Return the positions `positions` and all their ancestors up to the ground, ascending (parents first)."""
     ancestors: set[int] = set()
-    for place in positions:
-        i = place
+    for position in positions:
+        i = position
         while i >= 0 and i not in ancestors:
             ancestors.add(i)
             i = int(parent[i])

@@ -332,7 +332,7 @@ def _minimum_degree(
             if rows not in later[body]:
                 later[body].append(rows)
             body = above[body]
-    pending = np.bincount([j for neighbours in later for j in neighbours], minlength=n).tolist()
+    pending = np.bincount([j for entries in later for j in entries], minlength=n).tolist()
     links: list[list[int]] = [[] for _ in range(n)]
     coupled, eliminated = np.zeros(n, bool), [False] * n
 
