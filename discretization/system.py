@@ -41,9 +41,7 @@ class _Tables(NamedTuple):
     constraints: Constraints
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: InteractionTable = (
-        table_of()
-    )  # loads, springs, bushings: all interactions without a separate table
+    others: InteractionTable = table_of()  # interactions without a separate table, such as loads and springs
     contacts: Contacts = contacts_of()  # surfaces that may touch; integrators add active contacts to `others`
 
 

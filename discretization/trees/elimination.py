@@ -561,9 +561,8 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
         m0, m1, m2 = _rows_moved(moments, back)
         moment_rows = row_plus(m0, moment_rows[0]), row_plus(m1, moment_rows[1]), row_plus(m2, moment_rows[2])
         moment = plus(k, moment)
-    moment_rows = _with_dyad(
-        moment_rows, y1, half, 1.0
-    )  # geometric stiffness: the force's lever on the parent rotates
+    # geometric stiffness: the force's lever on the parent rotates
+    moment_rows = _with_dyad(moment_rows, y1, half, 1.0)
     _add_rows((f0, f1, f2), values, to)
     _add_rows(moment_rows, values, to + MOMENT)
     add_vector(work.residual, 6 * p, F)
