@@ -56,14 +56,24 @@ from rigid.tuple_references import by_reference
 # offsets of the constants of a joint: points on the body and on its parent, three axes on each, three directions on each
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
 # offsets of the data of a body at the start of a step: quaternion, R0, r, v, Omega, R0 J Omega, inertia, mass
-QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = 0, 4, 13, 16, 19, 22, 25, 34, 35
+QUAT0, ROTATION0, POSITION0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = (
+    0,
+    4,
+    13,
+    16,
+    19,
+    22,
+    25,
+    34,
+    35,
+)
 # offsets of the points and first axes, rotated to the start of the step
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # offsets of the current iterate at the end of a step: rotation, position, increments, and their rounding remainders
-ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
+ROTATION1, POSITION1, INCREMENT, TURN, REMAINDER, END = 0, 9, 12, 15, 18, 24
 # rows of `BodyLanes.offsets`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
 # offsets in `TreeArrays.each`: of the joint, of its second axis, of its force
-BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, WRENCH, N_PLACES = range(10)
+BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, JOINT, SECOND, WRENCH, N_PLACES = range(10)
 
 
 @by_reference
@@ -91,7 +101,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
     offsets[BODY], offsets[PARTNER], offsets[LAM] = body, tree.partner[body], tree.lam[body]
     offsets[FRAME], offsets[UNKNOWN], offsets[BLOCKS] = tree.frame[body], 6 * body, OWN * body
     first = SIZE * tree.joint[body]
-    offsets[EACH], offsets[SECOND], offsets[WRENCH] = first, first + AXIS + NEXT, first + HELD_FORCE
+    offsets[JOINT], offsets[SECOND], offsets[WRENCH] = first, first + AXIS + NEXT, first + HELD_FORCE
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
     joints = int(np.sum(kind > OTHER))
     lanes = BodyLanes(
@@ -183,13 +193,13 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
         R1 = rotation_matrix(q1)
     else:
         R1 = rotate_matrix(psi, load9_at(poses, s + ROTATION0))
-    r1 = plus(load3_at(poses, s + PLACE0), dr)
+    r1 = plus(load3_at(poses, s + POSITION0), dr)
     if placed:
         put_rows9(R1, work.R1, offsets, at)
         put_rows3(r1, work.r1, offsets, at)
     s = group * END
     store9_at(R1, end, s + ROTATION1)
-    store3_at(r1, end, s + PLACE1)
+    store3_at(r1, end, s + POSITION1)
     store3_at(dr, end, s + INCREMENT)
     store3_at(psi, end, s + TURN)
 
@@ -318,7 +328,7 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         load3_at(constant, c + PARENT_X),
         load3_at(start, group * START + X0),
         load3_at(start, group * START + PARENT_X0),
-        load3_at(end, e + PLACE1),
+        load3_at(end, e + POSITION1),
         rows3(work.r1, offsets, partner),
     )
     if tangents:
@@ -367,7 +377,7 @@ def _place_axes(tree, lanes, group, R1, P1, levers_and_gap):
         lanes.constant,
         lanes.start,
     )
-    first, c, s = index_offset(group, EACH), group * CONSTANTS, group * START
+    first, c, s = index_offset(group, JOINT), group * CONSTANTS, group * START
     if kind == BALL:
         put15(levers_and_gap, joint_data, offsets, first)
         return
@@ -402,7 +412,7 @@ def load_rotations(lanes, work):
 
 @internal_kernel
 def apply_final_correction_to_groups(lanes, work, placed, shown):
-    """Update the end of the step with the last correction; its part that is lost to rounding in the sums is stored at REST.
+    """Update the end of the step with the last correction; its part that is lost to rounding in the sums is stored at REMAINDER.
 
     The step adds that part to the state without this rounding. `placed`, `shown`: as in `move_group`; if `shown`, the lost part
     is also stored in work.rhs.
@@ -418,8 +428,8 @@ def apply_final_correction_to_groups(lanes, work, placed, shown):
         )
         dr1, psi1 = plus(dr, o), plus(psi, rotation)
         o, rotation = minus(o, minus(dr1, dr)), minus(rotation, minus(psi1, psi))
-        store3_at(o, end, s + REST)
-        store3_at(rotation, end, s + REST + 3)
+        store3_at(o, end, s + REMAINDER)
+        store3_at(rotation, end, s + REMAINDER + 3)
         if shown:
             put6((o[0], o[1], o[2], rotation[0], rotation[1], rotation[2]), work.rhs, offsets, at)
         move_group(lanes, work, group, dr1, psi1, placed, shown)

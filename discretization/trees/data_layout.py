@@ -49,7 +49,7 @@ from rigid.system import Floats, Ints
 from rigid.tuple_references import by_reference
 from rigid.vectors import cross, lengths
 
-ACROSS, OWN = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
+ROW_STRIDE, OWN = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
 COLUMN, BLOCK = 8, 48  # sizes of a column and of a block that assembly writes, in numbers
 TURN, MOMENT = 4, 24  # offsets of the rotation e in a row, and of the moment rows in a block
 WIDTH = 6  # largest number of unknowns of a joint
@@ -77,7 +77,7 @@ SIZE = 88  # length of a row of `TreeArrays.each`
 # offsets of the data of a free direction in `TreeArrays.directions`: first as in `discretization.trees.free_directions`, then the
 # results of the elimination in the order of `ROW` to `ROW_0`, then the condition as a row by the motion relative to the parent
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
-FREE_ROW, FREE_OWN, FREE_SIZE = 24, 40, 48
+FREE_ROW, FREE_CONDITION, FREE_SIZE = 24, 40, 48
 
 
 @by_reference
@@ -130,7 +130,7 @@ class TreeArrays(NamedTuple):
     # offsets of the fill-in blocks to which a body adds, between the bodies it is linked with, row by row; the parent, if the
     # body is on a joint, comes first
     left: Ints
-    linked: Floats  # (l, WIDTH ACROSS) bodies on joints: rows of their unknowns by the motions of their linked bodies
+    linked: Floats  # (l, WIDTH ROW_STRIDE) bodies on joints: rows of their unknowns by the motions of their linked bodies
     acting: Ints  # (n,) offset of what assembly adds to the diagonal block
     sums: Ints  # (n,) offset of the six rows to which children on joints add
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
@@ -424,7 +424,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         left_of=left_of,
         left=left,
         linked=np.zeros(
-            (_counts(tree).sum() * bool(_counts(tree)[tree.kind >= OTHER].any()), WIDTH * ACROSS)
+            (_counts(tree).sum() * bool(_counts(tree)[tree.kind >= OTHER].any()), WIDTH * ROW_STRIDE)
         ),
         acting=_diagonal_blocks(tree),
         sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),

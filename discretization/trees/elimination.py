@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from discretization.trees.bodies import load_matrix_rows, store_vector, vector_at
 from discretization.trees.data_layout import (
-    ACROSS,
     AXIS,
     BALL_0,
     BALL_K,
@@ -42,9 +41,9 @@ from discretization.trees.data_layout import (
     COUPLE,
     FORCE,
     FREE_AXIS,
+    FREE_CONDITION,
     FREE_M,
     FREE_N,
-    FREE_OWN,
     FREE_ROW,
     FREE_SHIFT,
     FREE_SIZE,
@@ -63,6 +62,7 @@ from discretization.trees.data_layout import (
     PARENT_LEVER1,
     ROW,
     ROW_0,
+    ROW_STRIDE,
     TILT,
     TURN,
     TURNS,
@@ -109,7 +109,7 @@ def add_to_rows(x, at, A):
     """Add a 3 x 3 matrix to an array in row storage: x[at + 8 i + j] += A_ij."""
     for i in range(3):
         for j in range(3):
-            x[at + ACROSS * i + j] += A[3 * i + j]
+            x[at + ROW_STRIDE * i + j] += A[3 * i + j]
 
 
 @inline_kernel
@@ -142,7 +142,7 @@ def _along(x, at, y, e):
 @inline_kernel
 def _three_along(x, at, y, e):
     """Return the products of three consecutive rows with a motion (y, e), as a vector."""
-    return _along(x, at, y, e), _along(x, at + ACROSS, y, e), _along(x, at + 2 * ACROSS, y, e)
+    return _along(x, at, y, e), _along(x, at + ROW_STRIDE, y, e), _along(x, at + 2 * ROW_STRIDE, y, e)
 
 
 @inline_kernel
@@ -157,15 +157,15 @@ def _three_rotated(x, at, e):
     at += TURN
     return (
         dot(vector_at(x, at), e),
-        dot(vector_at(x, at + ACROSS), e),
-        dot(vector_at(x, at + 2 * ACROSS), e),
+        dot(vector_at(x, at + ROW_STRIDE), e),
+        dot(vector_at(x, at + 2 * ROW_STRIDE), e),
     )
 
 
 @inline_kernel
 def _rows_at(x, at):
     """Load three consecutive rows."""
-    return row_at(x, at), row_at(x, at + ACROSS), row_at(x, at + 2 * ACROSS)
+    return row_at(x, at), row_at(x, at + ROW_STRIDE), row_at(x, at + 2 * ROW_STRIDE)
 
 
 @inline_kernel
@@ -322,8 +322,8 @@ def _add_geometric_stiffness(work, w, i, half):
     at = OWN * i + MOMENT
     moments = _with_dyad(_rows_at(work.values, at), vector_at(w, LEVER1), half, -1.0)
     put_row(moments[0], work.values, at)
-    put_row(moments[1], work.values, at + ACROSS)
-    put_row(moments[2], work.values, at + 2 * ACROSS)
+    put_row(moments[1], work.values, at + ROW_STRIDE)
+    put_row(moments[2], work.values, at + 2 * ROW_STRIDE)
     return moments
 
 
@@ -389,9 +389,9 @@ def _eliminate_ball(tree, work, i, F, k, half):
     for j in range(3):  # rotation relative to the parent, by the motion of the parent
         unit = (-1.0 * (j == 0), -1.0 * (j == 1), -1.0 * (j == 2))
         row = row_of((by_y[3 * j], by_y[3 * j + 1], by_y[3 * j + 2]), unit)
-        put_row(row, w, BALL_ROWS + ACROSS * j)
+        put_row(row, w, BALL_ROWS + ROW_STRIDE * j)
         to = at + TURN + j
-        forces = _with_row(forces, (values[to], values[to + ACROSS], values[to + 2 * ACROSS]), row)
+        forces = _with_row(forces, (values[to], values[to + ROW_STRIDE], values[to + 2 * ROW_STRIDE]), row)
     _add_to_parent(tree, work, i, forces, None, F, None, half)
 
 
@@ -441,7 +441,7 @@ def _eliminate_general(tree, work, i, iterated):
 @inline_kernel
 def _copy_block(x, at, into, to):
     """Copy a block of six rows from one array to another."""
-    for r in range(0, OWN, ACROSS):
+    for r in range(0, OWN, ROW_STRIDE):
         put_row(row_at(x, at + r), into, to + r)
 
 
@@ -475,11 +475,13 @@ def _eliminate_free_directions(tree, index, i, A, B, A2, F, k):
         o, to = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
         n, m = vector_at(q, o + FREE_N), vector_at(q, o + FREE_M)
         turns = vector_at(q, o + TURNS_BODY)
-        put_row(row_plus(_condition(A, n, m), row_of(none, turns)), q, o + FREE_OWN)
-        q[to + ROW_0] = dot(n, F) + dot(m, k) + _along(q, o + FREE_OWN, times(-1.0, gap), tilt)
+        put_row(row_plus(_condition(A, n, m), row_of(none, turns)), q, o + FREE_CONDITION)
+        q[to + ROW_0] = dot(n, F) + dot(m, k) + _along(q, o + FREE_CONDITION, times(-1.0, gap), tilt)
         for c in range(d):
             by = FREE_SIZE * c
-            lu[j, c] = _along(q, o + FREE_OWN, vector_at(q, by + FREE_SHIFT), vector_at(q, by + FREE_AXIS))
+            lu[j, c] = _along(
+                q, o + FREE_CONDITION, vector_at(q, by + FREE_SHIFT), vector_at(q, by + FREE_AXIS)
+            )
         if has_parent:
             turns = plus(turns, vector_at(q, o + TURNS_PARENT))
             put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
@@ -581,8 +583,8 @@ def _rows_moved(rows, back):
 def _add_rows(rows, x, at):
     """Add three rows to three consecutive rows of an array."""
     put_row(row_plus(row_at(x, at), rows[0]), x, at)
-    put_row(row_plus(row_at(x, at + ACROSS), rows[1]), x, at + ACROSS)
-    put_row(row_plus(row_at(x, at + 2 * ACROSS), rows[2]), x, at + 2 * ACROSS)
+    put_row(row_plus(row_at(x, at + ROW_STRIDE), rows[1]), x, at + ROW_STRIDE)
+    put_row(row_plus(row_at(x, at + 2 * ROW_STRIDE), rows[2]), x, at + 2 * ROW_STRIDE)
 
 
 @internal_kernel
@@ -628,8 +630,8 @@ def _rotation_of_ball(w, y):
     """Return the rotation of the body of a ball joint by the displacement y of the point of the joint."""
     return (
         dot(vector_at(w, BALL_ROWS), y),
-        dot(vector_at(w, BALL_ROWS + ACROSS), y),
-        dot(vector_at(w, BALL_ROWS + 2 * ACROSS), y),
+        dot(vector_at(w, BALL_ROWS + ROW_STRIDE), y),
+        dot(vector_at(w, BALL_ROWS + 2 * ROW_STRIDE), y),
     )
 
 

@@ -21,7 +21,7 @@ A right-hand side that is added later (`discretization.trees.loops`) needs A^-1,
 
 from __future__ import annotations
 
-from discretization.trees.data_layout import ACROSS, BLOCK, COLUMN, OWN
+from discretization.trees.data_layout import BLOCK, COLUMN, OWN, ROW_STRIDE
 from discretization.trees.spanning_tree import FREE
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
@@ -279,7 +279,7 @@ def _move_rows(tree, values, i):
     rows, to = tree.sums[i], OWN * i
     for r in range(6):
         for c in range(6):
-            at = rows + ACROSS * r + (c if c < 3 else c + 1)
+            at = rows + ROW_STRIDE * r + (c if c < 3 else c + 1)
             values[to + COLUMN * c + r] += values[at]
             values[at] = 0.0
 

@@ -22,10 +22,10 @@ from discretization.trees.body_lanes import (
     INERTIA,
     MASS,
     MOMENTUM0,
-    PLACE0,
     POSE,
+    POSITION0,
     QUAT0,
-    REST,
+    REMAINDER,
     ROTATION0,
     ROTATION1,
     SPIN0,
@@ -84,7 +84,7 @@ def load_body_groups(system, lanes, state, work, history):
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
         store4_at(rows4(state.quat, offsets, at), start, s + QUAT0)
-        store3_at(rows3(state.r, offsets, at), start, s + PLACE0)
+        store3_at(rows3(state.r, offsets, at), start, s + POSITION0)
         store3_at(rows3(state.v, offsets, at), start, s + VELOCITY0)
         store3_at(rows3(state.Omega, offsets, at), start, s + SPIN0)
         store9_at(rows9(frames.inertia, offsets, at), start, s + INERTIA)
@@ -104,7 +104,7 @@ def store_body_groups(lanes, state, work, history):
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
         put_rows4(load4_at(start, s + QUAT0), state.quat, offsets, at)
-        put_rows3(load3_at(start, s + PLACE0), state.r, offsets, at)
+        put_rows3(load3_at(start, s + POSITION0), state.r, offsets, at)
         put_rows3(load3_at(start, s + VELOCITY0), state.v, offsets, at)
         put_rows3(load3_at(start, s + SPIN0), state.Omega, offsets, at)
         for k in range(rows):
@@ -131,7 +131,7 @@ def begin_groups(lanes, work, h, by, history, shown):
         mean = predicted_vector(rates, NUMBERS, n, v, load3(rates), h, by)
         turning = predicted_vector(rates, NUMBERS + 3, n, w0, load3(rates[3:]), h, by)
         dr, psi = predict_increments(w0, mean, turning, h)
-        dr = round_displacement(load3_at(start, s + PLACE0), dr)
+        dr = round_displacement(load3_at(start, s + POSITION0), dr)
         move_group(lanes, work, group, dr, psi, True, shown)
         for k in range(3):
             sizes = sizes + (abs(dr[k]) + abs(psi[k]))
@@ -151,8 +151,12 @@ def commit_groups(lanes, work, h, w, history):
         s, t, rates = group * POSE, group * END, view_in_lanes(lanes.rates)[group]
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
-        dr, psi, remainder = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
-        rotation = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
+        dr, psi, remainder = (
+            load3_at(end, t + INCREMENT),
+            load3_at(end, t + TURN),
+            load3_at(end, t + REMAINDER),
+        )
+        rotation = apply(inverse_tangent(psi), load3_at(end, t + REMAINDER + 3))
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
         dv, dOmega = velocity_changes(rate, spin, v0, Omega0, remainder, apply_transposed(R0, rotation), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
@@ -164,6 +168,6 @@ def commit_groups(lanes, work, h, w, history):
         store3(alpha, rates[3:])
         store3_at(v1, start, s + VELOCITY0)
         store3_at(Omega1, start, s + SPIN0)
-        store3_at(plus(load3_at(start, s + PLACE0), plus(dr, remainder)), start, s + PLACE0)
+        store3_at(plus(load3_at(start, s + POSITION0), plus(dr, remainder)), start, s + POSITION0)
         store4_at(cayley_rotation(plus(psi, rotation), load4_at(start, s + QUAT0)), start, s + QUAT0)
     return largest(errors[0]), largest(errors[1])

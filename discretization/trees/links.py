@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from discretization.trees.bodies import vector_at
 from discretization.trees.data_layout import (
-    ACROSS,
     BLOCK,
     COLUMN,
     COUPLE,
@@ -34,6 +33,7 @@ from discretization.trees.data_layout import (
     PARENT_LEVER1,
     ROW,
     ROW_0,
+    ROW_STRIDE,
     TILT,
     TURN,
 )
@@ -118,13 +118,13 @@ def _put_unknowns(tree, work, i, k):
             o = FREE_SIZE * j
             x = dot(vector_at(q, o + FREE_N), f) + dot(vector_at(q, o + FREE_M), g)
             for b in range(j):
-                x -= lu[j, b] * U[ACROSS * b + c]
-            U[ACROSS * j + c] = x
+                x -= lu[j, b] * U[ROW_STRIDE * b + c]
+            U[ROW_STRIDE * j + c] = x
         for j in range(d - 1, -1, -1):
-            x = -U[ACROSS * j + c]
+            x = -U[ROW_STRIDE * j + c]
             for b in range(j + 1, d):
-                x -= lu[j, b] * U[ACROSS * b + c]
-            U[ACROSS * j + c] = lu[j, j] * x
+                x -= lu[j, b] * U[ROW_STRIDE * b + c]
+            U[ROW_STRIDE * j + c] = lu[j, j] * x
 
 
 @internal_kernel
@@ -134,7 +134,7 @@ def _add_to_parent(tree, work, i, k, to):
     for c in range(6):
         f, g = _force_on_body(tree, work, i, k, c)
         for j in range(tree.free[i]):
-            u, at = tree.linked[k, ACROSS * j + c], FREE_SIZE * j + FREE_ROW - ROW
+            u, at = tree.linked[k, ROW_STRIDE * j + c], FREE_SIZE * j + FREE_ROW - ROW
             f = plus(f, times(u, vector_at(q, at + FORCE)))
             g = plus(g, times(u, vector_at(q, at + COUPLE)))
         g = plus(g, cross(vector_at(w, PARENT_LEVER), f))
@@ -179,7 +179,7 @@ def _add_by_other(tree, work, i, k, by, to):
     for c in range(6):
         y, e = none, none
         for j in range(tree.free[i]):
-            y, e = _displaced(tree, i, tree.linked[by, ACROSS * j + c], j, y, e)
+            y, e = _displaced(tree, i, tree.linked[by, ROW_STRIDE * j + c], j, y, e)
         _add_reaction(tree, work, i, k, y, e, work.values, to + COLUMN * c)
 
 
@@ -189,7 +189,7 @@ def unknown_from_links(tree, work, i, j):
     u = 0.0
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
         for c in range(6):
-            u += tree.linked[k, ACROSS * j + c] * work.rhs[6 * tree.near[k] + c]
+            u += tree.linked[k, ROW_STRIDE * j + c] * work.rhs[6 * tree.near[k] + c]
     return u
 
 
