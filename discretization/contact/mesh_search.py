@@ -193,7 +193,7 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
 
 
 def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
-    """Uncached part of `numbers_of`: counts, vertices, triangles, edges with their two triangles, stars of the vertices."""
+    """Uncached part of `numbers_of`: counts, vertices, triangles, edges with two triangles each, stars of vertices."""
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
     corners = corners.reshape(-1, 3)
     t, v = len(corners), len(vertices)
