@@ -246,12 +246,12 @@ def _local_audit(options: argparse.Namespace) -> int:
     """Print the residuals of the local laws, without a verdict, and return the exit code: rodsim audit --local."""
     from rodsim.results.local_audit import local_audit
 
-    found = local_audit(open_result(options.file))
-    print(found.to_json() if options.json else found.text())
+    audit = local_audit(open_result(options.file))
+    print(audit.to_json() if options.json else audit.text())
     if options.output is not None:
         from rodsim.results.local_plot import plot_local
 
-        for path in plot_local(found, options.output):
+        for path in plot_local(audit, options.output):
             print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
     return OK
 
@@ -274,17 +274,17 @@ def compare(options: argparse.Namespace) -> int:
     except ConvergenceError as error:
         print(f"rodsim: {error}", file=sys.stderr)
         return NOT_CONVERGED
-    found = make_comparison(*results, options.points)
-    print(found.to_json() if options.json else found.text())
-    told = sys.stderr if options.json else sys.stdout
+    comparison = make_comparison(*results, options.points)
+    print(comparison.to_json() if options.json else comparison.text())
+    stream = sys.stderr if options.json else sys.stdout
     if options.output is not None:
-        print(f"wrote {found.write(options.output)}", file=told)
+        print(f"wrote {comparison.write(options.output)}", file=stream)
     if options.plot is not None:
-        print(f"wrote {found.plot(options.plot)}", file=told)
+        print(f"wrote {comparison.plot(options.plot)}", file=stream)
     if options.within is None:
         return OK
-    ok = found.within(options.within)
-    print(f"{'within' if ok else 'NOT within'} {options.within:g}", file=told)
+    ok = comparison.within(options.within)
+    print(f"{'within' if ok else 'NOT within'} {options.within:g}", file=stream)
     return OK if ok else CHECK_FAILED
 
 

@@ -62,8 +62,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     for module in [module for module, names in COMMANDS.items() if command in names] or COMMANDS:
         importlib.import_module(module).add_parsers(commands)
     top.page = _page({action.dest: action.help or "" for action in commands._get_subactions()})
-    for each in commands.choices.values():
-        each.epilog = each.epilog or _EXIT_CODES
+    for subparser in commands.choices.values():
+        subparser.epilog = subparser.epilog or _EXIT_CODES
     top.set_defaults(all_commands=parser)  # for `completion`
     return top
 
@@ -88,13 +88,13 @@ def _page(helps: Mapping[str, str]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command given by `arguments` (default: those of the process) and return the exit code."""
     with one_line_warnings():
-        given = new_command_line(sys.argv[1:] if arguments is None else arguments)
-    top = parser(next((word for word in given if not word.startswith("-")), None))
+        argv = new_command_line(sys.argv[1:] if arguments is None else arguments)
+    top = parser(next((word for word in argv if not word.startswith("-")), None))
     try:
-        options = top.parse_args(given)
+        options = top.parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
-    options.given = given
+    options.given = argv
     if options.version:
         from rodsim import __version__
 
@@ -126,10 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
 
 
-def _flush(more: str = "") -> None:
-    """Write `more` and flush standard output; raise OSError with a file name if it cannot be written."""
+def _flush(text: str = "") -> None:
+    """Write `text` and flush standard output; raise OSError with a file name if it cannot be written."""
     try:
-        sys.stdout.write(more)
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

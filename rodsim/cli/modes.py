@@ -60,22 +60,22 @@ def find_modes(options: argparse.Namespace) -> int:
             start = steady_rotation(loaded.model, options.spin)
         elif options.equilibrium:
             start = equilibrium(loaded.model)
-        found = find(loaded.model, options.n, start, undamped=options.undamped)
+        result = find(loaded.model, options.n, start, undamped=options.undamped)
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
         print(f"rodsim: {error}", file=sys.stderr)
         return NOT_CONVERGED
     if options.json:
-        rows = zip(found.frequency, found.damping, found.growth, found.kinds, strict=True)
+        rows = zip(result.frequency, result.damping, result.growth, result.kinds, strict=True)
         listed = [
             {"Hz": float(f), "damping": float(d), "growth": float(g), "kind": kind} for f, d, g, kind in rows
         ]
-        print(json.dumps({"modes": listed, "unsymmetric": list(found.linear.unsymmetric)}, indent=2))
+        print(json.dumps({"modes": listed, "unsymmetric": list(result.linear.unsymmetric)}, indent=2))
     else:
-        print(found.text())
+        print(result.text())
     if options.output:
-        mode_shapes(found, options.output, options.amplitude, overwrite=options.overwrite)
+        mode_shapes(result, options.output, options.amplitude, overwrite=options.overwrite)
         if not options.json:
             print(f"written to {options.output}: mode k at times k to k + 1")
     return OK

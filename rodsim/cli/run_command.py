@@ -114,11 +114,13 @@ def _resume_command(options: argparse.Namespace, output: Path, before: object) -
 
     `before`: identity of the result file when the run began. If this run has written a file, the command resumes it.
     """
-    again, kept = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
+    command, note = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
     if options.resume or _file_identity(output) not in (None, before):
-        again = [argument for argument in again if argument not in ("--overwrite", "--resume")] + ["--resume"]
-        kept = f"what was computed is in {output}"
-    return again, kept
+        command = [argument for argument in command if argument not in ("--overwrite", "--resume")] + [
+            "--resume"
+        ]
+        note = f"what was computed is in {output}"
+    return command, note
 
 
 def _file_identity(path: Path) -> object:

@@ -14,11 +14,11 @@ _PREFIXES = {"simulate": "run", "equilibrium": "equilibrium"}
 Replacement = str | Callable[[re.Match[str]], str]
 
 
-def _list_of(found: re.Match[str]) -> str:
+def _list_of(match: re.Match[str]) -> str:
     """Return the list of a scene to which a method `add_...` of `Model` adds."""
     from rodsim.components.base import COMPONENT_TYPES
 
-    word = found[1]
+    word = match[1]
     known = (*COMPONENT_TYPES, "rods", "bodies", "driven")
     fitting = [key for key in known if key in (word, f"{word}s", f"{word}es", f"{word[:-1]}ies")]
     return f"`{fitting[0] if fitting else 'loads'}:`"
@@ -60,11 +60,11 @@ def in_scene_terms(text: str) -> str:
     """Return a message with its advice in the terms of scenes and of the command line."""
     names: list[str] = []
 
-    def hide(found: re.Match[str]) -> str:
-        names.append(found[0])
+    def hide(match: re.Match[str]) -> str:
+        names.append(match[0])
         return f"\0{len(names) - 1}\0"
 
     text = _NAME.sub(hide, text)
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
-    return re.sub(r"\0(\d+)\0", lambda found: names[int(found[1])], text)
+    return re.sub(r"\0(\d+)\0", lambda match: names[int(match[1])], text)

@@ -50,16 +50,16 @@ def read_scene_with(path: str | Path, values: Sequence[str]) -> Source:
     source = read(path)
     if not values:
         return source
-    given: dict[str, Any] = {}
+    replacements: dict[str, Any] = {}
     for text in values:
         place, sign, value = text.partition("=")
         if not sign or not place.strip():
             raise ModelError(f"--set {text}: is not PATH=VALUE; write it as parameters.length=0.4")
-        given[place.strip()] = parse_yaml(f"value: {value}", f"--set {text}").data["value"]
-    whole = check(source).model_dump()
+        replacements[place.strip()] = parse_yaml(f"value: {value}", f"--set {text}").data["value"]
+    complete = check(source).model_dump()
     try:
-        placed = [(locate(whole, new_path(place)), value) for place, value in given.items()]
+        placed = [(locate(complete, new_path(place)), value) for place, value in replacements.items()]
     except StudyError as error:
         raise StudyError(f"--set: {error}") from None
-    source = with_values(source, whole, placed)
+    source = with_values(source, complete, placed)
     return replace(source, text=to_yaml(source.data))

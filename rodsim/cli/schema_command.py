@@ -19,8 +19,8 @@ def schema(options: argparse.Namespace) -> int:
     """Print the JSON schema of scenes and return the exit code: rodsim schema."""
     from rodsim.scenes.schema import Scene
 
-    found = with_repeats(with_expressions(Scene.model_json_schema()))
-    print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **found}, indent=2))
+    json_schema = with_repeats(with_expressions(Scene.model_json_schema()))
+    print(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema}, indent=2))
     return OK
 
 

@@ -113,22 +113,22 @@ def compile_kernels(options: argparse.Namespace) -> int:
     from rigid.compilation.cache_folder import report_not_cached
     from rodsim.compiling.ahead_of_time import compile_ahead
 
-    found = compile_ahead(options.families or None, options.processes, False if options.quiet else None)
-    for outcome in found.failed:
+    result = compile_ahead(options.families or None, options.processes, False if options.quiet else None)
+    for outcome in result.failed:
         print(f"rodsim: family '{outcome.family}' is not compiled: {outcome.fault}", file=sys.stderr)
-    if found.not_cached_reason:
-        report_not_cached(found.not_cached_reason)
+    if result.not_cached_reason:
+        report_not_cached(result.not_cached_reason)
         return PROBLEM_FOUND
-    compiled = [outcome for outcome in found.outcomes if outcome.kernels and not outcome.fault]
-    before = len(found.outcomes) - len(compiled) - len(found.failed)
-    rest = [f"{before} compiled before"] if before else []
-    rest += [f"{len(found.failed)} failed"] if found.failed else []
-    others = f" ({', '.join(rest)})" if rest else ""
+    compiled = [outcome for outcome in result.outcomes if outcome.kernels and not outcome.fault]
+    before = len(result.outcomes) - len(compiled) - len(result.failed)
+    remaining = [f"{before} compiled before"] if before else []
+    remaining += [f"{len(result.failed)} failed"] if result.failed else []
+    suffix = f" ({', '.join(remaining)})" if remaining else ""
     print(
-        f"compiled {len(compiled)} of {len(found.outcomes)} families in {found.seconds:.0f} s{others}; "
-        f"the code is in {found.folder}"
+        f"compiled {len(compiled)} of {len(result.outcomes)} families in {result.seconds:.0f} s{suffix}; "
+        f"the code is in {result.folder}"
     )
-    return PROBLEM_FOUND if found.failed else OK
+    return PROBLEM_FOUND if result.failed else OK
 
 
 def completion(options: argparse.Namespace) -> int:

@@ -97,9 +97,9 @@ def sweep(options: argparse.Namespace) -> int:
 
     study = read_study(options.study, _keep_option(options.keep), _plot_option(options.plot))
     folder = Path(options.output) if options.output else Path(options.study).with_suffix("")
-    again = shlex.join(_resume_command(options))
+    command = shlex.join(_resume_command(options))
     try:
-        found = run_study(
+        result = run_study(
             study,
             folder,
             scheduler=options.scheduler,
@@ -111,7 +111,7 @@ def sweep(options: argparse.Namespace) -> int:
     except KeyboardInterrupt as stop:
         return report_stop(stop, _resume_command(options), f"what was done is in {folder}")
     except StudyStopped as error:
-        print(f"rodsim: {error}; what was done is in '{folder}', `{again}` continues it", file=sys.stderr)
+        print(f"rodsim: {error}; what was done is in '{folder}', `{command}` continues it", file=sys.stderr)
         return NOT_CONVERGED
     written = [folder / "table.csv", folder / "table.parquet"]
     for plot in study.plots:
@@ -120,16 +120,16 @@ def sweep(options: argparse.Namespace) -> int:
             plot.file
             or "-".join("".join(c if c.isalnum() else "_" for c in column) for column in columns) + ".png"
         )
-        written.append(found.plot(*columns, path=folder / name, kind=plot.kind, log=plot.log))
+        written.append(result.plot(*columns, path=folder / name, kind=plot.kind, log=plot.log))
     if not options.quiet:
         for path in written:
             print(f"wrote {path}")
-    print(f"{len(found.outcomes)} cases, {len(found.failed)} failed")
-    for number, words in list(found.failed.items())[:5]:
+    print(f"{len(result.outcomes)} cases, {len(result.failed)} failed")
+    for number, words in list(result.failed.items())[:5]:
         print(f"rodsim: case {number}: {words}", file=sys.stderr)
-    if len(found.failed) > 5:
-        print(f"rodsim: and {len(found.failed) - 5} more, see the column error", file=sys.stderr)
-    return NOT_CONVERGED if found.failed else OK
+    if len(result.failed) > 5:
+        print(f"rodsim: and {len(result.failed) - 5} more, see the column error", file=sys.stderr)
+    return NOT_CONVERGED if result.failed else OK
 
 
 def _resume_command(options: argparse.Namespace) -> list[str]:
@@ -143,30 +143,30 @@ def _resume_command(options: argparse.Namespace) -> list[str]:
     return command
 
 
-def _keep_option(given: str | None) -> Any:
+def _keep_option(option: str | None) -> Any:
     """Return the choice of results to save from the option --keep; None if it is missing."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import ChosenEntry
 
-    if given is None or given in ("none", "all"):
-        return given
+    if option is None or option in ("none", "all"):
+        return option
     try:
-        return ChosenEntry(cases=[int(word) for word in given.split(",")])
+        return ChosenEntry(cases=[int(word) for word in option.split(",")])
     except ValueError:
-        raise StudyError(f"--keep {given}: give none, all, or numbers of cases as 0,7") from None
+        raise StudyError(f"--keep {option}: give none, all, or numbers of cases as 0,7") from None
 
 
-def _plot_option(given: list[list[str]] | None) -> Any:
+def _plot_option(option: list[list[str]] | None) -> Any:
     """Return the pictures from the options --plot; None if there are none."""
     from rodsim.studies.errors import StudyError
     from rodsim.studies.study_schema import PlotEntry
 
-    for columns in given or []:
+    for columns in option or []:
         if len(columns) not in (2, 3):
             raise StudyError(f"--plot {' '.join(columns)}: give two columns or three")
-    if given is None:
+    if option is None:
         return None
-    return [PlotEntry(x=columns[0], y=columns[1], color=(*columns, None)[2]) for columns in given]
+    return [PlotEntry(x=columns[0], y=columns[1], color=(*columns, None)[2]) for columns in option]
 
 
 def converge(options: argparse.Namespace) -> int:
@@ -196,7 +196,7 @@ def converge(options: argparse.Namespace) -> int:
             chosen = cheapest_scheme(scene, options.schemes or None, options.measure, **settings)
             print(chosen.to_json() if options.json else chosen.text())
             return OK if chosen.ok else NOT_CONVERGED
-        found = refine(scene, options.measure, integrator=options.integrator, **settings)
+        result = refine(scene, options.measure, integrator=options.integrator, **settings)
     except KeyboardInterrupt as stop:
         if options.output is None:
             return report_stop(stop, saved="nothing is kept without -o")
@@ -204,8 +204,8 @@ def converge(options: argparse.Namespace) -> int:
     except StudyStopped as error:
         print(f"rodsim: {error}", file=sys.stderr)
         return NOT_CONVERGED
-    print(found.to_json() if options.json else found.text())
+    print(result.to_json() if options.json else result.text())
     if options.plot:
-        path = found.plot(options.plot)
+        path = result.plot(options.plot)
         print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
-    return OK if found.ok else NOT_CONVERGED
+    return OK if result.ok else NOT_CONVERGED

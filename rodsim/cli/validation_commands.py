@@ -76,8 +76,8 @@ def validate(options: argparse.Namespace) -> int:
         for case in cases:
             print(f"{case.name:{width}s}  {case.title}")
         return OK
-    found = run_cases(cases, sys.stdout)
+    outcomes = run_cases(cases, sys.stdout)
     if options.output is not None:
-        for path in write(found, Path(options.output)):
+        for path in write(outcomes, Path(options.output)):
             print(f"wrote {path}")
-    return OK if all(outcome.ok for outcome in found) else CHECK_FAILED
+    return OK if all(outcome.ok for outcome in outcomes) else CHECK_FAILED

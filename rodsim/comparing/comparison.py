@@ -317,7 +317,7 @@ def compare(
             f"is at most {worst.interpolation:.2g} {worst.unit} ({worst.quantity})"
         )
     for file, result in zip(files, opened, strict=True):
-        notes += [f"{file}: {told}" for told in result.description.get("rigid_twin", [])]
+        notes += [f"{file}: {note}" for note in result.description.get("rigid_twin", [])]
     if abs(first.t[-1] - second.t[-1]) > 1e-9 * np.ptp(first.t):
         notes.append(
             f"A ends at t = {first.t[-1]:g} s, B at {second.t[-1]:g} s: compared as far as both reach"

@@ -63,13 +63,13 @@ def motion(result: Result, file: str, text: str) -> Motion:
 
 def default_points(a: Result, b: Result) -> list[str]:
     """Return the points that both results have under the same name: reference points of bodies; start, middle and end of rods."""
-    found = []
+    points = []
     for name in parts_of(a):
         of_both = [has_fractions(result, name) for result in (a, b)]
         if name not in parts_of(b) or of_both[0] != of_both[1]:
             continue
-        found += [f"{name}@{s:g}" for s in (0.0, 0.5, 1.0)] if of_both[0] else [name]
-    return found
+        points += [f"{name}@{s:g}" for s in (0.0, 0.5, 1.0)] if of_both[0] else [name]
+    return points
 
 
 def parts_of(result: Result) -> list[str]:
@@ -105,11 +105,11 @@ def _part_and_position(result: Result, file: str, text: str) -> tuple[str, tuple
 def describe_parts(result: Result) -> str:
     """Return the parts of a result in words."""
     kinds = (("rod", "rods", result.rods), ("body", "bodies", result.bodies))
-    told = []
+    words = []
     for one, many, names in kinds:
         if names:
-            told.append(f"{one if len(names) == 1 else many} {quote_names(names)}")
-    return " and ".join(told) or "no parts"
+            words.append(f"{one if len(names) == 1 else many} {quote_names(names)}")
+    return " and ".join(words) or "no parts"
 
 
 def _fraction(text: str, s: float) -> float:
@@ -133,8 +133,8 @@ def _on_rod(result: Result, text: str, name: str, s: float) -> Motion:
 def _on_rigid_twin(result: Result, text: str, name: str, nodes: dict[str, Any], s: float) -> Motion:
     """Return the motion of the point at the fraction s of the rod that a body replaces."""
     body = result.body(name)
-    places, turns = (np.array(nodes[what])[None] for what in ("r", "quat"))
-    X, _, inside = along(np.array(nodes["s"]), places, turns, _fraction(text, s))
+    positions, turns = (np.array(nodes[what])[None] for what in ("r", "quat"))
+    X, _, inside = along(np.array(nodes["s"]), positions, turns, _fraction(text, s))
     return Motion(text, name, body.point(body.layout.reference + X[0]), body.quat, inside)
 
 

@@ -78,16 +78,16 @@ def comparison_results(a: Comparable, b: Comparable) -> tuple[Result, Result]:
     return first, _run_with_settings_of(first, second) if isinstance(second, Model) else second
 
 
-def _open_result(given: object) -> Result:
+def _open_result(operand: object) -> Result:
     """Return the result of a path or a result; raise ResultError for anything else."""
-    if isinstance(given, str | Path):
-        return open_or_run(given, progress=False) if is_scene(given) else Result.load(given)
-    if not isinstance(given, Result):
+    if isinstance(operand, str | Path):
+        return open_or_run(operand, progress=False) if is_scene(operand) else Result.load(operand)
+    if not isinstance(operand, Result):
         raise ResultError(
-            f"compare: {shown(given)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be run as "
-            "the other was"
+            f"compare: {shown(operand)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be "
+            "run as the other was"
         )
-    return given
+    return operand
 
 
 def _run_with_settings_of(result: Result, model: Model) -> Result:

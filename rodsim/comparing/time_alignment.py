@@ -59,7 +59,7 @@ def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> CommonTimes:
     start, end = max(a[0], b[0]), min(a[-1], b[-1])
     tolerance = SAME_TIME * max(np.ptp(a), np.ptp(b))
     within = [np.flatnonzero((t >= start - tolerance) & (t <= end + tolerance)) for t in (a, b)]
-    if min(len(found) for found in within) < 2:
+    if min(len(times_within) for times_within in within) < 2:
         spans = [f"{name} covers t = {t[0]:g} to {t[-1]:g} s" for name, t in zip(names, (a, b), strict=True)]
         raise ResultError(f"compare: {' and '.join(spans)}: too little in common; run one of them longer")
     fewer = 0 if len(within[0]) <= len(within[1]) else 1
@@ -68,22 +68,22 @@ def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> CommonTimes:
     at = np.clip(np.searchsorted(other, t), 1, len(other) - 1)
     at -= np.abs(other[at - 1] - t) <= np.abs(other[at] - t)
     hit = np.abs(other[at] - t) <= tolerance
-    there = at if hit.all() else None
-    return CommonTimes(t, *((within[0], there) if fewer == 0 else (there, within[1])))
+    indices = at if hit.all() else None
+    return CommonTimes(t, *((within[0], indices) if fewer == 0 else (indices, within[1])))
 
 
 def aligned(a: Series, b: Series, names: tuple[str, str]) -> Aligned:
     """Return the values of both series at common times."""
     common = common_times(a.t, b.t, names)
-    found, rounding = [], 0.0
+    values, rounding = [], 0.0
     for series, at in ((a, common.in_a), (b, common.in_b)):
         if at is not None:
-            found.append(series.values[at])
+            values.append(series.values[at])
             continue
         rounding = max(rounding, spline_error(series))
         spline = scipy.interpolate.CubicSpline(series.t, series.values, axis=0)
-        found.append(spline(np.clip(common.t, *series.t[[0, -1]])))
-    return Aligned(common.t, found[0], found[1], rounding)
+        values.append(spline(np.clip(common.t, *series.t[[0, -1]])))
+    return Aligned(common.t, values[0], values[1], rounding)
 
 
 def spline_error(series: Series) -> float:

@@ -20,5 +20,5 @@ class Finding:
 
     def lines(self, width: int) -> list[str]:
         """Return the lines of the report; `width`: width of the column of names."""
-        told = f"  {self.name:<{width}}  {self.state:<6}  {self.words}"
-        return [told] + ([f"  {'':<{width}}  {'':<6}  -> {self.cure}"] if self.cure else [])
+        line = f"  {self.name:<{width}}  {self.state:<6}  {self.words}"
+        return [line] + ([f"  {'':<{width}}  {'':<6}  -> {self.cure}"] if self.cure else [])

@@ -48,9 +48,9 @@ def _processor() -> Finding:
         data["memory_bytes"] = memory
         words += f", {memory / 2**30:.1f} GiB of memory"
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_DISABLE_JIT")
-    told = {name: os.environ[name] for name in names if name in os.environ}
-    words += "".join(f", {name}={value}" for name, value in told.items())
-    if told.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    variables = {name: os.environ[name] for name in names if name in os.environ}
+    words += "".join(f", {name}={value}" for name, value in variables.items())
+    if variables.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return Finding(
             "processor",
             BROKEN,
@@ -65,10 +65,10 @@ def _libraries() -> Finding:
     needed = installed_packages.needed()
     if not needed:
         return Finding("libraries", ABSENT, "not tried: which are needed is not known", INSTALL)
-    found = ask("libraries", *needed, limit=120.0)
-    if "error" in found:
-        return Finding("libraries", BROKEN, f"to import them {found['error']}", f"{REINSTALL} rodsim")
-    faults: dict[str, str] = found["faults"]
+    answer = ask("libraries", *needed, limit=120.0)
+    if "error" in answer:
+        return Finding("libraries", BROKEN, f"to import them {answer['error']}", f"{REINSTALL} rodsim")
+    faults: dict[str, str] = answer["faults"]
     if faults:
         words = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())
         return Finding("libraries", BROKEN, words, f"{REINSTALL} {' '.join(faults)}", {"faults": faults})
@@ -77,63 +77,65 @@ def _libraries() -> Finding:
 
 def _cache() -> Finding:
     """Return the finding on the cache of compiled kernels."""
-    found = ask("cache")
-    if "error" in found:
-        return Finding("cache", BROKEN, found["error"], _remedy_for(found["error"]))
-    size = f"{found['kernels']} kernels, {found['bytes'] / 2**20:.0f} MiB"
-    if found["fault"]:
-        words = f"compiled code cannot be kept in {found['folder']}: {found['fault']}; {size}"
-        cure = f"every start compiles again, which takes up to a minute. {found['remedy']}"
-        return Finding("cache", BROKEN, words, cure, found)
-    words = f"{found['folder']}: {size}, "
-    words += "named by NUMBA_CACHE_DIR" if found["given"] else "of this version"
+    answer = ask("cache")
+    if "error" in answer:
+        return Finding("cache", BROKEN, answer["error"], _remedy_for(answer["error"]))
+    size = f"{answer['kernels']} kernels, {answer['bytes'] / 2**20:.0f} MiB"
+    if answer["fault"]:
+        words = f"compiled code cannot be kept in {answer['folder']}: {answer['fault']}; {size}"
+        cure = f"every start compiles again, which takes up to a minute. {answer['remedy']}"
+        return Finding("cache", BROKEN, words, cure, answer)
+    words = f"{answer['folder']}: {size}, "
+    words += "named by NUMBA_CACHE_DIR" if answer["given"] else "of this version"
     words += (
-        "" if found["kernels"] else "; empty: a first run compiles what it needs, `rodsim compile` everything"
+        ""
+        if answer["kernels"]
+        else "; empty: a first run compiles what it needs, `rodsim compile` everything"
     )
     cure = ""
-    if found["older"]:
+    if answer["older"]:
         words += (
-            f"; of other versions beside it: {len(found['older'])}, {found['older_bytes'] / 2**20:.0f} MiB"
+            f"; of other versions beside it: {len(answer['older'])}, {answer['older_bytes'] / 2**20:.0f} MiB"
         )
-        cure = "those may be deleted" + ("" if found["given"] else "; after 30 days without use they are")
-    return Finding("cache", OK, words, cure, found)
+        cure = "those may be deleted" + ("" if answer["given"] else "; after 30 days without use they are")
+    return Finding("cache", OK, words, cure, answer)
 
 
 def _run() -> Finding:
     """Return the finding on a small run: its times and its energy balance."""
-    found = ask("run", limit=COMPILING)
-    if "error" in found:
-        return Finding("small run", BROKEN, found["error"], _remedy_for(found["error"]))
-    steps, elements = found["steps"], found["elements"]
-    rate = steps * elements / found["again"]
+    answer = ask("run", limit=COMPILING)
+    if "error" in answer:
+        return Finding("small run", BROKEN, answer["error"], _remedy_for(answer["error"]))
+    steps, elements = answer["steps"], answer["elements"]
+    rate = steps * elements / answer["again"]
     first = (
-        f"cold, {found['compiled']} kernels were compiled" if found["compiled"] else "warm, from the cache"
+        f"cold, {answer['compiled']} kernels were compiled" if answer["compiled"] else "warm, from the cache"
     )
-    words = f"{steps} steps of a rod of {elements} elements: first {found['first']:.2f} s ({first}), "
-    words += f"again {found['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
-    words += f"energy kept to {found['energy_balance']:.0e}"
-    if not found["energy_balance"] < 1e-10:
+    words = f"{steps} steps of a rod of {elements} elements: first {answer['first']:.2f} s ({first}), "
+    words += f"again {answer['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
+    words += f"energy kept to {answer['energy_balance']:.0e}"
+    if not answer["energy_balance"] < 1e-10:
         return Finding(
-            "small run", BROKEN, words, "energy should be kept to round-off; please report this", found
+            "small run", BROKEN, words, "energy should be kept to round-off; please report this", answer
         )
-    return Finding("small run", OK, words, data=found)
+    return Finding("small run", OK, words, data=answer)
 
 
 def _opengl() -> Finding:
     """Return the finding on whether VTK draws without a window."""
-    found = ask("opengl")
+    answer = ask("opengl")
     painted = "matplotlib draws pictures and movies, more plainly"
-    if "why" in found:
-        return Finding("OpenGL", ABSENT, painted, found["why"], found)
-    if "error" in found:
-        cure = INSTALL if "ModuleNotFoundError" in found["error"] else _opengl_remedy()
-        return Finding("OpenGL", ABSENT, f"VTK: {found['error']}; {painted}", cure, found)
-    words = f"draws off screen with {found['window']} on {found['renderer'] or 'an unnamed renderer'}"
-    if not found["red"]:
+    if "why" in answer:
+        return Finding("OpenGL", ABSENT, painted, answer["why"], answer)
+    if "error" in answer:
+        cure = INSTALL if "ModuleNotFoundError" in answer["error"] else _opengl_remedy()
+        return Finding("OpenGL", ABSENT, f"VTK: {answer['error']}; {painted}", cure, answer)
+    words = f"draws off screen with {answer['window']} on {answer['renderer'] or 'an unnamed renderer'}"
+    if not answer["red"]:
         return Finding(
-            "OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _opengl_remedy(), found
+            "OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _opengl_remedy(), answer
         )
-    return Finding("OpenGL", OK, words, data=found)
+    return Finding("OpenGL", OK, words, data=answer)
 
 
 def _remedy_for(error: str) -> str:
@@ -150,22 +152,22 @@ def _opengl_remedy() -> str:
 
 def _window() -> Finding:
     """Return the finding on whether there is a screen for windows."""
-    found = ask("window", limit=20.0)
-    if "screen" in found:
-        return Finding("window", OK, f"there is a screen: {found['screen']}", data=found)
-    why = found.get("why") or found["error"]
+    answer = ask("window", limit=20.0)
+    if "screen" in answer:
+        return Finding("window", OK, f"there is a screen: {answer['screen']}", data=answer)
+    why = answer.get("why") or answer["error"]
     return Finding(
-        "window", ABSENT, f"no screen: {why}", "log in with one (ssh -X), or start under `xvfb-run`", found
+        "window", ABSENT, f"no screen: {why}", "log in with one (ssh -X), or start under `xvfb-run`", answer
     )
 
 
 def _ffmpeg() -> Finding:
     """Return the finding on whether ffmpeg can write movies."""
-    found = ask("ffmpeg")
-    if "error" in found or found["fault"] or not found["encoder"]:
-        why = found.get("error") or found["fault"] or f"{found['program']} has no encoder libx264"
+    answer = ask("ffmpeg")
+    if "error" in answer or answer["fault"] or not answer["encoder"]:
+        why = answer.get("error") or answer["fault"] or f"{answer['program']} has no encoder libx264"
         return Finding(
-            "movies", BROKEN, f"no .mp4: {why}", f"{REINSTALL} imageio-ffmpeg; .gif works without", found
+            "movies", BROKEN, f"no .mp4: {why}", f"{REINSTALL} imageio-ffmpeg; .gif works without", answer
         )
-    words = f"ffmpeg {found['version']} with {found['encoder']}, {found['program']}"
-    return Finding("movies", OK, words, data=found)
+    words = f"ffmpeg {answer['version']} with {answer['encoder']}, {answer['program']}"
+    return Finding("movies", OK, words, data=answer)

@@ -36,13 +36,13 @@ def program() -> Finding:
 def packages() -> list[Finding]:
     """Return the findings on the required packages, then on those of each extra."""
     try:
-        wanted = _wanted(metadata.requires(PROGRAM) or [])
+        required = _wanted(metadata.requires(PROGRAM) or [])
     except metadata.PackageNotFoundError:
         cure = "install the program with its packages, in its folder: pip install ."
         return [Finding("packages", BROKEN, "the program is not installed: its needs are not known", cure)]
-    core = wanted.pop("", {})
-    found = [_core(core)]
-    return found + [_extra(name, wanted[name]) for name in sorted(wanted, key=_order) if name != "all"]
+    core = required.pop("", {})
+    findings = [_core(core)]
+    return findings + [_extra(name, required[name]) for name in sorted(required, key=_order) if name != "all"]
 
 
 def needed() -> list[str]:
@@ -55,40 +55,42 @@ def needed() -> list[str]:
 
 def _wanted(lines: list[str]) -> dict[str, dict[str, str]]:
     """Return the requirements: extra ("" for none) -> package -> version bounds, such as ">=2.0"."""
-    found: dict[str, dict[str, str]] = {}
+    bounds_of: dict[str, dict[str, str]] = {}
     for line in lines:
         match = _REQUIREMENT.match(line)
         if (
             match and match[1] != PROGRAM
         ):  # skip an extra of rodsim named by another extra: its packages are listed as well
-            found.setdefault(match[3] or "", {})[match[1]] = match[2].strip()
-    return found
+            bounds_of.setdefault(match[3] or "", {})[match[1]] = match[2].strip()
+    return bounds_of
 
 
-def _core(wanted: dict[str, str]) -> Finding:
+def _core(required: dict[str, str]) -> Finding:
     """Return the finding on the required packages."""
-    versions, missing = _versions(wanted)
+    versions, missing = _versions(required)
     words = ", ".join(f"{name} {version}" for name, version in versions.items())
     if missing:
-        cure = "pip install " + " ".join(f"'{name}{wanted[name]}'" for name in missing)
+        cure = "pip install " + " ".join(f"'{name}{required[name]}'" for name in missing)
         return Finding("packages", BROKEN, f"{_list(missing)}; {words}", cure, {"versions": versions})
     return Finding("packages", OK, words, data={"versions": versions})
 
 
-def _extra(extra: str, wanted: dict[str, str]) -> Finding:
+def _extra(extra: str, required: dict[str, str]) -> Finding:
     """Return the finding on the packages of an extra."""
-    versions, missing = _versions(wanted)
+    versions, missing = _versions(required)
     name, data = f"extra {extra}", {"versions": versions, "missing": list(missing)}
     if missing:
         return Finding(name, ABSENT, _list(missing), f"pip install '{PROGRAM}[{extra}]'", data)
-    told = [f"{k} {v}" for k, v in versions.items()] if extra in USERS else [f"all {len(versions)} packages"]
-    return Finding(name, OK, ", ".join(told), data=data)
+    versions_listed = (
+        [f"{k} {v}" for k, v in versions.items()] if extra in USERS else [f"all {len(versions)} packages"]
+    )
+    return Finding(name, OK, ", ".join(versions_listed), data=data)
 
 
-def _versions(wanted: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def _versions(required: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the versions of the packages that are installed and new enough, and the reasons for the others."""
     versions, missing = {}, {}
-    for name, bounds in wanted.items():
+    for name, bounds in required.items():
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

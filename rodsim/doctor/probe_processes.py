@@ -35,8 +35,8 @@ def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
         return {"error": f"crashed ({_signal(-done.returncode)})"}
     lines = done.stdout.strip().splitlines()
     try:
-        found: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed earlier lines
-        return found
+        answer: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed earlier lines
+        return answer
     except (IndexError, ValueError):
         said = done.stderr.strip().splitlines()
         return {"error": said[-1] if said else f"ended with exit code {done.returncode}"}

@@ -95,7 +95,7 @@ def cache() -> dict[str, Any]:
         except OSError as error:
             fault = cache_folder.reason(error)
     files = [file for file in folder.glob("**/*") if file.suffix in (".nbi", ".nbc")]
-    beside = [
+    siblings = [
         x
         for x in folder.parent.glob("*")
         if x.is_dir() and cache_folder.is_version_folder(x.name) and x != folder
@@ -107,8 +107,8 @@ def cache() -> dict[str, Any]:
         "bytes": sum(file.stat().st_size for file in files),
         "fault": fault,
         "remedy": cache_folder.REMEDY,
-        "older": [str(other) for other in beside],
-        "older_bytes": sum(x.stat().st_size for other in beside for x in other.glob("**/*") if x.is_file()),
+        "older": [str(other) for other in siblings],
+        "older_bytes": sum(x.stat().st_size for other in siblings for x in other.glob("**/*") if x.is_file()),
     }
 
 
@@ -140,12 +140,12 @@ PROBES: dict[str, Callable[..., dict[str, Any]]] = {
 
 def main(arguments: Sequence[str]) -> None:
     """Run the probe named by the first argument and print its result, or its error, as JSON."""
-    name, *more = arguments
+    name, *extra = arguments
     try:
-        found = PROBES[name](*more)
+        answer = PROBES[name](*extra)
     except Exception as error:  # any error is reported
-        found = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(found))
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

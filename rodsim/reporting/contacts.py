@@ -26,20 +26,20 @@ class ContactCurves(NamedTuple):
 
 def contact_curves(result: Result, outputs: Ints) -> list[ContactCurves]:
     """Return the histories of all contacts at some outputs; empty if the file does not contain the system."""
-    source, found = result._source, []
+    source, curves = result._source, []
     if source.layout.system is None:
         return []
     with source.held(), np.errstate(all="ignore"):
         some = SelectedOutputs(source, outputs)
         for name in result.contacts:
-            own = ContactHistory(some, name)  # type: ignore[arg-type]
+            history = ContactHistory(some, name)  # type: ignore[arg-type]
             columns = (
-                own.normal_force,
-                own.tangential_force,
-                own.depth,
-                own.touching,
-                own.energy,
-                own.loss_rate,
+                history.normal_force,
+                history.tangential_force,
+                history.depth,
+                history.touching,
+                history.energy,
+                history.loss_rate,
             )
-            found.append(ContactCurves(name, *columns))
-    return found
+            curves.append(ContactCurves(name, *columns))
+    return curves

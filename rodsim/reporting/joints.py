@@ -33,9 +33,9 @@ class SelectedOutputs:
 
     def read(self, name: str, key: Key = ...) -> Floats:
         """Read an array at all selected outputs; the first entry of `key` is ignored, the others index the other axes."""
-        rest = key[1:] if isinstance(key, tuple) else ()
-        found: Floats = self._source.read(name, (self._outputs, *rest))
-        return found
+        inner = key[1:] if isinstance(key, tuple) else ()
+        values: Floats = self._source.read(name, (self._outputs, *inner))
+        return values
 
     def multipliers(self, rows: slice) -> Floats:
         """Return the multipliers of the selected outputs; computed for all outputs, because those of others are needed."""
@@ -53,7 +53,7 @@ def joint_loads(result: Result, outputs: Ints) -> list[JointLoads]:
     source = result._source
     if len(outputs) < result.n_outputs:
         result = Result(SelectedOutputs(source, outputs))  # type: ignore[arg-type]
-    found = []
+    loads = []
     with source.held(), np.errstate(all="ignore"):
         for name in result.joints:
             joint = result.joint(name)
@@ -63,8 +63,8 @@ def joint_loads(result: Result, outputs: Ints) -> list[JointLoads]:
                 force, moment = (np.linalg.norm(x, axis=1) for x in (joint.force, joint.moment))
             except ResultError:
                 return []
-            found.append(JointLoads(name, joint.kind, force, moment, joint.determined))
-    return found
+            loads.append(JointLoads(name, joint.kind, force, moment, joint.determined))
+    return loads
 
 
 def most_loaded(joints: list[JointLoads], count: int) -> list[JointLoads]:

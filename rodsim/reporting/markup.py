@@ -48,11 +48,11 @@ def table(
     head = tag("thead", tag("tr", join(tag("th", name) for name in columns)))
     body = tag("tbody", join(tag("tr", join(_cell(value) for value in row)) for row in rows[:MOST_ROWS]))
     title = tag("caption", caption) if caption else Safe("")
-    found = tag("div", tag("table", join([title, head, body])), class_="table")
+    markup = tag("div", tag("table", join([title, head, body])), class_="table")
     if len(rows) > MOST_ROWS:
-        found = join(
+        markup = join(
             [
-                found,
+                markup,
                 tag(
                     "p",
                     f"The first {MOST_ROWS} of {len(rows)} {plural}; {len(rows) - MOST_ROWS} more are in the result.",
@@ -60,13 +60,13 @@ def table(
                 ),
             ]
         )
-    return found
+    return markup
 
 
 def facts(rows: Iterable[tuple[str, object]]) -> Safe:
     """Return a list of labels and values; rows without a value (None or "") are omitted."""
-    kept = [(key, value) for key, value in rows if value is not None and value != ""]
-    return tag("dl", join(join([tag("dt", key), tag("dd", value)]) for key, value in kept))
+    present = [(key, value) for key, value in rows if value is not None and value != ""]
+    return tag("dl", join(join([tag("dt", key), tag("dd", value)]) for key, value in present))
 
 
 def figure(key: str, title: str, note: str = "", wide: bool = False) -> Safe:

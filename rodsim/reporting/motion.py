@@ -96,8 +96,11 @@ def motion(result: Result, thin: Thinning) -> Motion:
     """Read the kept outputs, one at a time, because states of a long rod are large."""
     layout, drawing, standing = result.layout, Drawing(result.layout), ConstraintHistory(result.layout)
     starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
-    kept = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
-    points, bodies = np.concatenate([np.zeros(0, np.int64), *kept]), [body.frame for body in layout.bodies]
+    points_of_rods = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
+    points, bodies = (
+        np.concatenate([np.zeros(0, np.int64), *points_of_rods]),
+        [body.frame for body in layout.bodies],
+    )
     joints = [
         joint
         for joint in layout.joints[:MOST_MARKS]
@@ -109,22 +112,22 @@ def motion(result: Result, thin: Thinning) -> Motion:
     for i in thin.outputs.tolist():
         state = result.state(i)
         everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
-        places = [
+        points_of = [
             _points(standing, joints, i, state),
             _spring_ends(layout, state),
             _connecting_lines(standing, i, state),
         ]
-        seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in places)])
+        seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in points_of)])
         finite = np.isfinite(seen).all(axis=1)
         seen = seen[finite] if finite.any() else np.zeros((1, 3))
-        rows.append((state.r[frames], state.quat[frames], *places, seen.min(axis=0), seen.max(axis=0)))
+        rows.append((state.r[frames], state.quat[frames], *points_of, seen.min(axis=0), seen.max(axis=0)))
         if layout.rods:
             for name, array, k, _, _ in COMPONENTS:
                 fields.setdefault(name, []).append(arrays[array][points, k])
             fields.setdefault("speed", []).append(np.linalg.norm(arrays["velocity"][points], axis=1))
     names = [f"{joint.kind} joint '{joint.name}'" for joint in joints]
     r, quat, points, springs, sticks, low, high = (np.array(column) for column in zip(*rows, strict=True))
-    values = {name: np.array(own) for name, own in fields.items()}
+    values = {name: np.array(arrays_of_field) for name, arrays_of_field in fields.items()}
     t = result.t[thin.outputs]
     return Motion(t, r, quat, points, springs, sticks, low, high, values, names, shape)
 
@@ -146,18 +149,20 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     )
     layout.rods = [_thinned(rod, nodes) for rod, nodes in zip(layout.rods, thin.nodes, strict=True)]
     layout.bodies = coarse_bodies(layout.bodies)
-    whole = scene(layout, size, upward(layout.gravity), states, size / HEIGHT, ROUNDED)
+    full_shape = scene(layout, size, upward(layout.gravity), states, size / HEIGHT, ROUNDED)
     first = np.concatenate(
         [np.zeros(0, np.int64), *(rod.frames for rod in layout.rods), [body.frame for body in layout.bodies]]
     ).astype(np.int64)
-    frames = np.concatenate([first, np.setdiff1d(np.concatenate([whole.a, whole.b]), first)])
+    frames = np.concatenate([first, np.setdiff1d(np.concatenate([full_shape.a, full_shape.b]), first)])
     number = np.zeros(layout.n_frames, np.int64)
     number[frames[::-1]] = np.arange(len(frames))[::-1]
-    at = whole.place(states[0] if states else result.state(0))
-    mesh = with_normals(np.nan_to_num(at), whole.faces, vertex=np.arange(len(at)))
+    at = full_shape.place(states[0] if states else result.state(0))
+    mesh = with_normals(np.nan_to_num(at), full_shape.faces, vertex=np.arange(len(at)))
     of_vertex = mesh.point_data["vertex"]
-    split = {name: getattr(whole, name)[of_vertex] for name in ("station", "offset", "upright", "owner")}
-    return whole._replace(a=number[whole.a], b=number[whole.b], faces=mesh.regular_faces, **split), frames
+    split = {name: getattr(full_shape, name)[of_vertex] for name in ("station", "offset", "upright", "owner")}
+    return full_shape._replace(
+        a=number[full_shape.a], b=number[full_shape.b], faces=mesh.regular_faces, **split
+    ), frames
 
 
 def _thinned(rod: RodLayout, nodes: Ints) -> RodLayout:
@@ -177,17 +182,17 @@ def _travels_far(low: Floats, high: Floats) -> bool:
     return bool(np.max(high.max(axis=0) - low.min(axis=0)) > FOLLOW_RATIO * np.max(high - low) > 0)
 
 
-def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]) -> dict[str, Any]:
+def motion_data(result: Result, thin: Thinning, drawn: Motion, labels: list[str]) -> dict[str, Any]:
     """Return the data of the motion for `static/motion.js`; `labels`: text for each kept output."""
-    layout, shape = result.layout, found.shape
+    layout, shape = result.layout, drawn.shape
     up = upward(layout.gravity)
-    view, up = _view(found, up)
-    lines = {"springs": found.springs, "bodies without a surface": found.sticks}
+    view, up = _view(drawn, up)
+    lines = {"springs": drawn.springs, "bodies without a surface": drawn.sticks}
     return {
         "labels": labels,
-        "t": found.t.tolist(),
-        "r": packed(found.r),
-        "quat": packed(found.quat),
+        "t": drawn.t.tolist(),
+        "r": packed(drawn.r),
+        "quat": packed(drawn.quat),
         "rods": [
             {"name": rod.name, "count": len(nodes), "s": packed(rod.arclength[nodes])}
             for rod, nodes in zip(layout.rods, thin.nodes, strict=True)
@@ -203,17 +208,17 @@ def motion_data(result: Result, thin: Thinning, found: Motion, labels: list[str]
             }
             for name, ends in lines.items() if ends.size
         ],
-        "joints": packed(found.joints),
+        "joints": packed(drawn.joints),
         "joint_trace": {
             "type": "scatter3d", "mode": "markers", "name": "joints", "marker": JOINT, "hoverinfo": "text",
-            "text": [escape(name, False) for name in found.joint_names],
+            "text": [escape(name, False) for name in drawn.joint_names],
         },
-        "fields": _fields(found.fields),
-        "low": packed(found.low),
-        "high": packed(found.high),
-        "size": found.size or 1.0,
-        "follow": found.follows,
-        "layout": _layout(found, view, up, len(layout.rods) + len(layout.bodies)),
+        "fields": _fields(drawn.fields),
+        "low": packed(drawn.low),
+        "high": packed(drawn.high),
+        "size": drawn.size or 1.0,
+        "follow": drawn.follows,
+        "layout": _layout(drawn, view, up, len(layout.rods) + len(layout.bodies)),
     }  # fmt: skip
 
 
@@ -235,13 +240,13 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
         zip(MARKS, [*support_symbols.COLORS, *contact_surfaces.COLORS], strict=True)
     ):
         groups["mark", name, _css(color)] = [len(names) + k]
-    found, shown = [], set()
+    traces, shown = [], set()
     for (kind, stem, color), owners in groups.items():
-        own = np.flatnonzero(np.isin(shape.owner, owners))
-        if not len(own):
+        vertices = np.flatnonzero(np.isin(shape.owner, owners))
+        if not len(vertices):
             continue
         of_own = np.full(len(shape.owner), -1)
-        of_own[own] = np.arange(len(own))
+        of_own[vertices] = np.arange(len(vertices))
         faces = of_own[shape.faces[np.isin(shape.owner[shape.faces[:, 0]], owners)]].T
         several = kind != "mark" and stems.count(stem) > 1
         name = f"{stem} ({stems.count(stem)})" if several else stem if kind == "mark" else names[owners[0]]
@@ -252,26 +257,26 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
             hovertemplate=f"<b>{name}</b><br>(%{{x:.4g}}, %{{y:.4g}}, %{{z:.4g}}) m<extra></extra>",
         )  # fmt: skip
         shown.add(stem)
-        upright = shape.upright[own]
-        found.append(
+        upright = shape.upright[vertices]
+        traces.append(
             {
                 "trace": trace.to_plotly_json(),
                 "faces": [packed(corners, "i4") for corners in faces],
                 "rods": kind == "rod",
-                "station": packed(shape.station[own], "i4"),
-                "offset": packed(shape.offset[own]),
+                "station": packed(shape.station[vertices], "i4"),
+                "offset": packed(shape.offset[vertices]),
                 "upright": packed(upright) if np.any(upright) else None,
             }
         )
-    return found
+    return traces
 
 
-def _layout(found: Motion, view: Floats, up: Floats, parts: int) -> dict[str, Any]:
+def _layout(drawn: Motion, view: Floats, up: Floats, parts: int) -> dict[str, Any]:
     """Return the layout of the motion: axes, whose ranges the script sets, legend and camera."""
     import plotly.graph_objects as go
 
-    low, high = found.low.min(axis=0), found.high.max(axis=0)
-    sides = np.full(3, 1.0) if found.follows else np.maximum(high - low, 0.22 * float((high - low).max()))
+    low, high = drawn.low.min(axis=0), drawn.high.max(axis=0)
+    sides = np.full(3, 1.0) if drawn.follows else np.maximum(high - low, 0.22 * float((high - low).max()))
     ratio = np.where(sides > 0, sides, 1.0) / (sides.max() or 1.0)
     axes = {
         f"{axis}axis": {
@@ -309,9 +314,9 @@ def _xyz(values: Floats) -> dict[str, float]:
     return dict(zip("xyz", np.asarray(values, float).tolist(), strict=True))
 
 
-def thicken_rods(result: Result, found: Motion) -> list[str]:
+def thicken_rods(result: Result, drawn: Motion) -> list[str]:
     """Return the names of the rods that are drawn thicker than they are."""
-    size = _scene_size(found.low, found.high)
+    size = _scene_size(drawn.low, drawn.high)
     names = []
     for rod in result.layout.rods:
         half = 0.5 * rod.sides if np.all(rod.sides > 0) else rod.radius[:, None]
@@ -326,13 +331,13 @@ def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
     for name, kind, *_ in COMPONENTS:
         if name in fields:
             largest[kind] = max(largest[kind], float(np.nanmax(np.abs(fields[name]), initial=0.0)))
-    found = {}
+    offered = {}
     for name, kind, _, words, unit in COMPONENTS:
         if name in fields and np.nanmax(np.abs(fields[name]), initial=0.0) > NEGLIGIBLE * largest[kind] > 0:
-            found[name] = _field(fields[name], words, unit)
+            offered[name] = _field(fields[name], words, unit)
     if "speed" in fields and np.nanmax(fields["speed"], initial=0.0) > 0:
-        found["speed"] = _field(fields["speed"], "speed", "m/s")
-    return found
+        offered["speed"] = _field(fields["speed"], "speed", "m/s")
+    return offered
 
 
 def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
@@ -404,14 +409,14 @@ def _connecting_lines(standing: ConstraintHistory, i: int, state: State) -> Floa
     return np.stack([middles, middles + rotate(state.quat[frames], X)], axis=1)
 
 
-def _view(found: Motion, up: Floats) -> tuple[Floats, Floats]:
+def _view(drawn: Motion, up: Floats) -> tuple[Floats, Floats]:
     """Return the view direction that shows most, and the upward direction.
 
     If the view follows the model, positions relative to the middle of the model are used.
     """
-    points = found.r
-    if found.follows:
-        points = points - 0.5 * (found.low + found.high)[:, None]
+    points = drawn.r
+    if drawn.follows:
+        points = points - 0.5 * (drawn.low + drawn.high)[:, None]
     points = points.reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=1)]
     if len(points) < 2 or not np.ptp(points, axis=0).max() > 0:

@@ -113,10 +113,10 @@ def _parts(result: Result) -> _Parts:
         kind, axis = MODES, "mode + phase"
     thin = thinning(layout, result.n_outputs)
     drawn = Drawing(layout).n_points or layout.bodies or layout.joints
-    found = motion(result, thin) if drawn else None
+    moving = motion(result, thin) if drawn else None
     joints = joint_loads(result, thin.joint_outputs) if kind == RUN else []
     contacts = contact_curves(result, thin.joint_outputs) if kind == RUN else []
-    return _Parts(result, kind, axis, thin, found, make_audit(result), joints, contacts)
+    return _Parts(result, kind, axis, thin, moving, make_audit(result), joints, contacts)
 
 
 def _page(parts: _Parts, plotly_js: str) -> str:
@@ -223,9 +223,9 @@ def _span(parts: _Parts) -> str:
     return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{how}; {n:,} outputs."
 
 
-def labels(result: Result, kind: str, found: Motion) -> list[str]:
+def labels(result: Result, kind: str, drawn: Motion) -> list[str]:
     """Return the text next to the slider for each kept output."""
-    t = found.t
+    t = drawn.t
     digits = digits_for(float(t[-1] - t[0]) / max(1, len(t) - 1))
     if kind == MODES:
         modes = result.description.get("modes", [])
@@ -249,15 +249,15 @@ def _figures(parts: _Parts) -> dict[str, Any]:
         return {}
     if parts.kind == STATICS:
         statics = result.description["statics"]
-        found = {
+        figures = {
             f"monitor{k}": curves.path(
                 values, statics["load_factor"], parts.thin.outputs, f"{name} (m)", "load factor"
             )
             for k, (name, values) in enumerate(statics.get("monitors", {}).items())
         }
-        return {**found, "energy": curves.over_time(result, energies(result), use, axis, "energy (J)")}
+        return {**figures, "energy": curves.over_time(result, energies(result), use, axis, "energy (J)")}
     newton = Curve("mean since the output before", result.newton_iterations, COLORS[5])
-    found = {
+    figures = {
         "energy": curves.over_time(result, energies(result), use, axis, "energy (J)"),
         "balance": curves.balance(result, use, axis, parts.audit.energy_scale),
         "linear": curves.over_time(result, components(result.linear_momentum, "P"), use, axis, "P (kg m/s)"),
@@ -267,23 +267,23 @@ def _figures(parts: _Parts) -> dict[str, Any]:
         "residuals": curves.over_time(result, residuals(result), use, axis, "residuals (SI units)", log=True),
         "newton": curves.over_time(result, [newton], use, axis, "Newton iterations a step"),
     }
-    found = {key: drawn for key, drawn in found.items() if drawn.data}
+    figures = {key: drawn for key, drawn in figures.items() if drawn.data}
     if parts.joints:
         t, shown_ = result.t[parts.thin.joint_outputs], most_loaded(parts.joints, curves.JOINTS_DRAWN)
-        found["forces"] = curves.joint_curves(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
+        figures["forces"] = curves.joint_curves(t, [(j.name, j.force) for j in shown_], axis, "|force| (N)")
         arm = parts.motion.size if parts.motion is not None else 1.0
         if any(joint.moment.max() > NO_MOMENT * arm * joint.force.max() for joint in shown_):
-            found["moments"] = curves.joint_curves(
+            figures["moments"] = curves.joint_curves(
                 t, [(j.name, j.moment) for j in shown_], axis, "|moment| (N m)"
             )
     for key, title in (("pressing", "normal"), ("rubbing", "tangential")) if parts.contacts else ():
-        t, each = (
+        t, forces = (
             result.t[parts.thin.joint_outputs],
-            [(own.name, getattr(own, title)) for own in parts.contacts],
+            [(contact.name, getattr(contact, title)) for contact in parts.contacts],
         )
-        if any(np.any(values > 0.0) for _, values in each):
-            found[key] = curves.joint_curves(t, each[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
-    return found
+        if any(np.any(values > 0.0) for _, values in forces):
+            figures[key] = curves.joint_curves(t, forces[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
+    return figures
 
 
 _FIGURES = {
@@ -339,11 +339,11 @@ def _strain_figures(result: Result, data: dict[str, Any]) -> Safe:
     """Return the figures of a strain component over arc length and time, with the choice of rod and component."""
     rods = join(tag("option", rod.name, value=k) for k, rod in enumerate(result.layout.rods))
     fields = {k: v for k, v in data["fields"].items() if k != "speed"} or data["fields"]
-    wanted = max(
+    selected = max(
         (k for k in ("K2", "K3", "Gamma1") if k in fields), key=lambda k: fields[k]["high"], default=""
     )
     options = [tag("option", _describe_unit(field), value=name) for name, field in fields.items()]
-    options = [Safe(o.replace(f'value="{wanted}"', f'value="{wanted}" selected=""')) for o in options]
+    options = [Safe(o.replace(f'value="{selected}"', f'value="{selected}" selected=""')) for o in options]
     controls = join(
         [
             tag("label", join(["Rod ", tag("select", rods, id="strain-rod")])),
@@ -376,11 +376,11 @@ def _describe_unit(field: dict[str, Any]) -> str:
 def _thinning_notes(parts: _Parts) -> list[str]:
     """Return notes on omitted triangles, joint marks and curves of joint forces."""
     layout, lines = parts.result.layout, []
-    given, kept = (
+    n_triangles, n_drawn = (
         sum(len(body.faces) for body in bodies) for bodies in (layout.bodies, coarse_bodies(layout.bodies))
     )
-    if kept < given:
-        lines.append(f"Surfaces of bodies have {given:,} triangles; {kept:,} are drawn.")
+    if n_drawn < n_triangles:
+        lines.append(f"Surfaces of bodies have {n_triangles:,} triangles; {n_drawn:,} are drawn.")
     if len(layout.joints) > MOST_MARKS:
         lines.append(f"The first {MOST_MARKS} of {len(layout.joints):,} joints are marked in the motion.")
     if len(parts.joints) > curves.JOINTS_DRAWN:

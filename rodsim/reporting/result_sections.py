@@ -45,11 +45,11 @@ def audit_section(audit: Audit) -> Safe:
     measured = (
         f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
     )
-    found = table(["law", "verdict", "measured"], rows, plural="laws")
-    return join([found, tag("p", measured + newton, class_="note")])
+    verdict_table = table(["law", "verdict", "measured"], rows, plural="laws")
+    return join([verdict_table, tag("p", measured + newton, class_="note")])
 
 
-def extremes_table(found: list[Extremes]) -> Safe:
+def extremes_table(extremes: list[Extremes]) -> Safe:
     """Return the table of smallest and largest strains and stresses, with position and time."""
     rows = [
         [
@@ -57,13 +57,13 @@ def extremes_table(found: list[Extremes]) -> Safe:
             f"{row.words} ({row.unit})" if row.unit else row.words,
             *(x for end in (row.low, row.high) for x in (end.value, end.s, end.t)),
         ]
-        for row in found
+        for row in extremes
     ]
     columns = ["rod", "component", "smallest", "at s (m)", "at t", "largest", "at s (m)", "at t"]
     return table(columns, rows, "Extremes over all elements and all outputs, nothing thinned", "components")
 
 
-def joints_table(found: list[JointLoads], outputs: int, of: int) -> Safe:
+def joints_table(joints: list[JointLoads], outputs: int, of: int) -> Safe:
     """Return the table of largest forces and moments of joints; `outputs` of `of` outputs were evaluated."""
     rows = [
         [
@@ -74,26 +74,32 @@ def joints_table(found: list[JointLoads], outputs: int, of: int) -> Safe:
             float(joint.force.max()),
             float(joint.moment.max()),
         ]
-        for joint in found
+        for joint in joints
     ]
     where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
     columns = ["joint", "kind", "largest |force| (N)", "largest |moment| (N m)"]
     return table(columns, rows, f"Largest forces and moments at {where}", "joints")
 
 
-def contacts_table(found: list[ContactCurves], outputs: int, of: int) -> Safe:
+def contacts_table(contacts: list[ContactCurves], outputs: int, of: int) -> Safe:
     """Return the table of largest forces, depths, stored energy and dissipation of contacts, at `outputs` of `of` outputs."""
     rows = [
         [
-            own.name,
-            int(np.count_nonzero(own.touching)),
-            int(own.touching.max(initial=0)),
+            contact.name,
+            int(np.count_nonzero(contact.touching)),
+            int(contact.touching.max(initial=0)),
             *(
                 float(x.max(initial=0.0))
-                for x in (own.normal, own.tangential, own.depth, own.energy, own.loss_rate)
+                for x in (
+                    contact.normal,
+                    contact.tangential,
+                    contact.depth,
+                    contact.energy,
+                    contact.loss_rate,
+                )
             ),
         ]
-        for own in found
+        for contact in contacts
     ]
     where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
     columns = [
@@ -130,15 +136,15 @@ def events_table(described: dict[str, Any]) -> Safe:
     return table(["event", "load factor", "monitors"], rows, "Events", "events")
 
 
-def thinning_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
-    """Return the table of what the page omits; `rows`: name, number in the result, number in the page; `more`: notes."""
-    told: list[list[object]] = [
-        [what, there, kept, "all" if kept == there else f"1 in {there / kept:.3g}"]
-        for what, there, kept in rows
+def thinning_table(rows: list[tuple[str, int, int]], notes: list[str]) -> Safe:
+    """Return the table of what the page omits; `rows`: name, number in the result, number in the page; `notes`: notes."""
+    body: list[list[object]] = [
+        [what, total, shown, "all" if shown == total else f"1 in {total / shown:.3g}"]
+        for what, total, shown in rows
     ]
     out = [
         table(
-            ["of the result", "there are", "in this page", "that is"], told, "What this page holds", "rods"
+            ["of the result", "there are", "in this page", "that is"], body, "What this page holds", "rods"
         ),
     ]
     thinned = [row for row in rows if row[2] < row[1]]
@@ -147,24 +153,24 @@ def thinning_table(rows: list[tuple[str, int, int]], more: list[str]) -> Safe:
         if thinned
         else "Nothing was thinned: every output and every node is in this page."
     )
-    return join([tag("p", words), *out, *(tag("p", line, class_="note") for line in more)])
+    return join([tag("p", words), *out, *(tag("p", line, class_="note") for line in notes)])
 
 
 def describe_thinning(rows: list[tuple[str, int, int]]) -> str:
     """Return the thinning in one line; empty if nothing was thinned."""
-    left = [(what, there, kept) for what, there, kept in rows if kept < there]
+    left = [(what, total, drawn) for what, total, drawn in rows if drawn < total]
     if not left:
         return ""
-    shown = "; ".join(f"{what}: {kept:,} of {there:,}" for what, there, kept in left[:4])
-    more = f"; and {len(left) - 4} more" if len(left) > 4 else ""
-    return f"Thinned for this page: {shown}{more}."
+    shown = "; ".join(f"{what}: {drawn:,} of {total:,}" for what, total, drawn in left[:4])
+    suffix = f"; and {len(left) - 4} more" if len(left) > 4 else ""
+    return f"Thinned for this page: {shown}{suffix}."
 
 
 def origin(result: Result) -> Safe:
     """Return the versions that computed the result and made this page, and the facts of the file."""
     now = versions()
-    told = result.description.get("provenance", {}).get("versions", {})
-    rows = [[name, told.get(name, "not kept by the file"), now.get(name)] for name in {**now, **told}]
+    recorded = result.description.get("provenance", {}).get("versions", {})
+    rows = [[name, recorded.get(name, "not kept by the file"), now.get(name)] for name in {**now, **recorded}]
     return join(
         [
             table(

@@ -48,12 +48,12 @@ def extremes(result: Result) -> list[Extremes]:
         )
         for sign in (0, 1):
             for k, rod in enumerate(layout.rods):
-                found = _extremum(*_append_ends(layout, rod, values[:, rod.elements]), t[outputs], sign)
+                extremum = _extremum(*_append_ends(layout, rod, values[:, rod.elements]), t[outputs], sign)
                 if (k, sign) in best:
                     old = best[k, sign]
-                    better = (found[0] > old[0]) if sign else (found[0] < old[0])
-                    found = np.where(better, found, old)
-                best[k, sign] = found
+                    better = (extremum[0] > old[0]) if sign else (extremum[0] < old[0])
+                    extremum = np.where(better, extremum, old)
+                best[k, sign] = extremum
     rows = []
     for k, rod in enumerate(layout.rods):
         low, high = best[k, 0], best[k, 1]

@@ -16,15 +16,15 @@ FEWEST = 12  # smallest number of triangles of a body: that of a box
 
 def coarse_bodies(bodies: Sequence[BodyLayout]) -> list[BodyLayout]:
     """Return the bodies with coarser surfaces, if need be; each gets its share of MOST_TRIANGLES (quadric decimation)."""
-    given = sum(len(body.faces) for body in bodies)
-    if given <= MOST_TRIANGLES:
+    n_triangles = sum(len(body.faces) for body in bodies)
+    if n_triangles <= MOST_TRIANGLES:
         return list(bodies)
     import pyvista
 
     made: dict[tuple[bytes, bytes], tuple[Any, Any]] = {}
     coarse = []
     for body in bodies:
-        target = max(FEWEST, int(len(body.faces) * MOST_TRIANGLES / given))
+        target = max(FEWEST, int(len(body.faces) * MOST_TRIANGLES / n_triangles))
         key = (body.vertices.tobytes(), body.faces.tobytes())
         if len(body.faces) > target and key not in made:
             mesh: Any = pyvista.PolyData.from_regular_faces(body.vertices, body.faces)

@@ -42,8 +42,8 @@ def describe_model(result: Result) -> str:
     ]
     made = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "nothing"
     elements = sum(len(rod.elements) for rod in layout.rods)
-    more = f" ({count(elements, 'rod element')})" if elements else ""
-    return f"{made}{more}. {_gravity(layout)}."
+    elements_note = f" ({count(elements, 'rod element')})" if elements else ""
+    return f"{made}{elements_note}. {_gravity(layout)}."
 
 
 def _gravity(layout: Layout) -> str:
@@ -151,16 +151,16 @@ def _bodies(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of rigid bodies."""
     rows: list[list[object]] = []
     for body in layout.bodies:
-        told = described.get("bodies", {})
-        told = told.get(body.name, {}) if isinstance(told, dict) else {}
-        inertia = np.linalg.eigvalsh(told["inertia"]) if "inertia" in told else None
+        entry = described.get("bodies", {})
+        entry = entry.get(body.name, {}) if isinstance(entry, dict) else {}
+        inertia = np.linalg.eigvalsh(entry["inertia"]) if "inertia" in entry else None
         size = np.ptp(body.vertices, axis=0) if len(body.vertices) else None
         rows.append(
             [
                 body.name,
-                told.get("mass"),
+                entry.get("mass"),
                 None if inertia is None else vector(inertia),
-                vector(told["position"]) if "position" in told else None,
+                vector(entry["position"]) if "position" in entry else None,
                 None if size is None else " × ".join(number(x, 4) for x in size),
             ]
         )
@@ -169,15 +169,15 @@ def _bodies(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
 
 def _rod(layout: Layout, rod: RodLayout, described: dict[str, Any]) -> list[object]:
     """Return the row of a rod in the table of rods."""
-    told = described.get("rods", {})
-    told = told.get(rod.name, {}) if isinstance(told, dict) else {}
-    length = float(told.get("length", rod.arclength[-1]))
+    entry = described.get("rods", {})
+    entry = entry.get(rod.name, {}) if isinstance(entry, dict) else {}
+    length = float(entry.get("length", rod.arclength[-1]))
     mass = None if layout.system is None else float(layout.system.frames.mass[rod.frames].sum())
     return [
         f"{rod.name} (closed)" if rod.closed else rod.name,
         length,
         len(rod.elements),
-        told.get("element"),
+        entry.get("element"),
         _form(rod),
         mass,
         None if mass is None else mass / length,
@@ -206,12 +206,12 @@ def _sections(layout: Layout) -> list[list[object]]:
 
 def _joints(layout: Layout, described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of joints."""
-    told = described.get("joints", {})
-    told = told if isinstance(told, dict) else {}
+    entries = described.get("joints", {})
+    entries = entries if isinstance(entries, dict) else {}
     rows: list[list[object]] = []
     for joint in layout.joints:
-        own = told.get(joint.name, {})
-        rows.append([joint.name, joint.kind, own.get("a"), own.get("b"), joint.rows[1] - joint.rows[0]])
+        entry = entries.get(joint.name, {})
+        rows.append([joint.name, joint.kind, entry.get("a"), entry.get("b"), joint.rows[1] - joint.rows[0]])
     return rows
 
 
@@ -219,19 +219,19 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
     """Return the rows of the table of springs and torsion springs."""
     rows: list[list[object]] = []
     columns: Any = (("springs", springs_of, "length0"), ("torsion_springs", torsions_of, "angle0"))
-    for kind, of, rest in columns:
-        told = described.get(kind, {})
+    for kind, of, reference in columns:
+        entries = described.get(kind, {})
         stored: Any = None if system is None else of(system.others)
-        for k, (name, own) in enumerate(told.items()):
+        for k, (name, entry) in enumerate(entries.items()):
             known = stored is not None and k < len(stored.stiffness)
             rows.append(
                 [
                     name,
-                    own["a"],
-                    own["b"],
-                    float(own["stiffness"]),
+                    entry["a"],
+                    entry["b"],
+                    float(entry["stiffness"]),
                     float(stored.damping[k]) if known else None,
-                    float(getattr(stored, rest)[k]) if known else None,
+                    float(getattr(stored, reference)[k]) if known else None,
                 ]
             )
     return rows
@@ -240,34 +240,36 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
 def _others(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of other interactions: bushings, limits, drag, friction and so on."""
     return [
-        [name, str(own.get("kind", "")), _numbers({k: v for k, v in own.items() if k != "kind"})]
-        for name, own in described.get("others", {}).items()
+        [name, str(entry.get("kind", "")), _numbers({k: v for k, v in entry.items() if k != "kind"})]
+        for name, entry in described.get("others", {}).items()
     ]
 
 
 def _gears(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of gears."""
     return [
-        [name, _sum([(own["ratio"], f"{own['of']} of '{own['joint']}'") for own in each])]
-        for name, each in described.get("gears", {}).items()
+        [name, _sum([(term["ratio"], f"{term['of']} of '{term['joint']}'") for term in terms])]
+        for name, terms in described.get("gears", {}).items()
     ]
 
 
 def _surfaces(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of contact surfaces."""
     return [
-        [name, word, own["on"], _numbers({k: v for k, v in own.items() if k != "on"})]
+        [name, word, entry["on"], _numbers({k: v for k, v in entry.items() if k != "on"})]
         for key, word in ((kind.key, kind.word) for kind in SURFACES_ON_PARTS)
-        for name, own in described.get(key, {}).items()
+        for name, entry in described.get(key, {}).items()
     ]
 
 
 def _contacts(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of contacts."""
     rows: list[list[object]] = []
-    for name, own in described.get("contacts", {}).items():
-        sides = [", ".join(own.get(side, ["each other"])) for side in "ab"]
-        rows.append([name, *sides, _numbers({k: v for k, v in own.items() if k not in ("a", "b", "ignore")})])
+    for name, entry in described.get("contacts", {}).items():
+        sides = [", ".join(entry.get(side, ["each other"])) for side in "ab"]
+        rows.append(
+            [name, *sides, _numbers({k: v for k, v in entry.items() if k not in ("a", "b", "ignore")})]
+        )
     return rows
 
 
@@ -280,14 +282,14 @@ def _sum(terms: list[tuple[float, str]]) -> str:
 def _loads(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of loads and line loads."""
     rows: list[list[object]] = []
-    for name, own in described.get("loads", {}).items():
-        kind = f"{own['kind']}, following" if own.get("following") else own["kind"]
-        rows.append([name, kind, own["on"], _signal(own.get("value"))])
-    for name, own in described.get("line_loads", {}).items():
-        a, b = own["between"]
-        kind = f"{own['kind']} a length{', following' if own.get('following') else ''}"
-        value = _signal(own["value"]) if "value" in own else None  # missing in older files
-        rows.append([name, kind, f"rod '{own['rod']}', {number(a)} to {number(b)} of it", value])
+    for name, entry in described.get("loads", {}).items():
+        kind = f"{entry['kind']}, following" if entry.get("following") else entry["kind"]
+        rows.append([name, kind, entry["on"], _signal(entry.get("value"))])
+    for name, entry in described.get("line_loads", {}).items():
+        a, b = entry["between"]
+        kind = f"{entry['kind']} a length{', following' if entry.get('following') else ''}"
+        value = _signal(entry["value"]) if "value" in entry else None  # missing in older files
+        rows.append([name, kind, f"rod '{entry['rod']}', {number(a)} to {number(b)} of it", value])
     return rows
 
 
@@ -321,7 +323,11 @@ def _numbers(fields: dict[str, Any]) -> str:
 def _drives(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of prescribed motions: drives of joints, then driven frames."""
     rows: list[list[object]] = [
-        [name, f"{own['of']} of joint '{own['joint']}'", _signal(own["value"]) if "value" in own else None]
-        for name, own in described.get("drives", {}).items()
+        [
+            name,
+            f"{entry['of']} of joint '{entry['joint']}'",
+            _signal(entry["value"]) if "value" in entry else None,
+        ]
+        for name, entry in described.get("drives", {}).items()
     ]
     return rows + [[name, "a frame that is moved", None] for name in described.get("driven", {})]

@@ -36,14 +36,14 @@ class Thinning(NamedTuple):
         rows += [("outputs, curves", n_outputs, len(self.curve))]
         what = [
             name
-            for name, own in (("joints", layout.joints), ("contacts", layout.description.get("contacts")))
-            if own
+            for name, items in (("joints", layout.joints), ("contacts", layout.description.get("contacts")))
+            if items
         ]
         if what:
             rows += [(f"outputs, forces of {' and '.join(what)}", n_outputs, len(self.joint_outputs))]
         rows += [
-            (f"nodes of rod '{rod.name}'", len(rod.frames), len(kept))
-            for rod, kept in zip(layout.rods, self.nodes, strict=True)
+            (f"nodes of rod '{rod.name}'", len(rod.frames), len(nodes))
+            for rod, nodes in zip(layout.rods, self.nodes, strict=True)
         ]
         return rows
 

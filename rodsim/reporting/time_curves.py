@@ -49,11 +49,11 @@ def joint_curves(t: Floats, named: Iterable[tuple[str, Floats]], axis: str, titl
     return _figure(t, lines, axis, title)
 
 
-def path(x: ArrayLike, y: ArrayLike, kept: Ints, x_title: str, y_title: str) -> Figure:
-    """Draw the points along a path of equilibria; `kept`: outputs of the slider, which marks them on the curve."""
+def path(x: ArrayLike, y: ArrayLike, points: Ints, x_title: str, y_title: str) -> Figure:
+    """Draw the points along a path of equilibria; `points`: outputs of the slider, which marks them on the curve."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     figure = _figure(x, [Curve(y_title, y, COLORS[0])], x_title, y_title, markers=True)
-    figure.update_layout(meta={"x": x[kept].tolist(), "y": y[kept].tolist()})
+    figure.update_layout(meta={"x": x[points].tolist(), "y": y[points].tolist()})
     return figure
 
 
@@ -103,8 +103,8 @@ def _figure(
         hovermode="x unified" if 1 < len(lines) <= 6 else "closest",
     )
     if log and lines:
-        found = np.concatenate([np.log10(np.maximum(line.values, SMALLEST)) for line in lines])
-        decades = float(np.ptp(found[np.isfinite(found)])) if np.isfinite(found).any() else 0.0
+        exponents = np.concatenate([np.log10(np.maximum(line.values, SMALLEST)) for line in lines])
+        decades = float(np.ptp(exponents[np.isfinite(exponents)])) if np.isfinite(exponents).any() else 0.0
         if decades > 1.5:
             figure.update_yaxes(dtick=float(np.ceil(decades / 6)))
     return figure

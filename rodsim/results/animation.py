@@ -78,8 +78,10 @@ def _with_picture(go: Any) -> Any:
     class Figure(go.Figure):
         _result: Result
 
-        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-            bundle = super()._repr_mimebundle_(include, exclude, **more)
+        def _repr_mimebundle_(
+            self, include: Any = None, exclude: Any = None, **options: Any
+        ) -> dict[str, Any]:
+            bundle = super()._repr_mimebundle_(include, exclude, **options)
             return {**bundle, PNG: b64encode(_still(self._result)).decode()}
 
         def _ipython_display_(self) -> None:

@@ -174,11 +174,11 @@ def open_source(path: Path) -> FileSource | JournalSource:
         path = path.with_name(path.name.removesuffix(journal.SUFFIX))
     if journal.journal_of(path).is_file():
         try:
-            found = JournalSource(path)
+            source = JournalSource(path)
         except FileNotFoundError:  # the run has ended meanwhile
             return FileSource(path)
-        if found.n_outputs or not path.is_file():
-            return found
+        if source.n_outputs or not path.is_file():
+            return source
     return FileSource(path)
 
 
@@ -329,16 +329,16 @@ class FileSource:
 
 def _read_block_array(picture: Any, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return a drawn array (T, *shape) from the blocks of the parts, in their order; zero in blocks that do not have it."""
-    count, found = outputs.stop - outputs.start, []
-    blocks = [picture[each] for each in picture["Assembly"] if each not in vtkhdf.VECTOR_BLOCKS]
+    count, arrays = outputs.stop - outputs.start, []
+    blocks = [picture[key] for key in picture["Assembly"] if key not in vtkhdf.VECTOR_BLOCKS]
     for block in blocks:
         n = int(block["NumberOfPoints"][0])
         if name in block:
             stored = np.asarray(block[name][outputs.start * n : outputs.stop * n])
-            found.append(stored.reshape(count, n, *stored.shape[1:]))
+            arrays.append(stored.reshape(count, n, *stored.shape[1:]))
         else:
-            found.append(np.zeros((count, n, *shape[1:]), np.float32))
-    drawn = np.concatenate(found, axis=1) if found else np.zeros((count, 0, *shape[1:]))
+            arrays.append(np.zeros((count, n, *shape[1:]), np.float32))
+    drawn = np.concatenate(arrays, axis=1) if arrays else np.zeros((count, 0, *shape[1:]))
     if drawn.shape[1:] != shape or drawn.dtype.kind != "f":
         raise ValueError(f"'{name}' has the shape {drawn.shape[1:]} of {drawn.dtype}")
     return drawn

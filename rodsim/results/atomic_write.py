@@ -50,8 +50,8 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        found = re.search(r"errno = (\d+)", str(error))  # HDF5 puts the error number into its text
-        number = int(found[1]) if found else getattr(error, "errno", None)
+        match = re.search(r"errno = (\d+)", str(error))  # HDF5 puts the error number into its text
+        number = int(match[1]) if match else getattr(error, "errno", None)
         about = getattr(error, "filename", None)
         if number is not None and (about is None or ".partial" in str(about)):
             raise OSError(number, os.strerror(number), str(path)) from error

@@ -108,11 +108,11 @@ class _Laws(NamedTuple):
 
 def _measure(result: Result) -> Audit:
     """Return the measured quantities of a result, without verdicts and without repeated steps."""
-    found = recompute(result)
-    recomputed = "total" in found.columns
+    recomputation = recompute(result)
+    recomputed = "total" in recomputation.columns
 
     def column(name: str) -> Floats:
-        return found.columns[name] if name in found.columns else result.audit_column(name)
+        return recomputation.columns[name] if name in recomputation.columns else result.audit_column(name)
 
     W, D = column("work"), column("dissipation")
     gravity = column("gravity") - column("gravity")[0]  # the zero of the potential is arbitrary
@@ -123,8 +123,10 @@ def _measure(result: Result) -> Audit:
     P, L = (np.stack([column(x) for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM))
     size, speed = _size_and_speed(result)
     if recomputed:
-        energy = scale + found.energy_rounding
-        P_scale, L_scale = (float(np.sqrt(2 * x * energy)) for x in (found.mass, found.inertia))
+        energy = scale + recomputation.energy_rounding
+        P_scale, L_scale = (
+            float(np.sqrt(2 * x * energy)) for x in (recomputation.mass, recomputation.inertia)
+        )
     else:
         # m v of a mass with this kinetic energy and speed: the sum of all momenta may be zero, a single one is not
         P_scale = max(_largest(P), 2 * float(column("kinetic").max()) / speed if speed > 0 else 0.0)
@@ -144,21 +146,25 @@ def _measure(result: Result) -> Audit:
         )
 
     promises = _promises(result)
-    kept = of_velocities = laws(column("total"), P, L)
+    measured = of_velocities = laws(column("total"), P, L)
     energy_of, other = "", None
-    own = found.of_scheme
-    if own:
+    of_scheme = recomputation.of_scheme
+    if of_scheme:
         main = (
-            ENERGY if ENERGY in own and (ENERGY in promises or GENERALISED not in promises) else GENERALISED
+            ENERGY
+            if ENERGY in of_scheme and (ENERGY in promises or GENERALISED not in promises)
+            else GENERALISED
         )
-        P, L = (np.stack([own[x] for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM))
-        kept, energy_of = laws(own[main], P, L), _WORDS[main]
+        P, L = (
+            np.stack([of_scheme[x] for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM)
+        )
+        measured, energy_of = laws(of_scheme[main], P, L), _WORDS[main]
         if main == ENERGY and GENERALISED in promises:
-            other = laws(own[GENERALISED], P, L).balance
+            other = laws(of_scheme[GENERALISED], P, L).balance
     steps = np.diff(result.step, prepend=result.step[:1])
     newton = result.newton_iterations
-    constraint = float(max(column("constraint").max(), own[POSITION].max() if own else 0.0))
-    rates = own[RATE] if own else column("velocity_constraint")
+    constraint = float(max(column("constraint").max(), of_scheme[POSITION].max() if of_scheme else 0.0))
+    rates = of_scheme[RATE] if of_scheme else column("velocity_constraint")
     run = result.description.get("run", {})
     return Audit(
         model=result.layout.name,
@@ -167,14 +173,14 @@ def _measure(result: Result) -> Audit:
         t_end=float(result.t[-1]),
         n_steps=int(result.step[-1]),
         energy_scale=scale,
-        energy_rounding=found.energy_rounding,
-        energy_balance=kept.balance,
+        energy_rounding=recomputation.energy_rounding,
+        energy_balance=measured.balance,
         free_from=None if first is None else float(result.t[first]),
-        energy_drift=kept.drift,
+        energy_drift=measured.drift,
         linear_momentum_scale=P_scale,
         angular_momentum_scale=L_scale,
-        linear_momentum_drift=kept.linear,
-        angular_momentum_drift=kept.angular,
+        linear_momentum_drift=measured.linear,
+        angular_momentum_drift=measured.angular,
         momentum_note=note,
         quat_norm=float(column("quat_norm").max()),
         constraint=constraint,
@@ -189,19 +195,21 @@ def _measure(result: Result) -> Audit:
         algorithmic=float(A[-1]),
         integrator=str(run.get("integrator", "")),
         chart=str(run.get("chart", "")),
-        promises=tuple(each for each in INVARIANTS if each in promises),
-        of_scheme=bool(own),
-        unread=found.unread,
-        rate="G W p" if ENERGY in own else "G v",
+        promises=tuple(invariant for invariant in INVARIANTS if invariant in promises),
+        of_scheme=bool(of_scheme),
+        unread=recomputation.unread,
+        rate="G W p" if ENERGY in of_scheme else "G v",
         energy=energy_of,
         other_energy_balance=other,
-        of_velocities=(of_velocities.balance, of_velocities.linear, of_velocities.angular) if own else None,
-        velocity_scale=found.speed,
-        velocity_rounding=found.rate_rounding,
+        of_velocities=(of_velocities.balance, of_velocities.linear, of_velocities.angular)
+        if of_scheme
+        else None,
+        velocity_scale=recomputation.speed,
+        velocity_rounding=recomputation.rate_rounding,
         tolerance=newton_tolerance(result),
         recomputed=recomputed,
-        drawing_compared=found.drawn,
-        differences=found.differences,
+        drawing_compared=recomputation.drawn,
+        differences=recomputation.differences,
         initial_velocity_change={
             name: (float(v), float(omega))
             for name, (v, omega) in result.description.get("initial_velocity_change", {}).items()
@@ -214,8 +222,8 @@ def _promises(result: Result) -> frozenset[str]:
     run, system = result.description.get("run", {}), result.layout.system
     joined = system is None or not all(map(is_load, groups_of(system)))
     # constraint rows that are not polynomials of the coordinates alone
-    held = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
-    curved = bool(result.drives) or any(map(is_curved, held))
+    groups = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
+    curved = bool(result.drives) or any(map(is_curved, groups))
     try:
         return declared_invariants(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
     except ModelError:  # the file is from a newer version
@@ -274,8 +282,8 @@ def _drift(values: Floats, keep: Floats | None, first: int | None, scale: float)
     """Return the largest relative change of the conserved components after output `first`; None if there is none to judge."""
     if keep is None or first is None:
         return None
-    kept = values[first:] @ keep
-    return _relative(_largest(kept - kept[0]), scale)
+    conserved = values[first:] @ keep
+    return _relative(_largest(conserved - conserved[0]), scale)
 
 
 def _largest(vectors: Floats) -> float:

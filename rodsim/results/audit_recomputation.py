@@ -94,9 +94,9 @@ class Difference:
     recomputed: float  # recomputed value of this component
 
     def __str__(self) -> str:
-        more = f" and at {self.outputs - 1} more" if self.outputs > 1 else ""
+        suffix = f" and at {self.outputs - 1} more" if self.outputs > 1 else ""
         return (
-            f"{self.what} at output {self.output} (t = {self.t:g} s){more}: "
+            f"{self.what} at output {self.output} (t = {self.t:g} s){suffix}: "
             f"{self.stored:.9g} in the file, {self.recomputed:.9g} by {_SOURCES.get(self.part, 'its state')}"
         )
 
@@ -126,18 +126,18 @@ def recompute(result: Result) -> Recomputation:
     """
     system, constraints = result.layout.system, result.layout.constraints
     standing = ConstraintHistory(result.layout)
-    found = _Differences(result)
+    differences = _Differences(result)
     drawing = Drawing(result.layout, surfaces=True)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
     reach = speed = 0.0  # m, m/s: joint points; the speed also of the tips of a chart's unit vectors
-    gap = held = 0.0  # m, N: factors of (6)
+    gap = largest_multipliers = 0.0  # m, N: factors of (6)
     drawn = False
     try:
         scheme, unread = chart_reader(result), ""
     except ModelError as error:  # the initial state does not fit the joints
         scheme, unread = None, str(error)
-    own: dict[str, list[Floats]] = {}
+    scheme_columns: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
         g = None if constraints is None else standing.residual(outputs, state)
@@ -149,7 +149,7 @@ def recompute(result: Result) -> Recomputation:
             gap = max(
                 gap, _largest(np.minimum(values["constraint"], ROUNDING_FACTOR * rounding["constraint"]))
             )
-            held = max(held, _largest(np.abs(state.lam).sum(axis=-1)))
+            largest_multipliers = max(largest_multipliers, _largest(np.abs(state.lam).sum(axis=-1)))
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
@@ -160,40 +160,40 @@ def recompute(result: Result) -> Recomputation:
             evaluation = max(evaluation, _largest(rounding["total"]))
             power = max(power, _largest(noise_power(system, state, noise if scheme else None)))
             inertia = max(inertia, _largest(_inertia(system, state)))
-            found.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
-            found.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
+            differences.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
+            differences.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
         for name, known in rounding.items():
-            found.table(name, outputs, values[name], known)
+            differences.table(name, outputs, values[name], known)
             columns.setdefault(name, []).append(values[name])
         if scheme is not None:
             speed = max(speed, _largest(_largest_norm(state.Omega)))
             read = scheme.read(state)
-            found.frames(outputs, state, read.frames)
+            differences.frames(outputs, state, read.frames)
             potential = values["elastic"] + values["gravity"] + values["spring"]
             for name, value in read.columns.items():
                 whole_energy = potential if name in (ENERGY, GENERALISED) else 0.0
-                own.setdefault(name, []).append(value + whole_energy)
-        drawn = found.points(drawing, outputs, state) or drawn
-    found.times()
-    found.work_of_drives()
+                scheme_columns.setdefault(name, []).append(value + whole_energy)
+        drawn = differences.points(drawing, outputs, state) or drawn
+    differences.times()
+    differences.work_of_drives()
     if drawn:
         chosen = np.linspace(0, result.n_outputs - 1, min(SAMPLE_OUTPUTS, result.n_outputs)).astype(int)
         for i in np.unique(chosen):
-            found.arrays(drawing, int(i))
-    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
-    of_scheme = {name: np.concatenate(parts) for name, parts in own.items()}
+            differences.arrays(drawing, int(i))
+    all_columns = {name: np.concatenate(parts) for name, parts in columns.items()}
+    of_scheme = {name: np.concatenate(parts) for name, parts in scheme_columns.items()}
     if system is None:
-        return Recomputation(whole, found.differences(), drawn, unread=unread)
+        return Recomputation(all_columns, differences.differences(), drawn, unread=unread)
     steps = result.step
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
     missed = RESIDUAL_LEVELS * np.sqrt(n_steps) + newton_tolerance(result) / EPS * n_steps
-    of_energy = 2 * evaluation + missed * abs(h) * power + gap * held
+    of_energy = 2 * evaluation + missed * abs(h) * power + gap * largest_multipliers
     misses = max(RESIDUAL_LEVELS, newton_tolerance(result) / EPS)
     return Recomputation(
-        whole,
-        found.differences(),
+        all_columns,
+        differences.differences(),
         drawn,
         mass,
         inertia,
@@ -213,12 +213,12 @@ def newton_tolerance(result: Result) -> float:
 def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
     """Yield slices of outputs small enough to bound the memory of one block."""
     layout = result.layout
-    each = (
+    numbers_per_output = (
         60 * (layout.n_frames + layout.n_elements + layout.n_multipliers)
         + 20 * drawing.n_points
         + 6 * layout.n_chart
     )
-    size = max(1, BLOCK // each)
+    size = max(1, BLOCK // numbers_per_output)
     for start in range(0, result.n_outputs, size):
         yield slice(start, min(start + size, result.n_outputs))
 
@@ -279,8 +279,10 @@ def _frame_rounding(state: State, standing: ConstraintHistory) -> dict[str, Floa
 
 def _point_scales(state: State, standing: ConstraintHistory) -> tuple[float, float]:
     """Return the length (m) and the largest speed of a joint point (m/s) of (5)."""
-    arm, held = standing.levers()
-    speed = np.linalg.norm(state.v[:, held], axis=-1) + arm * np.linalg.norm(state.Omega[:, held], axis=-1)
+    arm, constrained = standing.levers()
+    speed = np.linalg.norm(state.v[:, constrained], axis=-1) + arm * np.linalg.norm(
+        state.Omega[:, constrained], axis=-1
+    )
     return 1.0 + 2.0 * float(arm + _largest(_largest_norm(state.r))), _largest(speed)
 
 
@@ -328,8 +330,8 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
 def _inertia(system: System, state: State) -> Floats:
     """Return an upper bound (T,) of the moment of inertia about the origin, kg m^2."""
     moving = system.frames.fixed == 0
-    own = 0.5 * np.trace(system.frames.inertia, axis1=1, axis2=2)
-    return np.sum(state.r**2, axis=-1) @ (system.frames.mass * moving) + own @ moving
+    rotational = 0.5 * np.trace(system.frames.inertia, axis1=1, axis2=2)
+    return np.sum(state.r**2, axis=-1) @ (system.frames.mass * moving) + rotational @ moving
 
 
 def _largest_norm(vectors: Floats) -> Floats:

@@ -108,8 +108,8 @@ class Audit:
 
     def __repr__(self) -> str:
         broken = [verdict.law for verdict in self.verdicts if verdict.kept is False]
-        told = f"NOT KEPT: {', '.join(broken)}" if broken else "all laws that can be judged were kept"
-        return f"<Audit of '{self.model}': {told}>"
+        summary = f"NOT KEPT: {', '.join(broken)}" if broken else "all laws that can be judged were kept"
+        return f"<Audit of '{self.model}': {summary}>"
 
     def _repr_html_(self) -> str:
         """Return the audit as HTML, for notebooks."""

@@ -94,16 +94,16 @@ class ChartReader:
         g = mechanical_rows.constraints(system, q, driven)
         frames = self._frames(states, q, own_v if self._uses_scheme_velocity else w)
         table, rows = (
-            int(each.sum())
-            for each in (rows_of(self._model.constraints), interaction_table.rows_of(self._model.others))
+            int(counts.sum())
+            for counts in (rows_of(self._model.constraints), interaction_table.rows_of(self._model.others))
         )
         # residuals of interactions with counted variables use the counts of the states
         if interaction_table.counted_variable_counts(self._model.others).any():
             g[:, g.shape[1] - rows :] = constraint_residual(self._model, frames)[:, table:]
         columns[POSITION] = np.abs(g).max(axis=1, initial=0.0)
         columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)
-        momenta = (own for own in system.symmetries if own.name in NAMES)
-        columns |= {own.name: own(q, p) for own in momenta}
+        momenta = (momentum for momentum in system.symmetries if momentum.name in NAMES)
+        columns |= {momentum.name: momentum(q, p) for momentum in momenta}
         of_table = lam[:, system.info["places"].internal :][
             :, :table
         ]  # the multipliers of driven frames follow after these
@@ -114,25 +114,27 @@ class ChartReader:
 
         Fixed and driven frames are unchanged. Of the two quaternions of a pose, the one nearer to that of the state is used.
         """
-        places, of_quaternions = self._system.info["places"], self._system.info["chart"] == "quaternion"
+        offsets, of_quaternions = self._system.info["places"], self._system.info["chart"] == "quaternion"
         r, quat, v, Omega = (x.copy() for x in (states.r, states.quat, states.v, states.Omega))
-        for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
+        for f, (at, to) in enumerate(zip(offsets.position, offsets.orientation, strict=True)):
             if f in self._driven:
                 continue
             if at >= 0:
                 r[:, f], v[:, f] = q[:, at : at + 3], rate[:, at : at + 3]
             if to < 0:
                 continue
-            own, turning = (x[:, to : to + places.size] for x in (q, rate))
+            orientation, turning = (x[:, to : to + offsets.size] for x in (q, rate))
             if of_quaternions:
-                Omega[:, f] = 2.0 * quaternions.multiply(quaternions.conjugate(own), turning)[:, 1:]
+                Omega[:, f] = 2.0 * quaternions.multiply(quaternions.conjugate(orientation), turning)[:, 1:]
             else:
-                R, dR = (x.reshape(-1, 3, 3).transpose(0, 2, 1) for x in (own, turning))
+                R, dR = (x.reshape(-1, 3, 3).transpose(0, 2, 1) for x in (orientation, turning))
                 spin = np.einsum("tji,tjk->tik", R, dR)
                 Omega[:, f] = 0.5 * (spin - spin.transpose(0, 2, 1))[:, (2, 0, 1), (1, 2, 0)]
-                own = quaternions.from_matrix(R)
-            own = quaternions.normalize(own)
-            quat[:, f] = np.where(np.sum(own * quat[:, f], axis=1, keepdims=True) < 0.0, -own, own)
+                orientation = quaternions.from_matrix(R)
+            orientation = quaternions.normalize(orientation)
+            quat[:, f] = np.where(
+                np.sum(orientation * quat[:, f], axis=1, keepdims=True) < 0.0, -orientation, orientation
+            )
         return states._replace(r=r, quat=quat, v=v, Omega=Omega)
 
 

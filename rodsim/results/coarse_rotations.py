@@ -26,8 +26,8 @@ _OUTPUTS = 1000  # largest number of outputs that are read, evenly spaced
 def describe_coarse_rotation(result: Result) -> str:
     """Return a sentence about the body that rotates furthest in a step; "" if its rotation is at most `LARGEST`."""
     layout, run = result.layout, result.description.get("run", {})
-    own = em_integrator(str(run.get("integrator", "")))
-    if own is None or own.order > 2 or "error" in run or not layout.bodies or not result.n_outputs:
+    scheme = em_integrator(str(run.get("integrator", "")))
+    if scheme is None or scheme.order > 2 or "error" in run or not layout.bodies or not result.n_outputs:
         return ""
     every = -(-result.n_outputs // _OUTPUTS)
     frames = [body.frame for body in layout.bodies]

@@ -69,12 +69,12 @@ def field_of(name: str, drawing: Drawing) -> Field:
 def values(field: Field, drawing: Drawing, state: State, strains: Floats, stresses: Floats) -> Floats:
     """Return the values (n_points,) at all points of the drawing; nan on bodies if only rods have the quantity."""
     array = drawing.arrays(state, strains, stresses)[1][field.array].astype(float)
-    found = np.linalg.norm(array, axis=1) if field.component is None else array[:, field.component]
+    result = np.linalg.norm(array, axis=1) if field.component is None else array[:, field.component]
     if field == FIELDS[PRESSURE]:
-        found[: drawing.n_rod_points] /= drawing.static_points["node_length"][: drawing.n_rod_points]
+        result[: drawing.n_rod_points] /= drawing.static_points["node_length"][: drawing.n_rod_points]
     if field.array in ROD_ARRAYS or field == FIELDS[PRESSURE]:
-        found[drawing.n_rod_points :] = np.nan
-    return found
+        result[drawing.n_rod_points :] = np.nan
+    return result
 
 
 def limits(field: Field, all_values: Floats) -> tuple[float, float]:
@@ -100,9 +100,9 @@ def color_map(field: Field, low: float, high: float) -> Floats:
     return shades[:, :3]
 
 
-def colors(found: Floats, low: float, high: float, shades: Floats) -> Floats:
-    """Return the colours (n, 3) of values `found` (n,); `shades`: colours from low to high."""
-    x = np.clip((found - low) / (high - low), 0, 1) * (len(shades) - 1)
+def colors(values: Floats, low: float, high: float, shades: Floats) -> Floats:
+    """Return the colours (n, 3) of values `values` (n,); `shades`: colours from low to high."""
+    x = np.clip((values - low) / (high - low), 0, 1) * (len(shades) - 1)
     known = np.isfinite(x)
     rgb = shades[np.where(known, x, 0).round().astype(int)]
     return np.where(known[:, None], rgb, NO_VALUE)

@@ -53,11 +53,11 @@ class ConstraintHistory:
         self.layout = layout
         self.constraints = layout.constraints  # None: older file
         names = [joint.name for joint in layout.joints]
-        told = layout.description.get("statics", {}).get("motions", {})
+        motions = layout.description.get("statics", {}).get("motions", {})
         # joints whose ground side had been moved by the equilibrium from which this result started
         self.moved_at_start: list[str] = layout.description.get("start", {}).get("moved", [])
         self.motions: dict[str, _GroundMotion] = {}
-        for name, motion in told.items():
+        for name, motion in motions.items():
             path = np.array(motion["path"], float).reshape(-1, 2, 3)
             center = np.array(motion["about"], float)
             self.motions[name] = _GroundMotion(names.index(name), center, path[:, 0], path[:, 1])
@@ -73,8 +73,8 @@ class ConstraintHistory:
         assert self.constraints is not None
         if not self._has_moving_ground(self.constraints):
             return residual_of(self.constraints, state, self._drive(state))
-        own, flat = self.at(self.constraints, outputs, state, self._drive(state))
-        return evaluation.values(groups_of(own), flat.r, flat.quat).reshape(len(state.r), -1)
+        constraints, flat = self.at(self.constraints, outputs, state, self._drive(state))
+        return evaluation.values(groups_of(constraints), flat.r, flat.quat).reshape(len(state.r), -1)
 
     def levers(self) -> tuple[float, Ints]:
         """Return the longest lever arm (m) of all constraints, and the frames that they constrain."""
@@ -82,10 +82,13 @@ class ConstraintHistory:
         arms = np.linalg.norm([self.constraints.Xa, self.constraints.Xb], axis=-1)
         longest, frames = float(arms.max(initial=0.0)), self.constraints.frames.ravel()
         if self.layout.system is not None:
-            held, table = multipliers_of(self.layout.system), self.layout.system.others
-            to_place, to_turn = table.size[held.other].T
+            multipliers, table = multipliers_of(self.layout.system), self.layout.system.others
+            to_place, to_turn = table.size[multipliers.other].T
             of_others = np.divide(to_turn, to_place, out=np.zeros(len(to_place)), where=to_place > 0.0)
-            longest, frames = max(longest, float(of_others.max(initial=0.0))), held.frames[held.frames >= 0]
+            longest, frames = (
+                max(longest, float(of_others.max(initial=0.0))),
+                multipliers.frames[multipliers.frames >= 0],
+            )
         return longest, np.unique(frames)
 
     def rate(self, state: State) -> Floats:
@@ -104,9 +107,9 @@ class ConstraintHistory:
         """
         if not (self._has_moving_ground(constraints) or has_driven_parameters(constraints)):
             return evaluation.gradients(groups_of(constraints), state.r, state.quat)
-        own, flat = self.at(constraints, outputs, state, drive)
-        found = evaluation.gradients(groups_of(own), flat.r, flat.quat)
-        return found.reshape(len(state.r), -1, *found.shape[1:])
+        at_outputs, flat = self.at(constraints, outputs, state, drive)
+        rows = evaluation.gradients(groups_of(at_outputs), flat.r, flat.quat)
+        return rows.reshape(len(state.r), -1, *rows.shape[1:])
 
     def at(
         self, constraints: Constraints, outputs: slice, state: State, drive: Floats
@@ -115,12 +118,12 @@ class ConstraintHistory:
 
         See `discretization.drives`.
         """
-        own, flat = at_states(constraints, state, drive)
-        # views: writing to them changes `own`
-        each = {name: getattr(own, name).reshape(len(state.r), -1, 3) for name in _POINT_COLUMNS}
+        copies, flat = at_states(constraints, state, drive)
+        # views: writing to them changes `copies`
+        points = {name: getattr(copies, name).reshape(len(state.r), -1, 3) for name in _POINT_COLUMNS}
         for motion in self.motions.values():
-            moved_points(constraints, own._replace(**each), motion.joint, motion.at(outputs))
-        return own, flat
+            moved_points(constraints, copies._replace(**points), motion.joint, motion.at(outputs))
+        return copies, flat
 
     def point(self, constraints: Constraints, side: int, outputs: slice) -> Floats:
         """Return the point X (T or 1, 3), m, of the first of the constraints on a (`side` 0) or b (`side` 1)."""

@@ -154,9 +154,9 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     place = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
     # restitution and damping along the normal
     power = _sum_over_patches(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
-    b, c, rest = (laws.loss[:, i] for i in (B, C, REST))
+    b, c, rest_speed = (laws.loss[:, i] for i in (B, C, REST))
     rate = per_Q * power
-    speed = np.sqrt(rate**2 + rest**2)
+    speed = np.sqrt(rate**2 + rest_speed**2)
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
     normal = laws.sign * size * (1.0 + phi) * touches
     # friction, rolling and drilling
@@ -164,11 +164,11 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     arms = np.where(of_part, (place - one)[..., of, None, :], (place - other)[..., of, None, :])
     moves = v + np.cross(omega, arms)
     slip = _perpendicular_part(_sum_over_patches(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
-    turn = _sum_over_patches(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
-    T, kept = _bristle_force(laws, bristles, state, n, normal, slip)
-    lost = phi * power + np.sum((T - kept) * slip, axis=-1)
-    about = np.sum(turn * n, axis=-1)
-    for rolled, length in ((about**2, DRILL), (np.sum(turn**2, axis=-1) - about**2, ROLL)):
+    spin = _sum_over_patches(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
+    T, stored = _bristle_force(laws, bristles, state, n, normal, slip)
+    lost = phi * power + np.sum((T - stored) * slip, axis=-1)
+    about = np.sum(spin * n, axis=-1)
+    for rolled, length in ((about**2, DRILL), (np.sum(spin**2, axis=-1) - about**2, ROLL)):
         rolled = np.maximum(rolled, 0.0)
         lost = lost + normal * laws.loss[:, length] * rolled / np.sqrt(rolled + SLOWEST**2)
     energy = _sum_over_patches(V, of, w) + 0.5 * bristles.stiffness * np.sum(bristles.zeta**2, axis=-1)
@@ -184,9 +184,9 @@ def _forces_of_laws(laws: ContactLaws, state: State) -> tuple[Floats, Floats]:
     V = np.zeros((*state.r.shape[:-2], len(laws.frames)))
     f = np.zeros((*V.shape, laws.frames.shape[1], 6))
     for group in laws.groups:
-        own = [group._replace(row=np.arange(len(group.row)))]
-        V[..., group.row] = evaluation.values(own, state.r, state.quat)
-        f[..., group.row, : group.kind.arity, :] = -evaluation.gradients(own, state.r, state.quat)
+        interactions = [group._replace(row=np.arange(len(group.row)))]
+        V[..., group.row] = evaluation.values(interactions, state.r, state.quat)
+        f[..., group.row, : group.kind.arity, :] = -evaluation.gradients(interactions, state.r, state.quat)
     return V, f
 
 
@@ -195,18 +195,21 @@ def _bristle_force(
 ) -> tuple[Floats, Floats]:
     """Return the force T (..., w, 3) of the bristles and their dampers, N, and the part of it whose work the bristles store."""
     u = _perpendicular_part(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
-    kept, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
-    u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
+    length, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
+    u = (length / np.where(left > 0.0, left, 1.0))[..., None] * u
     way = _friction_directions(laws, state, n)
     of_bristle = bristles.stiffness[..., None] * _scale_by_power(u, way, u, -0.5)
-    rest = CREEP * laws.loss[:, REST]
-    d = np.where(rest > 0.0, laws.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * normal
+    rest_speed = CREEP * laws.loss[:, REST]
+    d = (
+        np.where(rest_speed > 0.0, laws.loss[:, STATIC] / np.where(rest_speed > 0.0, rest_speed, 1.0), 0.0)
+        * normal
+    )
     P = of_bristle + d[..., None] * slip
     size, slid = np.linalg.norm(P, axis=-1), bristles.sliding > 0.5
     limit = normal * np.where(slid, laws.loss[:, KINETIC], laws.loss[:, STATIC])
-    share = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
-    held = np.where((slid | (share < 1.0))[..., None], 0.0, _scale_by_power(of_bristle, way, u, 1.0))
-    return _scale_by_power(share[..., None] * P, way, P, 1.0), held
+    fraction = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
+    stored = np.where((slid | (fraction < 1.0))[..., None], 0.0, _scale_by_power(of_bristle, way, u, 1.0))
+    return _scale_by_power(fraction[..., None] * P, way, P, 1.0), stored
 
 
 def _friction_directions(laws: ContactLaws, state: State, n: Floats) -> tuple[Floats, Floats]:
@@ -240,14 +243,14 @@ def _perpendicular_part(x: Floats, n: Floats) -> Floats:
 def _sum_over_patches(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
     """Sum values of rows over each of the w patches; `of`: patch of each row; `behind`: number of axes after that of the rows."""
     axis = values.ndim - 1 - behind
-    found = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
-    np.add.at(np.moveaxis(found, axis, 0), of, np.moveaxis(values, axis, 0))
-    return found
+    sums = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
+    np.add.at(np.moveaxis(sums, axis, 0), of, np.moveaxis(values, axis, 0))
+    return sums
 
 
 def _groups(table: InteractionTable, use: Ints) -> list[Group]:
     """Return the groups of the interactions `use`, increasing, of a table; rows are numbers from 0 on."""
-    return [own._replace(row=np.searchsorted(use, own.row)) for own in groups_of(table, use)]
+    return [group._replace(row=np.searchsorted(use, group.row)) for group in groups_of(table, use)]
 
 
 def plane_rows(system: System) -> Ints:
@@ -259,28 +262,28 @@ class PlaneContacts:
     """Contacts with planes: the energies with indices `use` in `System.others`, one patch for each."""
 
     def __init__(self, system: System, use: Ints) -> None:
-        own, w = system.others, len(use)
-        arity = np.array([kind.arity for kind in INTERACTIONS])[own.kind[use]]
-        frames = own.frames[use, : arity.max(initial=2)]
-        there = np.arange(frames.shape[1]) < arity[:, None]
-        side = np.where(there, 1, 0)
+        table, w = system.others, len(use)
+        arity = np.array([kind.arity for kind in INTERACTIONS])[table.kind[use]]
+        frames = table.frames[use, : arity.max(initial=2)]
+        has_frame = np.arange(frames.shape[1]) < arity[:, None]
+        side = np.where(has_frame, 1, 0)
         side[:, 0] = -1
-        self._X = own.numbers[own.first[use][:, None] + np.arange(P + 3)]
+        self._X = table.numbers[table.first[use][:, None] + np.arange(P + 3)]
         loss = np.zeros((w, LOSS))
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] = 1.0
         # indices of the internal variables in `State.own`; -1: none
         self._places = np.full((w, OWN), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
-        behind = np.minimum(use + 1, len(own.kind) - 1)
-        loses = np.isin(own.kind[behind], _LOSSES)
-        ends = own.first[behind[loses] + 1][:, None]
-        loss[loses] = own.numbers[ends - OWN - LOSS + np.arange(LOSS)]
+        behind = np.minimum(use + 1, len(table.kind) - 1)
+        loses = np.isin(table.kind[behind], _LOSSES)
+        ends = table.first[behind[loses] + 1][:, None]
+        loss[loses] = table.numbers[ends - OWN - LOSS + np.arange(LOSS)]
         self._places[loses] = first_history_variable(system)[behind[loses]][:, None] + np.arange(OWN)
-        self._groups, self._plane = _groups(own, use), frames[:, 0]
+        self._groups, self._plane = _groups(table, use), frames[:, 0]
         part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
         self.laws = ContactLaws(
             self._groups,
-            np.where(there, frames, 0),
+            np.where(has_frame, frames, 0),
             side,
             np.arange(w),
             np.ones(w),
@@ -293,10 +296,10 @@ class PlaneContacts:
     def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
         none = np.zeros((*state.own.shape[:-1], 1))
-        own = np.concatenate([state.own, none], axis=-1)[..., self._places]
+        variables = np.concatenate([state.own, none], axis=-1)[..., self._places]
         loss = self.laws.loss
         return BristleParameters(
-            np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), own[..., :3], own[..., 3]
+            np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), variables[..., :3], variables[..., 3]
         )
 
     def _pose(self, state: State) -> tuple[Floats, Floats]:
@@ -318,15 +321,15 @@ class PlaneContacts:
         """Return the least gap (...), m, to one of the planes; infinite without a plane."""
         n, point = self._pose(state)
         least = np.full(state.r.shape[:-2], np.inf)
-        for own in self._groups:
-            up, foot = n[..., own.row, None, :], point[..., own.row, None, :]
-            x, quat = state.r[..., own.frames[:, 1:], :], state.quat[..., own.frames[:, 1:], :]
-            if own.kind is not PLANE_ROD:
-                x = x + quaternions.rotate(quat, own.numbers[:, None, CENTRE : CENTRE + 3])
-            g = np.sum(up * (x - foot), axis=-1) - own.numbers[:, RHO, None]
-            if own.kind is PLANE_CIRCLE:
-                axis = quaternions.rotate(quat, own.numbers[:, None, AXIS : AXIS + 3])
-                g = g - own.numbers[:, RADIUS, None] * np.linalg.norm(np.cross(axis, up), axis=-1)
+        for group in self._groups:
+            up, foot = n[..., group.row, None, :], point[..., group.row, None, :]
+            x, quat = state.r[..., group.frames[:, 1:], :], state.quat[..., group.frames[:, 1:], :]
+            if group.kind is not PLANE_ROD:
+                x = x + quaternions.rotate(quat, group.numbers[:, None, CENTRE : CENTRE + 3])
+            g = np.sum(up * (x - foot), axis=-1) - group.numbers[:, RHO, None]
+            if group.kind is PLANE_CIRCLE:
+                axis = quaternions.rotate(quat, group.numbers[:, None, AXIS : AXIS + 3])
+                g = g - group.numbers[:, RADIUS, None] * np.linalg.norm(np.cross(axis, up), axis=-1)
             least = np.minimum(least, g.min(axis=(-2, -1), initial=np.inf))
         return least
 
@@ -349,27 +352,27 @@ class PairContacts:
         contacts, ints = system.contacts, np.int64
         windows = find_patches(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
         rubbing = find_patches(contacts, listed)
-        losing, loses = iter(range(1, 1 + len(rubbing))), {own.pair for own in rubbing}
+        losing, loses = iter(range(1, 1 + len(rubbing))), {patch.pair for patch in rubbing}
         place = {}
-        for k, own in enumerate(windows):
-            row = own.row if len(own.row) > 1 else 2 * own.row
+        for k, patch in enumerate(windows):
+            row = patch.row if len(patch.row) > 1 else 2 * patch.row
             for ends in pairwise(row):
-                place[own.pair, own.side, own.part[0], *ends] = k
+                place[patch.pair, patch.side, patch.part[0], *ends] = k
         keys = np.column_stack([listed.pair, listed.side, listed.ends[:, [0, 2, 3]]]).tolist()
         return cls(
             system,
             listed,
             np.array([place[tuple(key)] for key in keys], ints),
-            np.array([own.pair for own in windows], ints),
-            np.array([own.side for own in windows], ints),
-            np.array([next(losing) if own.pair in loses else 0 for own in windows], ints),
-            np.array([(own.part[0], own.part[-1]) for own in windows], ints).reshape(-1, 2),
+            np.array([patch.pair for patch in windows], ints),
+            np.array([patch.side for patch in windows], ints),
+            np.array([next(losing) if patch.pair in loses else 0 for patch in windows], ints),
+            np.array([(patch.part[0], patch.part[-1]) for patch in windows], ints).reshape(-1, 2),
         )
 
     def of(self, pairs: slice) -> PairContacts:
         """Return the list without the parts and patches of other pairs of surfaces."""
-        own = (self.pair >= pairs.start) & (self.pair < pairs.stop)
-        use, listed = np.flatnonzero(own[self.patch]), self.listed
+        selected = (self.pair >= pairs.start) & (self.pair < pairs.stop)
+        use, listed = np.flatnonzero(selected[self.patch]), self.listed
         faces = [listed.faces[slice(*listed.first[k : k + 2])] for k in use.tolist()]
         some = Candidates(
             listed.pair[use],
@@ -379,8 +382,8 @@ class PairContacts:
             np.cumsum([0, *map(len, faces)]),
             np.concatenate([np.zeros(0, np.int64), *faces]),
         )
-        patch = (np.cumsum(own) - 1)[self.patch[use]]
-        of_patches = (self.pair[own], self.side[own], self.number[own], self.part[own])
+        patch = (np.cumsum(selected) - 1)[self.patch[use]]
+        of_patches = (self.pair[selected], self.side[selected], self.number[selected], self.part[selected])
         return PairContacts(self.system, some, patch, *of_patches)
 
     @cached_property
@@ -389,7 +392,7 @@ class PairContacts:
         contacts, listed, w = self.system.contacts, self.listed, len(self.pair)
         table, use = interactions_of(contacts, listed), np.arange(len(listed.pair))
         groups = _groups(table, use)
-        frames = table.frames[:, : max((own.kind.arity for own in groups), default=2)]
+        frames = table.frames[:, : max((group.kind.arity for group in groups), default=2)]
         of_part = (frames[:, :, None] == contacts.frames[listed.ends[:, None, :2]]).any(axis=2)
         loss = contacts.loss[self.pair].copy()
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] += loss[:, [FORWARD, BACKWARD, SIDEWAYS]] == 0.0
@@ -416,7 +419,7 @@ class PairContacts:
     def count(self, acts: NDArray[np.bool_]) -> Floats:
         """Return the number (T,) of pairs of parts in contact, from the interactions that act (T, c)."""
         keys = np.sort(self.listed.ends[:, [0, 2]], axis=1) @ (len(self.system.contacts.frames), 1)
-        return np.array([len(np.unique(keys[own])) for own in acts], float)
+        return np.array([len(np.unique(keys[active])) for active in acts], float)
 
     @property
     def _surfaces(self) -> Ints:
@@ -440,20 +443,20 @@ class PairContacts:
             points = ends[:, 2 * side : 2 * side + 2]
             quat = state.quat[..., contacts.frames[points], :]
             x = state.r[..., contacts.frames[points], :] + quaternions.rotate(quat, contacts.X[points])
-            each = sign * np.max(sign * np.sum(n[..., None, :] * x, axis=-1), axis=-1)
+            height = sign * np.max(sign * np.sum(n[..., None, :] * x, axis=-1), axis=-1)
             for k in np.flatnonzero(np.isin(kinds[:, side], WITH_CORES)).tolist():
                 R, core = (
                     quaternions.to_matrix(quat[..., k, 0, :]),
                     core_numbers(contacts, int(surfaces[k, side])),
                 )
-                each[..., k] += sign * _support(core, sign * np.einsum("...ji,...j->...i", R, n[..., k, :]))
-            heights.append(np.where(kinds[:, side] == ROD, means[side], each))
+                height[..., k] += sign * _support(core, sign * np.einsum("...ji,...j->...i", R, n[..., k, :]))
+            heights.append(np.where(kinds[:, side] == ROD, means[side], height))
         above, below = heights
         if (kinds[:, 1] == MESH).any():
             below = np.where(kinds[:, 1] == MESH, above - self._distances(state), below)
         rho, cored = radii.sum(axis=1), np.isin(kinds[:, 1], WITH_CORES)
-        share = radii[:, 0] / rho
-        return np.where(cored, below + (1.0 - share) * rho, (1.0 - share) * above + share * below)
+        fraction = radii[:, 0] / rho
+        return np.where(cored, below + (1.0 - fraction) * rho, (1.0 - fraction) * above + fraction * below)
 
     def _distances(self, state: State) -> Floats:
         """Return the distances (..., w) of the parts of all patches from their partners, m, without radii."""
@@ -461,9 +464,11 @@ class PairContacts:
         points = points_of(contacts, state.r, state.quat)
         flat = np.ascontiguousarray(points.reshape(-1, *points.shape[-2:]))
         radii = contacts.radius[self._surfaces].sum(axis=1)
-        each = np.array([gaps(contacts, self.listed, own) + radii for own in flat])
+        distances = np.array(
+            [gaps(contacts, self.listed, points_of_state) + radii for points_of_state in flat]
+        )
         apart = np.full((len(self.pair), len(flat)), np.inf)
-        np.minimum.at(apart, self.patch, each.T)
+        np.minimum.at(apart, self.patch, distances.T)
         return apart.T.reshape(*points.shape[:-2], len(self.pair))
 
 
@@ -503,22 +508,24 @@ class PairLists:
             return self._known[made]
         if not made:
             points, skin = points_of(contacts, state.r, state.quat), 0.0
-        found = PairContacts.at(self._system, candidates(contacts, np.ascontiguousarray(points), skin))
+        pair_contacts = PairContacts.at(
+            self._system, candidates(contacts, np.ascontiguousarray(points), skin)
+        )
         if made:
-            self._known[made] = found
+            self._known[made] = pair_contacts
             if len(self._known) > _CACHED_LISTS:
                 self._known.popitem(last=False)
-        return found
+        return pair_contacts
 
     def runs(self, states: State) -> Iterator[tuple[slice, PairContacts]]:
         """Yield slices of consecutive states that have the same list, and the list."""
         begin, listed = 0, None
         for k in range(len(states.r)):
-            found = self.of(State(*(array[k] for array in states)))
-            if listed is not None and found is not listed:
+            contacts = self.of(State(*(array[k] for array in states)))
+            if listed is not None and contacts is not listed:
                 yield slice(begin, k), listed
                 begin = k
-            listed = found
+            listed = contacts
         if listed is not None:
             yield slice(begin, len(states.r)), listed
 
@@ -544,20 +551,20 @@ class ContactForces:
             parts.append((slice(0, len(states.r)), self.planes))
         if self._pairs.stop > self._pairs.start:
             runs = self._lists.runs(states)
-            parts += [(at, own if self._whole else own.of(self._pairs)) for at, own in runs]
-        for whole, own in parts:
-            for k in range(whole.start, whole.stop, own.laws.states_at_once):
-                at = slice(k, min(k + own.laws.states_at_once, whole.stop))
+            parts += [(at, contacts if self._whole else contacts.of(self._pairs)) for at, contacts in runs]
+        for states_of, contacts in parts:
+            for k in range(states_of.start, states_of.stop, contacts.laws.states_at_once):
+                at = slice(k, min(k + contacts.laws.states_at_once, states_of.stop))
                 some = State(*(array[at] for array in states))
-                yield at, own, compute_patch_forces(own.laws, own.bristles(some), some)
+                yield at, contacts, compute_patch_forces(contacts.laws, contacts.bristles(some), some)
 
     def on_frames(self, state: State) -> Floats:
         """Return the contact forces on all frames (..., n, 3), N, inertial axes, in one state or in many."""
         lead = state.r.shape[:-2]
         count = int(np.prod(lead))
         many = State(*(array.reshape(count, *array.shape[len(lead) :]) for array in state))
-        whole = np.zeros((len(many.r), self._frames, 3))
-        for at, own, found in self.of(many):
-            force = found.on_frames.reshape(len(found.on_frames), -1, 3)
-            np.add.at(np.moveaxis(whole[at], 1, 0), own.laws.frames.ravel(), np.moveaxis(force, 1, 0))
-        return whole.reshape(*lead, self._frames, 3)
+        total = np.zeros((len(many.r), self._frames, 3))
+        for at, contacts, forces in self.of(many):
+            force = forces.on_frames.reshape(len(forces.on_frames), -1, 3)
+            np.add.at(np.moveaxis(total[at], 1, 0), contacts.laws.frames.ravel(), np.moveaxis(force, 1, 0))
+        return total.reshape(*lead, self._frames, 3)

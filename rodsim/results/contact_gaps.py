@@ -34,7 +34,7 @@ class MinimumGap:
     def of(self, state: State) -> Floats:
         """Return the least gap (...), m, in a state, or in many; infinite without pairs."""
         points = self.points(state)
-        least = [self.least(own) for own in points.reshape(-1, *points.shape[-2:])]
+        least = [self.least(points_of_state) for points_of_state in points.reshape(-1, *points.shape[-2:])]
         return np.reshape(least, points.shape[:-2])
 
     def least(self, points: Floats) -> float:
@@ -43,12 +43,12 @@ class MinimumGap:
         The search distance is enlarged until a pair is found, and to the gap of that pair: no other pair has a smaller one then.
         """
         points = np.ascontiguousarray(points)
-        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-        skin = max(1e-3 * whole, min(2.0 * self._rows_before, whole))
+        size = float(np.linalg.norm(np.ptp(points, axis=0)))
+        skin = max(1e-3 * size, min(2.0 * self._rows_before, size))
         while True:
             listed = candidates(self._contacts, points, skin, self._searched)
             least = float(np.min(gaps(self._contacts, listed, points), initial=np.inf))
-            if least <= skin or skin > whole:
+            if least <= skin or skin > size:
                 break
             skin = min(least, _SEARCH_GROWTH * skin)
         self._rows_before = least
@@ -65,8 +65,8 @@ class ContactGaps:
     @property
     def told(self) -> dict[str, Any]:
         """Entry of this contact in the description."""
-        told: dict[str, Any] = self._layout.description[CONTACTS][self.name]
-        return told
+        entry: dict[str, Any] = self._layout.description[CONTACTS][self.name]
+        return entry
 
     def _rows_before(self, what: str) -> int:
         """Return the number of rows of a table that belong to the contacts before this one; `what`: key of their counts."""
@@ -84,7 +84,9 @@ class ContactGaps:
     def first_plane(self) -> int:
         """Index of the first interaction with a plane of this contact in `System.others`."""
         every = self._layout.description[CONTACTS]  # interactions with planes are the last of all
-        first = len(self._system.others.kind) - sum(int(own[PLANE_DISSIPATIONS]) for own in every.values())
+        first = len(self._system.others.kind) - sum(
+            int(entry[PLANE_DISSIPATIONS]) for entry in every.values()
+        )
         return first + self._rows_before(PLANE_DISSIPATIONS)
 
     @cached_property
@@ -125,11 +127,11 @@ class ContactGaps:
 
         A positive number is a lower bound of the distance by which the gap exceeds the activation distance of the law.
         """
-        found = self.plane_gap(states)
+        gap = self.plane_gap(states)
         if self.told[PAIRS]:
             for k, points in enumerate(self._pairs.points(states)):
-                found[k] = min(found[k], self._lower_bound(points))
-        return found - float(self.told.get("reach") or 0.0)
+                gap[k] = min(gap[k], self._lower_bound(points))
+        return gap - float(self.told.get("reach") or 0.0)
 
     def _lower_bound(self, points: Floats) -> float:
         """Return a lower bound of the gap of the pairs, m.

@@ -152,20 +152,20 @@ class ContactHistory:
         UnknownName
             If there is no such rod.
         """
-        layouts = {own.name: own for own in self._source.layout.rods}
+        layouts = {layout.name: layout for layout in self._source.layout.rods}
         if rod not in layouts:
             raise UnknownName(
                 f"contact '{self.name}': no rod '{rod}'; there are {', '.join(layouts) or 'none'}"
             )
-        own = layouts[rod]
+        layout = layouts[rod]
         if self._forces is None:
-            return np.zeros((self._source.n_outputs, len(own.frames), 3))
+            return np.zeros((self._source.n_outputs, len(layout.frames), 3))
         parts = [
-            self._forces.on_frames(states)[:, own.frames]
+            self._forces.on_frames(states)[:, layout.frames]
             for _, states in stored_states.state_batches(self._source)
         ]
-        whole = np.concatenate([np.zeros((0, len(own.frames), 3)), *parts])
-        return whole / node_lengths(self._source.layout, own)[:, None]
+        forces = np.concatenate([np.zeros((0, len(layout.frames), 3)), *parts])
+        return forces / node_lengths(self._source.layout, layout)[:, None]
 
     def table(self) -> dict[str, Floats]:
         """Return columns (T,) by name; with columns of friction and of the force only if the contact has friction, or sides."""
@@ -196,15 +196,15 @@ class ContactHistory:
         layout, gaps = self._source.layout, self._gaps
         return layout.system and ContactForces(layout.system, layout.memory, gaps.plane_use, gaps.pairs)
 
-    def _sides(self, own: PlaneContacts | PairContacts) -> Floats:
+    def _sides(self, contacts: PlaneContacts | PairContacts) -> Floats:
         """Return the part (w,) of the forces on the parts of the patches that acts on side `a`: 1, -1 on partners, else 0."""
-        if isinstance(own, PlaneContacts):
+        if isinstance(contacts, PlaneContacts):
             partner = self._gaps.plane_use < self._gaps.first_plane + self._describe_contact.get(
                 PLANES_ON_A, 0
             )
         else:
-            pairs = own.system.contacts.pairs[own.pair]
-            return np.where(pairs[:, 0] == pairs[:, 1], 0.0, np.where(own.side == 0, 1.0, -1.0))
+            pairs = contacts.system.contacts.pairs[contacts.pair]
+            return np.where(pairs[:, 0] == pairs[:, 1], 0.0, np.where(contacts.side == 0, 1.0, -1.0))
         return np.where(partner, -1.0, 1.0)
 
     @cached_property
@@ -217,17 +217,17 @@ class ContactHistory:
         if self._forces is None:
             return sums
         for first, states in stored_states.state_batches(self._source):
-            for outputs, own, found in self._forces.of(states):
+            for outputs, contacts, forces in self._forces.of(states):
                 at = slice(first + outputs.start, first + outputs.stop)
-                sums.force[at] += np.einsum("w,twi->ti", self._sides(own), found.on_part)
-                sums.normal[at] += found.normal.sum(axis=1)
-                sums.tangential[at] += np.linalg.norm(found.tangential, axis=-1).sum(axis=1)
-                sums.slip[at] += np.sum(found.normal * np.linalg.norm(found.slip, axis=-1), axis=1)
-                sums.place[at] += np.sum(found.normal[..., None] * found.place, axis=1)
-                sums.energy[at] += found.energy.sum(axis=1)
-                sums.lost[at] += found.lost.sum(axis=1)
-                sums.touching[at] += own.count(found.acts)
-                sums.sliding[at] += found.slides.sum(axis=1)
+                sums.force[at] += np.einsum("w,twi->ti", self._sides(contacts), forces.on_part)
+                sums.normal[at] += forces.normal.sum(axis=1)
+                sums.tangential[at] += np.linalg.norm(forces.tangential, axis=-1).sum(axis=1)
+                sums.slip[at] += np.sum(forces.normal * np.linalg.norm(forces.slip, axis=-1), axis=1)
+                sums.place[at] += np.sum(forces.normal[..., None] * forces.place, axis=1)
+                sums.energy[at] += forces.energy.sum(axis=1)
+                sums.lost[at] += forces.lost.sum(axis=1)
+                sums.touching[at] += contacts.count(forces.acts)
+                sums.sliding[at] += forces.slides.sum(axis=1)
         return sums
 
 

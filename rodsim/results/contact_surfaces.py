@@ -51,23 +51,26 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
     """
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
     kinds = [INTERACTIONS.index(kind) for kind in PLANE_DISSIPATIONS]
-    for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
-        for frames, numbers in zip(own.frames, own.numbers, strict=True):
-            X = np.zeros(3) if own.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
-            reach = numbers[_RHO] + (numbers[RADIUS] if own.kind is PLANE_CIRCLE else 0.0)
+    for group in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
+        for frames, numbers in zip(group.frames, group.numbers, strict=True):
+            X = np.zeros(3) if group.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
+            reach = numbers[_RHO] + (numbers[RADIUS] if group.kind is PLANE_CIRCLE else 0.0)
             of_plane = met.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
             of_plane += [(int(frame), np.append(X, reach)) for frame in frames[1:]]
-    for (frame, plane), each in met.items():
+    for (frame, plane), partner_points in met.items():
         normal, point = np.frombuffer(plane).reshape(2, 3)
         side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
         side /= np.linalg.norm(side)
         axes = np.stack([np.cross(side, normal), side])
-        partners, X = np.array([own for own, _ in each]), np.array([own for _, own in each])
+        partners, X = (
+            np.array([group for group, _ in partner_points]),
+            np.array([group for _, group in partner_points]),
+        )
         low, high = np.full(2, np.inf), np.full(2, -np.inf)
         for state in states:
             R = to_matrix(state.quat)
-            places = state.r[partners] + np.einsum("nij,nj->ni", R[partners], X[:, :3])
-            local = ((places - state.r[frame]) @ R[frame] - point) @ axes.T
+            centres = state.r[partners] + np.einsum("nij,nj->ni", R[partners], X[:, :3])
+            local = ((centres - state.r[frame]) @ R[frame] - point) @ axes.T
             low = np.fmin(low, (local - X[:, 3:]).min(axis=0))
             high = np.fmax(high, (local + X[:, 3:]).max(axis=0))
         if np.all(np.isfinite(low)):
@@ -95,19 +98,19 @@ def meshes(layout: Layout, planes: bool = True) -> Iterator[tuple[str, int, Floa
     These are planes (unless `planes` is False), and those meshes, spheres and balls of solids that are not part of a drawn shape.
     """
     shown = _bounds(layout)
-    for name, told in layout.description.get(SURFACES, {}).items():
-        X, frame = np.array(told["X"]), told["frame"]
-        if "mesh" in told:
-            mesh = contact_mesh(layout, told)
+    for name, entry in layout.description.get(SURFACES, {}).items():
+        X, frame = np.array(entry["X"]), entry["frame"]
+        if "mesh" in entry:
+            mesh = contact_mesh(layout, entry)
             if mesh and not _encloses(shown, frame, mesh[0], 0.02 * float(np.ptp(mesh[0], axis=0).max())):
                 yield name, frame, *mesh
             continue
-        if "sides" in told:
-            corner, a, b = np.array(told["sides"])
+        if "sides" in entry:
+            corner, a, b = np.array(entry["sides"])
             if planes:
                 yield name, frame, corner + np.array([0.0 * a, a, a + b, b]), np.array([[0, 1, 2], [0, 2, 3]])
             continue
-        radius, centres = told.get("radius", 0.0), told.get("points", [X])
+        radius, centres = entry.get("radius", 0.0), entry.get("points", [X])
         ends = radius * np.array([-np.ones(3), np.ones(3)])
         seen = [
             x
@@ -117,8 +120,8 @@ def meshes(layout: Layout, planes: bool = True) -> Iterator[tuple[str, int, Floa
         if seen:
             balls = [_ball(x, radius) for x in seen]
             n = len(balls[0][0])
-            faces = [own[1] + k * n for k, own in enumerate(balls)]
-            yield name, frame, np.concatenate([own[0] for own in balls]), np.concatenate(faces)
+            faces = [ball[1] + k * n for k, ball in enumerate(balls)]
+            yield name, frame, np.concatenate([ball[0] for ball in balls]), np.concatenate(faces)
 
 
 def _encloses(shown: dict[int, tuple[Floats, Floats]], frame: int, points: Floats, slack: float) -> bool:
@@ -129,22 +132,24 @@ def _encloses(shown: dict[int, tuple[Floats, Floats]], frame: int, points: Float
 
 def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:
     """Return by frame the bounds (lowest and highest coordinates) of what is drawn on it, m, frame axes."""
-    found = {}
+    bounds = {}
     for rod in layout.rods:
         for frame, radius in zip(rod.frames.tolist(), rod.radius.tolist(), strict=True):
-            found[frame] = np.full(3, -radius), np.full(3, radius)
+            bounds[frame] = np.full(3, -radius), np.full(3, radius)
     for body in layout.bodies:
         if len(body.vertices):
-            found[body.frame] = body.vertices.min(axis=0), body.vertices.max(axis=0)
-    return found
+            bounds[body.frame] = body.vertices.min(axis=0), body.vertices.max(axis=0)
+    return bounds
 
 
 def _ball(centre: Floats, radius: float) -> tuple[Floats, Ints]:
     """Return vertices and faces of a triangulated sphere."""
-    rise, turn = np.meshgrid(
+    rise, azimuth = np.meshgrid(
         np.linspace(0, np.pi, RISES + 1), 2 * np.pi * np.arange(TURNS) / TURNS, indexing="ij"
     )
-    normals = np.stack([np.sin(rise) * np.cos(turn), np.sin(rise) * np.sin(turn), np.cos(rise)], axis=-1)
+    normals = np.stack(
+        [np.sin(rise) * np.cos(azimuth), np.sin(rise) * np.sin(azimuth), np.cos(rise)], axis=-1
+    )
     i, j = np.meshgrid(np.arange(RISES), np.arange(TURNS), indexing="ij")
     a, b = TURNS * i + j, TURNS * i + (j + 1) % TURNS
     faces = np.stack([a, a + TURNS, b + TURNS, a, b + TURNS, b], axis=-1).reshape(-1, 3)

@@ -33,12 +33,12 @@ def energies(result: Result) -> list[Curve]:
         for name, color in zip(ENERGIES, (*COLORS[:4], INK), strict=True)
         if name == "total" or np.any(E[name] != 0)
     ]
-    others = (
+    totals = (
         ("work", result.work, "dash"),
         ("dissipation", result.dissipation, "dot"),
         ("algorithmic", result.algorithmic, "dashdot"),
     )
-    return curves + [Curve(name, values, GREY, dash) for name, values, dash in others if np.any(values != 0)]
+    return curves + [Curve(name, values, GREY, dash) for name, values, dash in totals if np.any(values != 0)]
 
 
 def energy_defect(result: Result) -> Floats:
@@ -54,10 +54,10 @@ def components(values: Floats, letter: str, dash: str = "solid") -> list[Curve]:
 
 def residuals(result: Result) -> list[Curve]:
     """Return the residuals of constraints, of their rates, and of the norms of quaternions; those that are zero are omitted."""
-    found = (
+    histories = (
         ("|g|, joints", result.constraint_residual),
         ("|G v|, joints", result.velocity_residual),
         ("||q| - 1|", result.quat_norm_error),
     )
-    curves = [Curve(name, values, COLORS[k]) for k, (name, values) in enumerate(found)]
+    curves = [Curve(name, values, COLORS[k]) for k, (name, values) in enumerate(histories)]
     return [curve for curve in curves if np.any(curve.values > 0)]

@@ -100,10 +100,10 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
         coordinates = list(_coordinates(source))
     used = {dim for variable in variables for dim in variable.dims}
     index = {"xyz": XYZ, "wxyz": WXYZ, "axis": AXES, "drive": layout.drives}
-    places: dict[str, Any] = {dim: (dim, np.array(index[dim])) for dim in index if dim in used}
-    places |= {x.name: _to_xarray(x) for x in variables if x.name in used}  # nodes, elements, names
+    coords: dict[str, Any] = {dim: (dim, np.array(index[dim])) for dim in index if dim in used}
+    coords |= {x.name: _to_xarray(x) for x in variables if x.name in used}  # nodes, elements, names
     arrays = {x.name: _to_xarray(x) for x in variables if x.name not in used}
-    return xr.Dataset(arrays, places | {x.name: _to_xarray(x) for x in coordinates}, _attributes(source))
+    return xr.Dataset(arrays, coords | {x.name: _to_xarray(x) for x in coordinates}, _attributes(source))
 
 
 def _to_xarray(x: Variable) -> tuple[tuple[str, ...], NDArray[Any], dict[str, str]]:
@@ -166,8 +166,8 @@ def _model_variables(source: Source, momenta: tuple[Floats, Floats]) -> Iterator
     yield Variable("linear_momentum", ("t", "xyz"), linear, "kg m/s", "linear momentum")
     yield Variable("angular_momentum", ("t", "xyz"), angular, "kg m^2/s", "angular momentum about the origin")
     if source.layout.n_memory:
-        taken = source.read(ALGORITHMIC).sum(axis=1)
-        yield Variable(ALGORITHMIC, ("t",), taken, "J", "energy taken out by the integrator since t = 0")
+        dissipated = source.read(ALGORITHMIC).sum(axis=1)
+        yield Variable(ALGORITHMIC, ("t",), dissipated, "J", "energy taken out by the integrator since t = 0")
     if source.layout.drives:
         work = source.layout.own.part(source.read("own"), "drive")[..., WORK]
         yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
@@ -237,12 +237,12 @@ def _netcdf_name(name: str) -> str:
 
 def _attributes(source: Source) -> dict[str, Any]:
     """Return the attributes of the dataset: its provenance and the description of the run."""
-    told = source.layout.description
+    description = source.layout.description
     return {
         "title": source.layout.name,
         "source": f"rodsim {rodsim.__version__}",
         "file": "" if source.path is None else str(source.path),
-        "fingerprint": str(told.get("fingerprint", "")),
-        "run": json.dumps(told.get("run", {})),
-        "description": json.dumps(told),
+        "fingerprint": str(description.get("fingerprint", "")),
+        "run": json.dumps(description.get("run", {})),
+        "description": json.dumps(description),
     }

@@ -89,8 +89,8 @@ class DeferredErrorFile(io.RawIOBase):
         count = max(0, min(len(view), self._length - self._position))
         view[:count] = bytes(count)
         self._file.seek(self._position)
-        found = self._file.read(count) or b""
-        view[: len(found)] = found
+        content = self._file.read(count) or b""
+        view[: len(content)] = content
         for place, data in self._unwritten:
             first, last = max(place, self._position), min(place + len(data), self._position + count)
             if first < last:

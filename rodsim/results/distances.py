@@ -65,10 +65,10 @@ class Surface(NamedTuple):
 
     def points(self, state: State) -> Floats:
         """Return the points (..., k, 3) in a state, m; (..., 1, 3) for a point between two points."""
-        found: Floats = _place_points(state, self.frames, self.X)
+        positions: Floats = _place_points(state, self.frames, self.X)
         if self.between is None:
-            return found
-        return (1.0 - self.between) * found[..., :1, :] + self.between * found[..., 1:, :]
+            return positions
+        return (1.0 - self.between) * positions[..., :1, :] + self.between * positions[..., 1:, :]
 
 
 class Distance:
@@ -103,8 +103,10 @@ class Distance:
             return
         if self.a.core is not None and (self.b.core is None or isinstance(self.a.core, Round)):
             self.a, self.b = self.b, self.a  # kernels have cores second, and of two those of revolution
-        self._contacts = contacts_of([own.core or Sphere(0, np.zeros(3), 0.0) for own in (self.a, self.b)])
-        parts = [np.zeros((1, 2), np.int64) if own.core else own.ends for own in (self.a, self.b)]
+        self._contacts = contacts_of(
+            [surface.core or Sphere(0, np.zeros(3), 0.0) for surface in (self.a, self.b)]
+        )
+        parts = [np.zeros((1, 2), np.int64) if surface.core else surface.ends for surface in (self.a, self.b)]
         i, k = np.indices((len(parts[0]), len(parts[1]))).reshape(2, -1)
         behind = 4 if self.a.core else len(self.a.X) if self.a.between is None else 1
         self._ends = np.ascontiguousarray(np.concatenate([parts[0][i], parts[1][k] + behind], axis=1))
@@ -122,20 +124,20 @@ class Distance:
             return self._between_meshes(state)
         if self.b.faces is not None:
             return _mesh_distance(self.a, self.b, state) if self.a.core is None else self._to_core.of(state)
-        places = [
-            own.points(state)
-            if own.core is None
-            else _place_points(state, own.frames[[0] * 4], own.core.points[:4])
-            for own in (self.a, self.b)
+        groups = [
+            surface.points(state)
+            if surface.core is None
+            else _place_points(state, surface.frames[[0] * 4], surface.core.points[:4])
+            for surface in (self.a, self.b)
         ]
-        points = np.concatenate(places, axis=-2)
+        points = np.concatenate(groups, axis=-2)
         surfaces = np.tile([0, 1], (len(self._ends), 1))
         least = [
             np.min(
-                surface_distances(self._contacts, np.ascontiguousarray(own), self._ends, surfaces)
+                surface_distances(self._contacts, np.ascontiguousarray(surface), self._ends, surfaces)
                 - self._radii
             )
-            for own in points.reshape(-1, *points.shape[-2:])
+            for surface in points.reshape(-1, *points.shape[-2:])
         ]
         return np.reshape(least, points.shape[:-2])
 
@@ -145,8 +147,8 @@ class Distance:
         for one, other in ((self.a, self.b), (self.b, self.a)):
             assert one.faces is not None
             ends = find_mesh_features(one.X, one.faces).ridges
-            own = one._replace(ends=ends, radius=np.full(len(ends), one.radius[0]))
-            least = np.minimum(least, _mesh_distance(own, other, state))
+            single = one._replace(ends=ends, radius=np.full(len(ends), one.radius[0]))
+            least = np.minimum(least, _mesh_distance(single, other, state))
         return least
 
 
@@ -154,26 +156,26 @@ def _mesh_distance(one: Surface, mesh: Surface, state: State) -> Floats:
     """Return the distance (...) of a surface from the triangles of a mesh, m, computed in the axes of the mesh."""
     frame, faces = mesh.frames[0], mesh.faces
     assert faces is not None
-    turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
-    local = quaternions.rotate(turn, one.points(state) - state.r[..., frame, None, :])
+    to_frame = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
+    local = quaternions.rotate(to_frame, one.points(state) - state.r[..., frame, None, :])
     flat, trees = local.reshape(-1, *local.shape[-2:]), build_triangle_trees(mesh.X[faces])
-    least = [least_distance(trees, own[one.ends], one.radius) for own in flat]
-    found: Floats = np.reshape(least, state.r.shape[:-2]) - mesh.radius[0]
-    return found
+    least = [least_distance(trees, points_of_state[one.ends], one.radius) for points_of_state in flat]
+    distance: Floats = np.reshape(least, state.r.shape[:-2]) - mesh.radius[0]
+    return distance
 
 
-def contact_mesh(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
+def contact_mesh(layout: Layout, entry: dict[str, Any]) -> tuple[Floats, Ints] | None:
     """Return the vertices (v, 3), m, frame axes, and triangles (t, 3) of a surface of the description.
 
-    `told`: entry of the surface. Return None if it is not a mesh, or if the contact tables do not contain it.
+    `entry`: entry of the surface. Return None if it is not a mesh, or if the contact tables do not contain it.
     """
-    if "mesh" not in told or layout.system is None:
+    if "mesh" not in entry or layout.system is None:
         return None
     contacts = layout.system.contacts
     meshes = np.flatnonzero(contacts.kind == MESH)
-    if told["mesh"] >= len(meshes):
+    if entry["mesh"] >= len(meshes):
         return None
-    faces = contacts.triangles[contacts.meshed == meshes[told["mesh"]]]
+    faces = contacts.triangles[contacts.meshed == meshes[entry["mesh"]]]
     low = faces.min()
     return contacts.vertices[low : faces.max() + 1], faces - low
 
@@ -181,7 +183,7 @@ def contact_mesh(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | 
 def surface_by_name(layout: Layout, text: str) -> Surface:
     """Return the surface or point with this name. Raise UnknownName, with the known names, or ResultError if it is ill-formed."""
     known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
-    rods, bodies = {own.name: own for own in layout.rods}, {own.name: own for own in layout.bodies}
+    rods, bodies = {item.name: item for item in layout.rods}, {item.name: item for item in layout.bodies}
     if not isinstance(text, str):
         raise ResultError(f"distance: {text!r} is no name; give one, such as 'ball' or 'cord@0.5'")
     if text in known:
@@ -199,7 +201,7 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
     point = parse_point(text, bodies)
     name, place = point.part, point.position
     if name not in rods and name not in bodies:
-        names = ", ".join(f"'{own}'" for own in (*known, *rods, *bodies)) or "none"
+        names = ", ".join(f"'{item}'" for item in (*known, *rods, *bodies)) or "none"
         raise UnknownName(f"distance: no surface, rod or body '{name}'; there are {names}")
     if name in rods:
         if point.fraction is None:
@@ -212,40 +214,42 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
     return _point(f"point '{text}'", body.frame, X, 0.0)
 
 
-def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
-    """Return a mesh from its entry `told` in the description. Raise ResultError if the contact tables do not contain it."""
-    found = contact_mesh(layout, told)
-    if found is None:
+def _mesh(layout: Layout, name: str, entry: dict[str, Any]) -> Surface:
+    """Return a mesh from its entry `entry` in the description. Raise ResultError if the contact tables do not contain it."""
+    mesh = contact_mesh(layout, entry)
+    if mesh is None:
         raise ResultError(
             f"distance: mesh '{name}' meets nothing that is listed; name it in a contact with a sphere or a rod"
         )
-    vertices, faces = found
+    vertices, faces = mesh
     n = len(vertices)
-    ends, radius = np.column_stack([np.arange(n)] * 2), np.full(n, float(told["radius"]))
-    return Surface(f"mesh '{name}'", np.full(n, told["frame"]), vertices, ends, radius, faces=faces)
+    ends, radius = np.column_stack([np.arange(n)] * 2), np.full(n, float(entry["radius"]))
+    return Surface(f"mesh '{name}'", np.full(n, entry["frame"]), vertices, ends, radius, faces=faces)
 
 
-def _surface_from_entry(name: str, told: dict[str, Any]) -> Surface:
-    """Return a sphere, a solid or a plane from its entry `told` in the description."""
-    if "points" in told:
-        X, circles = np.array(told["points"]).reshape(-1, 3), np.array(told["circles"]).reshape(-1, 7)
+def _surface_from_entry(name: str, entry: dict[str, Any]) -> Surface:
+    """Return a sphere, a solid or a plane from its entry `entry` in the description."""
+    if "points" in entry:
+        X, circles = np.array(entry["points"]).reshape(-1, 3), np.array(entry["circles"]).reshape(-1, 7)
         ends = np.column_stack([np.arange(len(X))] * 2) if len(X) != 2 or len(circles) else np.array([[0, 1]])
-        frames, radius = np.full(max(len(X), 1), told["frame"]), np.full(max(len(ends), 1), told["radius"])
+        frames, radius = np.full(max(len(X), 1), entry["frame"]), np.full(max(len(ends), 1), entry["radius"])
         if not len(X):  # only circles: their centre is above their lowest point
             X, ends = circles[:1, :3], np.zeros((1, 2), np.int64)
         cornered = len(circles) > 0 or len(X) > 2
-        label = f"{told['kind']} '{name}'"
-        core = _core(np.array(told["points"]).reshape(-1, 3), circles, told) if cornered else None
+        label = f"{entry['kind']} '{name}'"
+        core = _core(np.array(entry["points"]).reshape(-1, 3), circles, entry) if cornered else None
         return Surface(label, frames, X, ends, radius, circles=circles, cornered=cornered, core=core)
-    found = _point(f"{told['kind']} '{name}'", told["frame"], np.array(told["X"]), told.get("radius", 0.0))
-    return found._replace(normal=np.array(told["normal"]) if "normal" in told else None)
+    point = _point(
+        f"{entry['kind']} '{name}'", entry["frame"], np.array(entry["X"]), entry.get("radius", 0.0)
+    )
+    return point._replace(normal=np.array(entry["normal"]) if "normal" in entry else None)
 
 
-def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Hull | Round | None:
+def _core(points: Floats, circles: Floats, entry: dict[str, Any]) -> Hull | Round | None:
     """Return the core of a solid with corners; None if its points lie in a plane, or if the file is from an older version."""
-    frame, radius = told["frame"], told["radius"]
-    if "profile" in told:
-        return Round(frame, circles[0, :3] * (1.0, 1.0, 0.0), np.array(told["profile"]), radius)
+    frame, radius = entry["frame"], entry["radius"]
+    if "profile" in entry:
+        return Round(frame, circles[0, :3] * (1.0, 1.0, 0.0), np.array(entry["profile"]), radius)
     return None if len(circles) or Solid(points).is_flat else Hull(frame, points, radius)
 
 
@@ -274,7 +278,7 @@ def _rod_point(text: str, rod: RodLayout, at: float) -> Surface:
         s[-1] = 2.0 * rod.arclength[-1] - rod.arclength[-2]
     k = int(np.clip(np.searchsorted(s, at, "right") - 1, 0, len(s) - 2))
     frames = np.array([rod.frames[k], rod.frames[(k + 1) % len(rod.frames)]])
-    share = min(1.0, float((at - s[k]) / (s[k + 1] - s[k])))
+    fraction = min(1.0, float((at - s[k]) / (s[k + 1] - s[k])))
     return Surface(
-        f"point '{text}'", frames, np.zeros((2, 3)), np.zeros((1, 2), np.int64), np.zeros(1), None, share
+        f"point '{text}'", frames, np.zeros((2, 3)), np.zeros((1, 2), np.int64), np.zeros(1), None, fraction
     )

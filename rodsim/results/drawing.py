@@ -89,8 +89,10 @@ class Drawing:
             counts.append(n)
             start += n
         self.n_rod_points = start
-        more = list(meshes(layout)) if surfaces else []
-        solid = [(own.frame, own.vertices, own.faces) for own in layout.bodies] + [own[1:] for own in more]
+        surface_meshes = list(meshes(layout)) if surfaces else []
+        solid = [(item.frame, item.vertices, item.faces) for item in layout.bodies] + [
+            item[1:] for item in surface_meshes
+        ]
         for of_frame, vertices, faces in solid:
             n = len(vertices)
             triangles.append(faces + start)
@@ -112,8 +114,8 @@ class Drawing:
         if layout.system is not None and layout.description.get("contacts"):
             self._touched = ContactForces(layout.system, layout.memory)
             self.point_arrays |= CONTACT_ARRAYS
-        self.names = [own.name for own in layout.rods] + [own.name for own in layout.bodies]
-        self.names += [name for name, *_ in more]
+        self.names = [item.name for item in layout.rods] + [item.name for item in layout.bodies]
+        self.names += [name for name, *_ in surface_meshes]
         self.triangles = np.concatenate(triangles)
         none = np.zeros(0, np.int64)
         firsts = np.cumsum([0, *counts])
@@ -137,9 +139,9 @@ class Drawing:
             "object": owner,
         }
         if self._touched is not None and layout.rods:
-            stands = [node_lengths(layout, rod) for rod in layout.rods]
+            lengths_of_nodes = [node_lengths(layout, rod) for rod in layout.rods]
             behind = np.zeros(self.n_points - self.n_rod_points)
-            self.static_points["node_length"] = np.concatenate([*stands, behind]).astype(np.float32)
+            self.static_points["node_length"] = np.concatenate([*lengths_of_nodes, behind]).astype(np.float32)
         faces_each = [len(faces) for *_, faces in solid]
         n_rods = len(layout.rods)
         cell_owner = np.concatenate(

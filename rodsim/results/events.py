@@ -136,13 +136,13 @@ def events_of_scene(run: Any) -> list[Event]:
 
 def checked_events(events: object) -> tuple[Event, ...]:
     """Return the events as a tuple. Raise ModelError if `events` is neither an event nor a sequence of events."""
-    given = [events] if isinstance(events, Event) else events
-    if not isinstance(given, Sequence) or not all(isinstance(event, Event) for event in given):
+    checked = [events] if isinstance(events, Event) else events
+    if not isinstance(checked, Sequence) or not all(isinstance(event, Event) for event in checked):
         raise ModelError(
             f"simulate: events = {checks.shown(events)} is not a list of events; give [ContactBegins('contact')] or "
             "[DistanceBelow('a', 'b', 0.01)]"
         )
-    return tuple(given)
+    return tuple(checked)
 
 
 class Watch:
@@ -164,7 +164,7 @@ class Watch:
     def holding(self, state: State) -> tuple[Event, ...]:
         """Return the events that hold in a state."""
         holds = self._evaluate(many(state))[:, 0]
-        return tuple(event for event, own in zip(self.events, holds, strict=True) if own)
+        return tuple(event for event, holds_now in zip(self.events, holds, strict=True) if holds_now)
 
     def check_start(self, state: State) -> None:
         """Raise ModelError if an event holds before the first step."""
@@ -189,8 +189,8 @@ def _below(event: Event, layout: Layout) -> Callable[[State], NDArray[np.bool_]]
             f"simulate: events: there is no contact {missing[0] if missing else 'at all'!r}; "
             + (f"there are {', '.join(known)}" if known else "add one, or give DistanceBelow('a', 'b')")
         )
-    each = [ContactGaps(layout, name) for name in event.contacts or known]
-    return lambda states: np.asarray(np.min([gaps.beyond(states) for gaps in each], axis=0) < 0.0)
+    gaps_of = [ContactGaps(layout, name) for name in event.contacts or known]
+    return lambda states: np.asarray(np.min([gaps.beyond(states) for gaps in gaps_of], axis=0) < 0.0)
 
 
 def many(state: State) -> State:

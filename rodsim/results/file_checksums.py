@@ -66,22 +66,22 @@ def find_changes(file: h5py.File, outputs: slice, series: Sequence[Series]) -> l
     if CHECKSUMS not in file:
         return None
     pictures = _checksummed_datasets(file[PICTURE])
-    found = _find_static_changes(file, {*(item.path for item in series), *pictures})
+    changes = _find_static_changes(file, {*(item.path for item in series), *pictures})
     crc = file[CHECKSUMS][...]
     if sha256_of(crc) != file[CHECKSUMS].attrs.get(SHA):
-        found.append(Changed("the checksums of the outputs"))
+        changes.append(Changed("the checksums of the outputs"))
     wrong = find_damaged_records(
         crc, outputs, series, lambda part: {item.name: file[item.path][part] for item in series}
     )
-    whole = outputs == slice(0, len(crc))
-    if wrong or whole:
+    all_outputs = outputs == slice(0, len(crc))
+    if wrong or all_outputs:
         which = [item for item in series if not _is_intact(file[item.path])]
-        found += [Changed(item.path, wrong) for item in which]
+        changes += [Changed(item.path, wrong) for item in which]
         if wrong and not which:
-            found.append(Changed(ROOT, wrong))
-    if whole:
-        found += [Changed(path) for path in pictures if not _is_intact(file[path])]
-    return found
+            changes.append(Changed(ROOT, wrong))
+    if all_outputs:
+        changes += [Changed(path) for path in pictures if not _is_intact(file[path])]
+    return changes
 
 
 def find_damaged_records(
@@ -93,8 +93,8 @@ def find_damaged_records(
     """
     kind, wrong = record_type(series), []
     for part in blocks_of(outputs.stop, kind.itemsize, outputs.start):
-        own = checksums(make_records(kind, part.stop - part.start, read(part)))
-        wrong += [part.start + int(k) for k in np.flatnonzero(own != crc[part])]
+        computed = checksums(make_records(kind, part.stop - part.start, read(part)))
+        wrong += [part.start + int(k) for k in np.flatnonzero(computed != crc[part])]
     return (wrong[0], len(wrong)) if wrong else ()
 
 
@@ -122,14 +122,14 @@ def is_description_intact(root: h5py.Group, text: str) -> bool:
 
 def _checksummed_datasets(group: h5py.Group) -> list[str]:
     """Return the paths of the datasets in a group that have a SHA-256 of their own."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def look(name: str, item: Any) -> None:
         if SHA in item.attrs:
-            found.append(f"{group.name}/{name}".strip("/"))
+            paths.append(f"{group.name}/{name}".strip("/"))
 
     group.visititems(look)
-    return found
+    return paths
 
 
 def _is_intact(dataset: h5py.Dataset) -> bool:
@@ -143,17 +143,17 @@ def _is_intact(dataset: h5py.Dataset) -> bool:
 
 def _find_static_changes(file: h5py.File, grown: set[str]) -> list[Changed]:
     """Return the changed parts among the data that has no rows for outputs; `grown`: paths of the datasets that have."""
-    own = _static_checksums(file, grown)
-    return [Changed(_STATIC[name]) for name in own if file[ROOT].attrs.get(name) != own[name]]
+    computed = _static_checksums(file, grown)
+    return [Changed(_STATIC[name]) for name in computed if file[ROOT].attrs.get(name) != computed[name]]
 
 
 def _static_checksums(file: h5py.File, grown: set[str]) -> dict[str, str]:
     """Return the SHA-256 of the data that has no rows for outputs: description, model and topology of the picture."""
     text = file[f"{ROOT}/description"].asstr()[()]
-    found = {DESCRIPTION: _text_checksum(text), LAYOUT: _group_checksum(file[ROOT], grown)}
+    sums = {DESCRIPTION: _text_checksum(text), LAYOUT: _group_checksum(file[ROOT], grown)}
     if PICTURE in file:
-        found[TOPOLOGY] = _group_checksum(file[PICTURE], grown)
-    return found
+        sums[TOPOLOGY] = _group_checksum(file[PICTURE], grown)
+    return sums
 
 
 def _text_checksum(text: str) -> str:
@@ -164,7 +164,7 @@ def _group_checksum(group: h5py.Group, grown: set[str]) -> str:
     """Return the SHA-256 of names, shapes, numbers and attributes of all objects in a group, without the datasets `grown`."""
     import h5py
 
-    digest, whole = hashlib.sha256(), str(group.name).strip("/")
+    digest, group_name = hashlib.sha256(), str(group.name).strip("/")
     apart = {
         *grown,
         CHECKSUMS,
@@ -182,7 +182,7 @@ def _group_checksum(group: h5py.Group, grown: set[str]) -> str:
             for key in sorted(set(attributes) - set(_UNCHECKED_ATTRIBUTES)):
                 digest.update(key.encode())
                 _add(digest, attributes[key])
-        path = f"{whole}/{text}"
+        path = f"{group_name}/{text}"
         if is_dataset and path not in apart:
             is_text = h5py.check_string_dtype(item.dtype) is not None
             _add(digest, h5py.Dataset(item).asstr()[...] if is_text else dataset_values(item))

@@ -78,8 +78,8 @@ def _check_table(name: str, table: Any, n: int) -> None:
     rows, counts = len(table[0]), _COUNTS | {("constraints", "kind"): len(CONSTRAINTS)}
     for column, values in table._asdict().items():
         tail, kind = _TABLE_SHAPES.get(name, {}).get(column) or _SHAPES.get(column, ((), "f"))
-        left_out = column in table._field_defaults and len(values) == 0
-        _check_shape(name, column, values, (0 if left_out else rows, *tail), kind)
+        omitted = column in table._field_defaults and len(values) == 0
+        _check_shape(name, column, values, (0 if omitted else rows, *tail), kind)
         if column in ("frames", "frame"):
             _check_indices(name, column, values, n)
         elif (name, column) in counts:
@@ -101,8 +101,8 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
             wide = max(most, *values.shape[1:2], 0)
             _check_shape(name, column, values, (g if wide else len(values), wide), "f")
         elif column in of_spans:
-            whole = _INTEGER_KINDS if column in ("kind", "frames") else "f"
-            _check_shape(name, column, values, (m, *of_spans[column]), whole)
+            dtype_kind = _INTEGER_KINDS if column in ("kind", "frames") else "f"
+            _check_shape(name, column, values, (m, *of_spans[column]), dtype_kind)
         else:
             tail, kind = _ROD_SHAPES.get(column, ((), "f"))
             _check_shape(name, column, values, (g, *tail), kind)
@@ -122,23 +122,27 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
         law_of(text)
 
 
-def _check_interactions(name: str, others: InteractionTable, n: int) -> None:
+def _check_interactions(name: str, interactions: InteractionTable, n: int) -> None:
     """Raise ValueError if the table of generic interactions has wrong shapes or indices."""
-    e = len(others.kind)
-    width = min(max(FRAMES, *others.frames.shape[1:2], 0), MAX_FRAMES)
-    _check_indices(name, "kind", others.kind, len(INTERACTIONS))
+    e = len(interactions.kind)
+    width = min(max(FRAMES, *interactions.frames.shape[1:2], 0), MAX_FRAMES)
+    _check_indices(name, "kind", interactions.kind, len(INTERACTIONS))
     for column, shape, kind in (
         ("kind", (e,), _INTEGER_KINDS),
         ("frames", (e, width), _INTEGER_KINDS),
         ("first", (e + 1,), _INTEGER_KINDS),
-        ("numbers", (len(others.numbers),), "f"),
+        ("numbers", (len(interactions.numbers),), "f"),
         ("size", (e, 2), "f"),
-        ("repeats", (e if len(others.repeats) else 0,), _INTEGER_KINDS),
+        ("repeats", (e if len(interactions.repeats) else 0,), _INTEGER_KINDS),
     ):
-        _check_shape(name, column, getattr(others, column), shape, kind)
-    arity = np.array([kind.arity for kind in INTERACTIONS])[others.kind]
-    _check_indices(name, "frames", others.frames[np.arange(width) < arity[:, None]], n)
-    if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
+        _check_shape(name, column, getattr(interactions, column), shape, kind)
+    arity = np.array([kind.arity for kind in INTERACTIONS])[interactions.kind]
+    _check_indices(name, "frames", interactions.frames[np.arange(width) < arity[:, None]], n)
+    if (
+        interactions.first[0] != 0
+        or np.any(np.diff(interactions.first) < 0)
+        or interactions.first[-1] != len(interactions.numbers)
+    ):
         raise ValueError("'others/first' does not count their numbers")
 
 
@@ -146,7 +150,7 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
     """Raise ValueError if the contact tables have wrong shapes, indices, radii or lengths."""
     s, k, p = len(contacts.kind), len(contacts.frames), len(contacts.pairs)
     v, t = len(contacts.vertices), len(contacts.triangles)
-    whole, shapes = (
+    integer_columns, shapes = (
         ("kind", "first", "frames", "pairs", "stations", "side", "apart", "triangles", "meshed"),
         (
             ("kind", (s,)),
@@ -167,7 +171,11 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
     )
     for column, shape in shapes:
         _check_shape(
-            name, column, getattr(contacts, column), shape, _INTEGER_KINDS if column in whole else "f"
+            name,
+            column,
+            getattr(contacts, column),
+            shape,
+            _INTEGER_KINDS if column in integer_columns else "f",
         )
     for column, count in (
         ("kind", len(KINDS)),
@@ -316,8 +324,8 @@ def check_description(description: Any) -> None:
             raise ValueError(f"its description has no 'statics.{missing[0]}'")
 
 
-def _check_entries(head: str, found: Mapping[str, Any], forms: Mapping[str, Callable[[Any], bool]]) -> None:
-    """Raise ValueError if an entry of `found` does not pass the check of its name; `head`: prefix of the names in the message."""
+def _check_entries(head: str, entries: Mapping[str, Any], forms: Mapping[str, Callable[[Any], bool]]) -> None:
+    """Raise ValueError if an entry does not pass the check of its name; `head`: prefix of the names in the message."""
     for name, fits in forms.items():
-        if name in found and not fits(found[name]):
-            raise ValueError(f"its description has '{head}{name}' = {found[name]!r:.60}")
+        if name in entries and not fits(entries[name]):
+            raise ValueError(f"its description has '{head}{name}' = {entries[name]!r:.60}")

@@ -23,8 +23,8 @@ class GearHistory(JointHistory):
     @property
     def each(self) -> list[dict[str, Any]]:
         """Keys "joint", "of" (kind of coordinate) and "ratio" of each coupled coordinate."""
-        found: list[dict[str, Any]] = self._source.layout.description["gears"][self.name]
-        return found
+        gears: list[dict[str, Any]] = self._source.layout.description["gears"][self.name]
+        return gears
 
     def on(self, joint: str, of: str | None = None) -> Floats:
         """Return the force (T,) of the gear on part b of a joint along its coordinate: N m for an angle, N for a displacement.
@@ -46,9 +46,9 @@ class GearHistory(JointHistory):
         ResultError
             If the gear does not couple this coordinate, or couples several of this joint.
         """
-        mine = [own for own in self.each if own["joint"] == joint and of in (None, own["of"])]
+        mine = [gear for gear in self.each if gear["joint"] == joint and of in (None, gear["of"])]
         if len(mine) != 1:
-            known = ", ".join(f"{own['of']} of '{own['joint']}'" for own in self.each)
+            known = ", ".join(f"{gear['of']} of '{gear['joint']}'" for gear in self.each)
             raise ResultError(f"gear '{self.name}': on {joint!r}, of = {of!r}; it couples {known}")
         force: Floats = -mine[0]["ratio"] * self.multipliers[:, 0]
         return force
@@ -57,7 +57,8 @@ class GearHistory(JointHistory):
         """Return columns (T,) by name: the force or torque on each coordinate."""
         words = {"angle": "torque", "displacement": "force"}
         return {
-            f"{words[own['of']]}_on_{own['joint']}": self.on(own["joint"], own["of"]) for own in self.each
+            f"{words[gear['of']]}_on_{gear['joint']}": self.on(gear["joint"], gear["of"])
+            for gear in self.each
         }
 
     @property

@@ -153,14 +153,14 @@ class RodHistory:
         between the arc lengths `s_element` and extrapolated to the ends, which is second-order accurate. Raises ResultError for
         another field, or for a fraction outside of [0, 1].
         """
-        places = np.atleast_1d(np.asarray(fractions, float))
+        positions = np.atleast_1d(np.asarray(fractions, float))
         if field not in OF_ELEMENTS:
             raise ResultError(f"rod '{self.name}': along {field!r}; give one of {', '.join(OF_ELEMENTS)}")
-        if places.ndim > 1 or not bool(np.all((places >= 0.0) & (places <= 1.0))):
+        if positions.ndim > 1 or not bool(np.all((positions >= 0.0) & (positions <= 1.0))):
             raise ResultError(f"rod '{self.name}': fractions = {shown(fractions)}; give numbers from 0 to 1")
         layout = self._source.layout
-        found = rod_interpolation_to(layout, self.layout, places * rod_length(layout, self.layout))
-        return found.of(getattr(self, field))
+        interpolation = rod_interpolation_to(layout, self.layout, positions * rod_length(layout, self.layout))
+        return interpolation.of(getattr(self, field))
 
 
 class BodyHistory:

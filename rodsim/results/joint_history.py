@@ -212,13 +212,13 @@ class JointHistory:
             np.stack([self._source.read(name, (slice(None), f)) for f in frames])
             for name in ("r", "quat", "v", "Omega")
         )
-        own = ConstraintHistory(self._source.layout).sides(self.layout, slice(None))
+        markers = ConstraintHistory(self._source.layout).sides(self.layout, slice(None))
         omega = rotate(quat, Omega)
-        arm = rotate(quat, own.points)
+        arm = rotate(quat, markers.points)
         d = r[1] - r[0] + arm[1] - arm[0]
         speed = v + np.cross(omega, arm)
         rate = speed[1] - speed[0] - np.cross(omega[0], d)
-        a, b = to_matrix(quat) @ own.axes
+        a, b = to_matrix(quat) @ markers.axes
         return _Sides((a, b), d, rate, omega[1] - omega[0])
 
     @cached_property
@@ -226,21 +226,23 @@ class JointHistory:
         """Return force (T, 3), N, and moment about the joint's point on b (T, 3), N m, on b in inertial axes."""
         standing, mine = ConstraintHistory(self._source.layout), self._constraint_mask()
         assert standing.constraints is not None
-        own = standing.constraints.chosen(mine)
-        a, b = (int(f) for f in own.frames[0])
+        constraints = standing.constraints.chosen(mine)
+        a, b = (int(f) for f in constraints.frames[0])
         # a state of the ground and the two frames alone: frame 0 remains the ground, so that sides fixed to it are recognised
         r, quat = (
             np.stack([self._source.read(name, (slice(None), f)) for f in (0, a, b)], axis=1)
             for name in ("r", "quat")
         )
-        own = own._replace(frames=np.tile([1 if a else 0, 2 if b else 0], (len(own.kind), 1)))
+        constraints = constraints._replace(
+            frames=np.tile([1 if a else 0, 2 if b else 0], (len(constraints.kind), 1))
+        )
         none = np.zeros((len(r), 0))
         state = State(r, quat, r, r, none, none, none, none)
-        gradients = standing.gradients(own, slice(None), state, self._driven_rows(mine))
+        gradients = standing.gradients(constraints, slice(None), state, self._driven_rows(mine))
         # the equations of motion contain + G^T lam, so that the wrench on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
-        point = standing.point(own, 1, slice(None))
+        point = standing.point(constraints, 1, slice(None))
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 2], point), force)
 
     def _driven_rows(self, mine: Any) -> Floats:

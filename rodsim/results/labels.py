@@ -95,8 +95,8 @@ def write_axes(canvas: Canvas, axes: Floats, pixel: float, corner: str = CORNERS
     canvas.lines("axes", np.array([(middle, middle + tips[k]) for k in order]), AXES[order], 0.16 * size)
     for k, tip in enumerate(tips):
         away = float(np.linalg.norm(tip))
-        beside = tip / away if away > 0.25 * long else np.array([-0.7, 0.7])
-        x, y = middle + tip + 0.7 * size * beside
+        offset = tip / away if away > 0.25 * long else np.array([-0.7, 0.7])
+        x, y = middle + tip + 0.7 * size * offset
         canvas.text("xyz"[k], x, y, "xyz"[k], color=AXES[k], align="center")
     y = float(middle[1] + long + 1.9 * size)
     a, b, tick = np.array([middle[0] - half, y]), np.array([middle[0] + half, y]), np.array([0, 0.3 * size])

@@ -41,8 +41,8 @@ def _array(
     if array.ndim != len(shape) or any(
         n is not None and n != m for n, m in zip(shape, array.shape, strict=True)
     ):
-        wanted = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ")"
-        raise ValueError(f"{owner}: {what} has shape {array.shape}; give an array of shape {wanted}")
+        expected = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ")"
+        raise ValueError(f"{owner}: {what} has shape {array.shape}; give an array of shape {expected}")
     return array
 
 
@@ -243,7 +243,7 @@ class Layout:
         if self.gravity is None:
             self.gravity = system.gravity
         sizes = sizes_of(system)
-        for what, number, found in (
+        for what, number, count in (
             ("frames", self.n_frames, sizes.frames),
             ("elements", self.n_elements, system.rods.n_points),
             ("multipliers", self.n_multipliers, sizes.multipliers),
@@ -253,9 +253,9 @@ class Layout:
             ("variables that settle", self.n_settled, sizes.own.settled),
             ("bristles", self.n_bristles, sizes.own.bristle),
         ):
-            if number != found:
+            if number != count:
                 raise ValueError(
-                    f"model '{self.name}': {number} {what}, but its system has {found}{_unregistered_kind(system)}"
+                    f"model '{self.name}': {number} {what}, but its system has {count}{_unregistered_kind(system)}"
                 )
 
     @staticmethod
@@ -297,8 +297,8 @@ class Layout:
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError if `state` does not hold `count` states with the shapes of this model."""
         for name, shape in self.state_shapes().items():
-            found = np.shape(getattr(state, name))[1:]
-            if found != shape or len(getattr(state, name)) != count:
+            actual = np.shape(getattr(state, name))[1:]
+            if actual != shape or len(getattr(state, name)) != count:
                 raise ValueError(
-                    f"model '{self.name}': State.{name} has shape {found}, the model has {shape}"
+                    f"model '{self.name}': State.{name} has shape {actual}, the model has {shape}"
                 )

@@ -41,12 +41,12 @@ class LazyColumns(NamedTuple):
 
         `arrays`: states, times and step numbers of the outputs by name. `newton`: (T, 3), made by `newton_columns`.
         """
-        each: list[Outputs] = []
+        tables: list[Outputs] = []
         for first in range(0, len(newton), self.at_once):
             rows = slice(first, min(first + self.at_once, len(newton)))
             states = stored_states.joined(
                 layout, {name: arrays[name][rows] for name in stored_states.shapes(layout)}
             )
             steps = arrays[native_format.STEP][rows]
-            each.append(tabulate(self.system, self.dt, steps, states, newton[rows], self.standing))
-        return {name: np.concatenate([getattr(outputs, name) for outputs in each]) for name in NAMES}
+            tables.append(tabulate(self.system, self.dt, steps, states, newton[rows], self.standing))
+        return {name: np.concatenate([getattr(outputs, name) for outputs in tables]) for name in NAMES}

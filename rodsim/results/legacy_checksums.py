@@ -35,7 +35,7 @@ def checksummed_paths(file: h5py.File) -> list[str]:
 
 def find_changes(file: h5py.File, outputs: slice) -> list[Changed]:
     """Return the arrays that differ from what was written at some of these outputs."""
-    found = []
+    changes = []
     for column, path in enumerate(checksummed_paths(file)):
         item, wrong = _series_of(file, path), []
         for part in blocks_of(outputs.stop, item.nbytes, outputs.start):
@@ -43,8 +43,8 @@ def find_changes(file: h5py.File, outputs: slice) -> list[Changed]:
             differ = row_checksums(rows) != file[CHECKSUM_ROWS][part.start : part.stop, column]
             wrong += [part.start + int(k) for k in np.flatnonzero(differ)]
         if wrong:
-            found.append(Changed(path, (wrong[0], len(wrong))))
-    return found
+            changes.append(Changed(path, (wrong[0], len(wrong))))
+    return changes
 
 
 def row_checksums(rows: NDArray[Any]) -> NDArray[np.uint64]:

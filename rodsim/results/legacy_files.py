@@ -66,7 +66,7 @@ def write_predictor_count(arrays: LegacyTables, attributes: Any) -> None:
     """Write the attribute from which `predictor_arrays` returns these arrays."""
     for attribute, known in _PREDICTORS.items():
         (name, (rows, _)), *_ = known.items()
-        count = next((shape[1] for own, shape in arrays if own == name and shape[0] == rows), 0)
+        count = next((shape[1] for array, shape in arrays if array == name and shape[0] == rows), 0)
         if count:
             attributes[attribute] = count
 

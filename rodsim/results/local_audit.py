@@ -147,13 +147,13 @@ class LocalAudit:
 
 def _words(law: LawResidual) -> str:
     """Return a line of text on the residual of one law."""
-    told = (
+    summary = (
         f"{law.law.replace('_', ' '):<17}  {law.norm:.2e} {law.unit} of {law.size:.2e}, {law.relative:.1e}; "
         f"at most {law.largest:.2e} at t = {law.t:.4g} s, S = {law.S:.4g} m"
     )
     if law.every_second is None or not law.norm > 0:
-        return told
-    return f"{told}; {law.every_second / law.norm:.1f} times with every second output"
+        return summary
+    return f"{summary}; {law.every_second / law.norm:.1f} times with every second output"
 
 
 def local_audit(result: ResultLike) -> LocalAudit:
@@ -216,25 +216,27 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
         raise ResultError(f"local audit: {'; '.join(notes)}")
     loads = node_loads(layout)
     covered = {rod.name: coverage(layout, rod, grids[rod.name]) for rod in chosen}
-    sums = {name: _sums(grids[name], own) for name, own in covered.items()}
+    sums = {name: _sums(grids[name], accumulator) for name, accumulator in covered.items()}
     frames = np.concatenate([grids[rod.name].nodes for rod in chosen])
     for outputs in _blocks(result):
         stored = _stored(system, t[outputs], result.states(outputs), loads, frames)
         for rod in chosen:
             terms = _terms(grids[rod.name], stored, layout)
             of_half = _terms(grids[rod.name], stored, layout, 2) if len(stored.t) > 2 else None
-            for own in sums[rod.name]:
-                own.add(terms, np.diff(stored.t), of_half)
+            for accumulator in sums[rod.name]:
+                accumulator.add(terms, np.diff(stored.t), of_half)
     rods = []
     for rod in chosen:
         middles, S = 0.5 * (t[1:] + t[:-1]), grids[rod.name].S[1:-1]
         # a law whose boxes are all left out is omitted
         laws = tuple(
-            own.residual(middles, S, float(t[-1] - t[0])) for own in sums[rod.name] if own.covered > 0
+            accumulator.residual(middles, S, float(t[-1] - t[0]))
+            for accumulator in sums[rod.name]
+            if accumulator.covered > 0
         )
-        found = RodAudit(rod.name, _element(layout, rod), len(rod.frames), middles, S, laws)
-        notes += [*covered[rod.name].notes, *_slow(found)]
-        rods.append(found)
+        audit_of_rod = RodAudit(rod.name, _element(layout, rod), len(rod.frames), middles, S, laws)
+        notes += [*covered[rod.name].notes, *_slow(audit_of_rod)]
+        rods.append(audit_of_rod)
     return LocalAudit(
         layout.name,
         result.n_outputs,
@@ -251,8 +253,8 @@ def _blocks(result: Result) -> Iterator[slice]:
 
     Their lengths are odd, except perhaps that of the last, so that every second output continues from one slice to the next.
     """
-    each = 200 * (result.layout.n_frames + result.layout.n_elements)
-    size = 2 * max(1, BLOCK // each)
+    numbers_per_output = 200 * (result.layout.n_frames + result.layout.n_elements)
+    size = 2 * max(1, BLOCK // numbers_per_output)
     for start in range(0, result.n_outputs - 1, size):
         yield slice(start, min(start + size + 1, result.n_outputs))
 
@@ -281,8 +283,10 @@ def _terms(grid: RodGrid, stored: _Stored, layout: Layout, every: int = 1) -> Lo
     gravity = np.zeros(3) if layout.gravity is None else layout.gravity
     state = stored.state
     r, quat, v, Omega = (x[::every, grid.frames] for x in (state.r, state.quat, state.v, state.Omega))
-    own = grid.loading(*(x[::every] for x in stored.loading))
-    terms = local_terms(grid.rho_A, grid.J_rho, stored.t[::every], grid.S, r, quat, v, Omega, own, gravity)
+    loading = grid.loading(*(x[::every] for x in stored.loading))
+    terms = local_terms(
+        grid.rho_A, grid.J_rho, stored.t[::every], grid.S, r, quat, v, Omega, loading, gravity
+    )
     laws = terms.momentum, terms.angular_momentum, terms.energy
     for term, values in zip(laws, stored.acting, strict=True):
         does = grid.in_boxes(values[::every])
@@ -302,10 +306,10 @@ def _sums(grid: RodGrid, covered: Coverage) -> list[_Sum]:
 class _Sum:
     """Residual field and sums of squares of one law of one rod, accumulated block by block."""
 
-    def __init__(self, law: str, left_out: NDArray[np.bool_], width: Floats) -> None:
-        """Prepare the sums; `left_out` (boxes,): True if a box is not covered, `width` (boxes,): width of each, m."""
-        self._law, self._left_out = law, left_out
-        self._weight, self.covered = np.where(left_out, 0.0, width), float(width[~left_out].sum())  # m
+    def __init__(self, law: str, omitted: NDArray[np.bool_], width: Floats) -> None:
+        """Prepare the sums; `omitted` (boxes,): True if a box is not covered, `width` (boxes,): width of each, m."""
+        self._law, self._left_out = law, omitted
+        self._weight, self.covered = np.where(omitted, 0.0, width), float(width[~omitted].sum())  # m
         self._values: list[Floats] = []
         self._squares = np.zeros(4)  # sums of squares of residual, rate, flux, source
         self._half = np.zeros(
@@ -319,22 +323,24 @@ class _Sum:
         self._values.append(np.where(self._left_out, np.nan, shown))
         self._squares += [self._square(x, dt) for x in (term.residual, *term)]
         if of_half is not None:
-            each = np.ones(len(of_half.t))  # weights are equal: outputs are equidistant, except for the last
-            self._half += [self._square(getattr(of_half, self._law).residual, each), len(each)]
+            weights = np.ones(
+                len(of_half.t)
+            )  # weights are equal: outputs are equidistant, except for the last
+            self._half += [self._square(getattr(of_half, self._law).residual, weights), len(weights)]
 
     def _square(self, x: Floats, dt: Floats) -> float:
         """Return the sum of squares of x over the boxes that are not left out, weighted by width and duration `dt`."""
-        each = x**2 if x.ndim == 2 else np.sum(x**2, axis=2)
-        return float(dt @ each @ self._weight)
+        squares = x**2 if x.ndim == 2 else np.sum(x**2, axis=2)
+        return float(dt @ squares @ self._weight)
 
     def residual(self, t: Floats, S: Floats, time: float) -> LawResidual:
         """Return the residual; `t`, `S`: middles of the boxes, `time`: duration of the result, s."""
         values = np.concatenate(self._values)
         norms = np.sqrt(self._squares / (time * self.covered))
-        found = np.where(np.isnan(values), -1.0, np.abs(values))
+        sizes = np.where(np.isnan(values), -1.0, np.abs(values))
         if not np.isfinite(norms[0]):  # for diverged runs: find the first box that is not finite
-            found = np.where(self._left_out, -1.0, np.where(np.isfinite(values), 0.0, 1.0))
-        at = np.unravel_index(np.argmax(found), found.shape)
+            sizes = np.where(self._left_out, -1.0, np.where(np.isfinite(values), 0.0, 1.0))
+        at = np.unravel_index(np.argmax(sizes), sizes.shape)
         square, count = self._half
         return LawResidual(
             self._law,
@@ -363,5 +369,5 @@ def _slow(rod: RodAudit) -> list[str]:
     ]
     if not slow:
         return []
-    told = f"they decide the residuals of {', '.join(slow)}; store more of them"
-    return [f"rod '{rod.rod}': what is quicker than the outputs; {told}"]
+    advice = f"they decide the residuals of {', '.join(slow)}; store more of them"
+    return [f"rod '{rod.rod}': what is quicker than the outputs; {advice}"]

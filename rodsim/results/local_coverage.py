@@ -46,14 +46,14 @@ def coverage(layout: Layout, rod: RodLayout, grid: RodGrid) -> Coverage:
             f"{owner}: material momentum, since sections or stress-free strains change along the rod"
         )
     unknown = np.zeros(len(grid.S) - 2, bool)
-    for own in _unknown_forces(layout):
-        boxes = grid.boxes_of(own.frames)
+    for force in _unknown_forces(layout):
+        boxes = grid.boxes_of(force.frames)
         unknown |= boxes
         if count := int(boxes.sum()):
-            notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {own.words}")
+            notes.append(f"{owner}: the {'box' if count == 1 else f'{count} boxes'} {force.words}")
     loaded = unknown.copy()
-    for each in known_interactions(layout.system):
-        loaded |= grid.boxes_of(each.group.frames.ravel())
+    for interaction in known_interactions(layout.system):
+        loaded |= grid.boxes_of(interaction.group.frames.ravel())
     count = int((loaded & ~unknown).sum())
     if count and grid.uniform and not grid.relaxing:
         notes.append(f"{owner}: material momentum in the {count} boxes on whose nodes something acts")
@@ -69,21 +69,27 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
     nodes = len(rod.frames)
     of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
     frames, loads = rod.frames[of_elements % nodes], node_loads(layout)
-    each = [own.group.frames for own in known_interactions(layout.system) if not is_load(own)]
-    each += [
+    frame_groups = [
+        interaction.group.frames
+        for interaction in known_interactions(layout.system)
+        if not is_load(interaction)
+    ]
+    frame_groups += [
         np.array([load.frame for load in loads if load.name == name]) for name in {x.name for x in loads}
     ]
-    return any(bool(np.isin(frames, own).all(axis=1).any()) for own in each)
+    return any(bool(np.isin(frames, interaction).all(axis=1).any()) for interaction in frame_groups)
 
 
 def _by_joint(system: System, acting: Iterable[InteractionGroup]) -> dict[int, list[Ints]]:
     """Return the frames of the constraints among `acting`, by the number of their joint."""
-    found: dict[int, list[Ints]] = {}
-    for own in acting:
-        if own.table == "constraints":
-            for number, frames in zip(system.constraints.joint[own.use], own.group.frames, strict=True):
-                found.setdefault(int(number), []).append(frames)
-    return found
+    frames_of: dict[int, list[Ints]] = {}
+    for interaction in acting:
+        if interaction.table == "constraints":
+            for number, frames in zip(
+                system.constraints.joint[interaction.use], interaction.group.frames, strict=True
+            ):
+                frames_of.setdefault(int(number), []).append(frames)
+    return frames_of
 
 
 def _unknown_forces(layout: Layout) -> Iterator[UnknownForce]:
@@ -95,11 +101,15 @@ def _unknown_forces(layout: Layout) -> Iterator[UnknownForce]:
     system = layout.system
     assert system is not None
     unknown = list(filter(is_unknown, groups_of(system)))
-    for own in unknown:
-        if own.table != "constraints":
-            yield UnknownForce(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
-    for number, each in sorted(_by_joint(system, unknown).items()):
-        yield UnknownForce(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
+    for interaction in unknown:
+        if interaction.table != "constraints":
+            yield UnknownForce(
+                f"where a {interaction.group.kind.name} acts", interaction.group.frames.ravel()
+            )
+    for number, joint_frames in sorted(_by_joint(system, unknown).items()):
+        yield UnknownForce(
+            f"where joint '{layout.joints[number].name}' holds it", np.concatenate(joint_frames)
+        )
     yield UnknownForce("where surfaces may touch", contact_frames(system.contacts))
     fixed = np.flatnonzero(system.frames.fixed)
     yield UnknownForce("whose node does not move by forces", fixed[fixed > 0])

@@ -183,8 +183,8 @@ def read_layout(file: h5py.File) -> Layout:
         if USER_KINDS in stored.get("others", ()):
             names = _read(stored["others"], USER_KINDS)
             # older files do not store these numbers
-            told = stored["others"].get(USER_VARIABLES, np.zeros((len(names), 2)))
-            tables["others"] = _renumber_user_kinds(tables["others"], names, told[...])
+            counts = stored["others"].get(USER_VARIABLES, np.zeros((len(names), 2)))
+            tables["others"] = _renumber_user_kinds(tables["others"], names, counts[...])
         if len(shares := stored["constraints"].get("shares", ())):  # older files have gears there
             both = gears_from_rows(tables["constraints"], shares[...], tables["others"])
             tables |= dict(zip(("constraints", "others"), both, strict=True))
@@ -241,14 +241,16 @@ def read_layout(file: h5py.File) -> Layout:
     )
 
 
-def _renumber_user_kinds(others: InteractionTable, names: list[str], variables: Ints) -> InteractionTable:
+def _renumber_user_kinds(
+    interactions: InteractionTable, names: list[str], variables: Ints
+) -> InteractionTable:
     """Return the interactions with user-defined kinds renumbered as they are registered in this process.
 
     `names`: names of these kinds. `variables`: (k, 2) numbers of counted and of settled variables.
     """
     from rodsim.interactions.text_energies import from_name
 
-    return from_files(others, names, variables, from_name)
+    return from_files(interactions, names, variables, from_name)
 
 
 def _description(root: h5py.Group) -> dict[str, Any]:
@@ -317,25 +319,25 @@ def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
     """Return a table written by `_write_table` as a named tuple of type `kind`."""
     # columns that older versions did not have take their default values
     group = parent[name]
-    there = set(group)
-    fields = [field for field in kind._fields if field in there or field not in kind._field_defaults]
+    present = set(group)
+    fields = [field for field in kind._fields if field in present or field not in kind._field_defaults]
     return kind(**{field: read_array(group, field) for field in fields})
 
 
 def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
     """Raise ValueError if the series of the file have no room for `n_outputs` outputs, or shapes or types not of `layout`."""
-    room = int(file[ROOT].attrs.get("capacity", n_outputs))  # earlier formats have room for more outputs
-    if not 0 <= n_outputs <= room:
-        raise ValueError(f"it says to hold {n_outputs} outputs in room for {room}")
+    capacity = int(file[ROOT].attrs.get("capacity", n_outputs))  # earlier formats have room for more outputs
+    if not 0 <= n_outputs <= capacity:
+        raise ValueError(f"it says to hold {n_outputs} outputs in room for {capacity}")
     items = series(layout)
     if legacy_files.is_legacy(file[ROOT]):
         items = [item for item in items if item.path != f"{ROOT}/{INTERNAL}"]
         items += legacy_files.internal_series(ROOT, layout)
     for item in items:
         dataset = file[item.path]
-        if dataset.shape != (room, *item.shape) or dataset.dtype != item.dtype:
+        if dataset.shape != (capacity, *item.shape) or dataset.dtype != item.dtype:
             raise ValueError(
-                f"'{item.path}' has the shape {dataset.shape}, not {(room, *item.shape)} of {np.dtype(item.dtype)}"
+                f"'{item.path}' has the shape {dataset.shape}, not {(capacity, *item.shape)} of {np.dtype(item.dtype)}"
             )
 
 

@@ -40,31 +40,31 @@ def known_interactions(system: System, state: State | None = None) -> Iterator[I
 
     `state`: one state or None, passed to `groups_of`.
     """
-    for own in groups_of(system, state, *FORCES):
-        if own.table not in RODS:
-            yield own
-        elif own.role is Role.DISSIPATION:
-            yield _viscous(system, own)
+    for interaction in groups_of(system, state, *FORCES):
+        if interaction.table not in RODS:
+            yield interaction
+        elif interaction.role is Role.DISSIPATION:
+            yield _viscous(system, interaction)
 
 
-def _viscous(system: System, own: InteractionGroup) -> InteractionGroup:
+def _viscous(system: System, interaction: InteractionGroup) -> InteractionGroup:
     """Return a group of dissipative rod elements restricted to those with viscosity.
 
     The others dissipate only in a relaxing branch, whose stress is part of the stress of the rod.
     """
-    if own.table != "spans":
-        return own
+    if interaction.table != "spans":
+        return interaction
     spans = system.spans
-    some = np.logical_or.reduceat(np.any(spans.damping, axis=(1, 2)), spans.first[:-1])[own.use]
-    return own._replace(group=_select_rows(own.group, some), use=own.use[some])
+    some = np.logical_or.reduceat(np.any(spans.damping, axis=(1, 2)), spans.first[:-1])[interaction.use]
+    return interaction._replace(group=_select_rows(interaction.group, some), use=interaction.use[some])
 
 
-def is_unknown(own: InteractionGroup) -> bool:
+def is_unknown(interaction: InteractionGroup) -> bool:
     """Return True if the force of an interaction does not follow from stored states.
 
     This includes contacts, which may open and close between outputs.
     """
-    return own.role not in FORCES or own.group.kind.one_sided
+    return interaction.role not in FORCES or interaction.group.kind.one_sided
 
 
 def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, frames: Ints) -> Sources:
@@ -73,18 +73,18 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     `loads`: all loads of the system. `t`: (T,) times of the outputs, s. `state`: their states (T, ...).
     """
     wrench, values = np.zeros((*state.r.shape[:2], 6)), values_at(loads, t)
-    for outputs, own in _at_states(system, state):
-        among = _select_frames(own.group, frames)
+    for outputs, interaction in _at_states(system, state):
+        among = _select_frames(interaction.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))
-        if own.role is Role.DISSIPATION:
-            found = evaluation.resistances([among], states)
-        elif is_load(own):
-            found = _load_gradients(system, own, frames, values[outputs], states)
+        if interaction.role is Role.DISSIPATION:
+            wrenches = evaluation.resistances([among], states)
+        elif is_load(interaction):
+            wrenches = _load_gradients(system, interaction, frames, values[outputs], states)
         else:
-            found = evaluation.gradients([among], states.r, states.quat)
+            wrenches = evaluation.gradients([among], states.r, states.quat)
         of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
-        for k, each in enumerate(among.frames.T):
-            np.subtract.at(of_frames, each, np.moveaxis(found[:, :, k], 1, 0))
+        for k, column in enumerate(among.frames.T):
+            np.subtract.at(of_frames, column, np.moveaxis(wrenches[:, :, k], 1, 0))
     force, torque = wrench[..., :3], wrench[..., 3:]
     omega = quaternions.rotate(state.quat, state.Omega)
     return Sources(
@@ -95,38 +95,40 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 
 
 def _load_gradients(
-    system: System, own: InteractionGroup, frames: Ints, values: Floats, states: State
+    system: System, interaction: InteractionGroup, frames: Ints, values: Floats, states: State
 ) -> Floats:
     """Return the gradients (T, k, 1, 6) of the k loads on `frames`, from the values (T, l, 3) of all loads at T states."""
-    use = np.isin(own.group.frames[:, 0], frames)
-    kind, which = own.group.kind, np.searchsorted(system.signals, own.use[use])
+    use = np.isin(interaction.group.frames[:, 0], frames)
+    kind, which = interaction.group.kind, np.searchsorted(system.signals, interaction.use[use])
     times, n = states.r.shape[:2]
-    numbers = np.tile(own.group.numbers[use], (times, 1, 1))
+    numbers = np.tile(interaction.group.numbers[use], (times, 1, 1))
     numbers[:, :, kind.signal : kind.signal + 3] = values[:, which]
-    copies = own.group.frames[use] + n * np.arange(times)[:, None, None]
-    each = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
+    copies = interaction.group.frames[use] + n * np.arange(times)[:, None, None]
+    loads = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
     flat = flatten_states(states)
-    return evaluation.gradients([each], flat.r, flat.quat).reshape(times, len(which), 1, 6)
+    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(which), 1, 6)
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, InteractionGroup]]:
     """Yield the interactions of `known_interactions` with their parameters, and the slice of states for which these hold."""
     every, blocks = len(state.r), internal_variables(system)
     if not blocks.angle and not blocks.settled:
-        for own in known_interactions(system):
-            yield slice(0, every), own
+        for interaction in known_interactions(system):
+            yield slice(0, every), interaction
         return
     for i in range(every):  # counted angles and settled variables have a different value in each state
         one = State(*(x[i] if len(x) == every else x for x in state))
-        for own in known_interactions(system, one):
-            yield slice(i, i + 1), own
+        for interaction in known_interactions(system, one):
+            yield slice(i, i + 1), interaction
 
 
-def _select_frames(own: Group, frames: Ints) -> Group:
+def _select_frames(interactions: Group, frames: Ints) -> Group:
     """Return the interactions of a group that act on some of the frames, with rows numbered from 0."""
-    return _select_rows(own, np.any(np.isin(own.frames, frames), axis=1))
+    return _select_rows(interactions, np.any(np.isin(interactions.frames, frames), axis=1))
 
 
-def _select_rows(own: Group, use: Any) -> Group:
+def _select_rows(interactions: Group, use: Any) -> Group:
     """Return the interactions of a group selected by the mask `use`, with rows numbered from 0."""
-    return own._replace(frames=own.frames[use], numbers=own.numbers[use], row=np.arange(use.sum()))
+    return interactions._replace(
+        frames=interactions.frames[use], numbers=interactions.numbers[use], row=np.arange(use.sum())
+    )

@@ -34,20 +34,20 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     described = layout.description.get("loads", {})
     if layout.system is None:
         return []
-    others = layout.system.others
-    frames = others.frames[signals_of(others), 0]
+    interactions = layout.system.others
+    frames = interactions.frames[signals_of(interactions), 0]
     # loads at points come first, then the nodal loads of distributed loads
-    told: list[tuple[str, Value | None]] = [
-        (f"load '{name}'", _function(own["value"])) for name, own in described.items()
+    named: list[tuple[str, Value | None]] = [
+        (f"load '{name}'", _function(entry["value"])) for name, entry in described.items()
     ]
-    for name, own in layout.description.get("line_loads", {}).items():
-        share = _tributary_lengths(layout, own)
-        if not np.array_equal(frames[len(told) : len(told) + len(share)], list(share)):
+    for name, entry in layout.description.get("line_loads", {}).items():
+        lengths = _tributary_lengths(layout, entry)
+        if not np.array_equal(frames[len(named) : len(named) + len(lengths)], list(lengths)):
             break
-        value = _function(own["value"])
-        told += [(f"load '{name}'", value and _times(x, value)) for x in share.values()]
-    told += [("a load along it, or a wind", None)] * (len(frames) - len(told))
-    return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(told)]
+        value = _function(entry["value"])
+        named += [(f"load '{name}'", value and _times(x, value)) for x in lengths.values()]
+    named += [("a load along it, or a wind", None)] * (len(frames) - len(named))
+    return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(named)]
 
 
 def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:
@@ -68,12 +68,12 @@ def _tributary_lengths(layout: Layout, line: dict[str, Any]) -> dict[int, float]
     of_elements = weight[rod.elements].reshape(-1, p)
     length = of_elements.sum(axis=1)
     middle = (np.cumsum(length) - 0.5 * length) / length.sum()
-    share: dict[int, float] = {}
+    lengths: dict[int, float] = {}
     for e in np.flatnonzero((middle > line["between"][0]) & (middle < line["between"][1])):
         for a, x in enumerate(of_elements[e] @ VALUES[p, :p, : p + 1]):
             frame = int(rod.frames[(p * e + a) % len(rod.frames)])
-            share[frame] = share.get(frame, 0.0) + float(x)
-    return {frame: share[frame] for frame in rod.frames.tolist() if frame in share}
+            lengths[frame] = lengths.get(frame, 0.0) + float(x)
+    return {frame: lengths[frame] for frame in rod.frames.tolist() if frame in lengths}
 
 
 def _times(length: float, value: Value) -> Value:
@@ -85,18 +85,18 @@ def _function(value: Any) -> Value | None:
     """Return the function of time that a description of a load defines; None if it defines none."""
     if isinstance(value, dict) and "components" in value:
         parts = [
-            _function({**own, "direction": axis})
-            for own, axis in zip(value["components"], np.eye(3), strict=True)
+            _function({**component, "direction": axis})
+            for component, axis in zip(value["components"], np.eye(3), strict=True)
         ]
-        known = [own for own in parts if own is not None]
-        return (lambda t: np.sum([own(t) for own in known], axis=0)) if len(known) == 3 else None
+        known = [component for component in parts if component is not None]
+        return (lambda t: np.sum([component(t) for component in known], axis=0)) if len(known) == 3 else None
     if isinstance(value, dict):
         kind = getattr(signals, str(value.get("signal")), None)
         if not (isinstance(kind, type) and issubclass(kind, signals.Signal)):
             return None
-        given = {key: x for key, x in value.items() if key not in ("signal", "direction")}
+        arguments = {key: x for key, x in value.items() if key not in ("signal", "direction")}
         try:
-            return kind(**given).along(value["direction"])
+            return kind(**arguments).along(value["direction"])
         except (ModelError, TypeError):
             return None
     if isinstance(value, list) and len(value) == 3:

@@ -49,22 +49,22 @@ def window_class() -> str:
     """
     file = _answer_file()
     try:
-        if time.time() - file.stat().st_mtime < ANSWER_LIFETIME and (found := file.read_text().strip()):
-            return found
+        if time.time() - file.stat().st_mtime < ANSWER_LIFETIME and (answer := file.read_text().strip()):
+            return answer
     except OSError:
         pass
     try:
         done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = done.stdout.strip() if done.returncode == 0 else ""
-    if found:
+    answer = done.stdout.strip() if done.returncode == 0 else ""
+    if answer:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(found)
+            file.write_text(answer)
         except OSError:
             pass  # the next process asks again
-    return found
+    return answer
 
 
 def missing() -> str | None:

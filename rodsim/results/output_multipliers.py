@@ -76,8 +76,8 @@ def read_multipliers(source: Outputs, rows: slice) -> Floats:
         adjacent[:-1] = np.diff(step) == 1
         after[adjacent] = stored[1:][adjacent[:-1]]
     if source.layout.n_after:
-        found = source.read(native_format.LAM_AFTER, (slice(None), rows))
-        after[~adjacent] = found[~adjacent]
+        exact = source.read(native_format.LAM_AFTER, (slice(None), rows))
+        after[~adjacent] = exact[~adjacent]
     halved = np.zeros(len(step), bool)
     if ADAPTIVE not in run:  # with adaptive steps the column counts windows that were repeated
         halved = source.read(native_format.AUDIT, (slice(None), HALVINGS)) > 0.0
@@ -121,9 +121,9 @@ def solves_are_steps(run: dict[str, Any]) -> bool:
     """Return True if each step of a run with the settings `run` is one solve: the next output may supply lam'_n of (1)."""
     if ADAPTIVE in run:
         return False
-    own = em_integrator(run["integrator"])
-    if own is not None:
-        return own.order == 2 and len(own.fractions) < 2
+    scheme = em_integrator(run["integrator"])
+    if scheme is not None:
+        return scheme.order == 2 and len(scheme.fractions) < 2
     from discretization.time.integrators import parse
 
     return len(parse(run["integrator"]).fractions) == 1
@@ -174,12 +174,12 @@ class MultipliersAfter:
 
     def __call__(self, t: Floats, states: State) -> Floats:
         """Return the multipliers (k, m) after states (k, ...) at times t (k,), s; NaN where they are not known."""
-        found = np.full((len(t), len(states.lam[0])), np.nan)
+        multipliers = np.full((len(t), len(states.lam[0])), np.nan)
         ends, of_ends = [], []
         for k, time in enumerate(t.tolist()):
             end = self._end(State(*(array[k] for array in states)), time)
             if end is not None:
-                found[k] = end.lam
+                multipliers[k] = end.lam
                 ends.append(end)
                 of_ends.append(k)
         if ends and self._layout.description.get(CONTACTS):
@@ -187,8 +187,8 @@ class MultipliersAfter:
             after = _active_contacts(
                 self._layout, State(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
             )
-            found[np.array(of_ends)[(before != after).any(axis=1)]] = np.nan
-        return found
+            multipliers[np.array(of_ends)[(before != after).any(axis=1)]] = np.nan
+        return multipliers
 
     def _end(self, state: State, t: float) -> State | None:
         """Return the state at the end of the first solve after a state at time t, s.
@@ -233,7 +233,7 @@ def initial_multipliers(system: Any, state: State, loads: Any, drives: Any, dt: 
     try:
         if loads is not None and len(values):
             values = np.asarray(loads(np.zeros(1)), float)[0]
-        found = instant_multipliers(system, state, values, drives, 0.0, dt)
+        multipliers = instant_multipliers(system, state, values, drives, 0.0, dt)
     except Exception:  # for a singular model the first step raises the error
         return None
-    return found if found is not None and np.isfinite(found).all() else None
+    return multipliers if multipliers is not None and np.isfinite(multipliers).all() else None

@@ -43,7 +43,7 @@ def energies_by_part(result: Result) -> dict[str, PartEnergy]:
         return {}
     frames = {rod.name: rod.frames for rod in layout.rods}
     frames |= {body.name: np.array([body.frame]) for body in layout.bodies}
-    found: dict[str, list[Floats]] = {name: [] for name in frames}
+    blocks_of: dict[str, list[Floats]] = {name: [] for name in frames}
     size = max(1, BLOCK // (40 * layout.n_frames))
     for start in range(0, result.n_outputs, size):
         state = result.states(slice(start, min(start + size, result.n_outputs)))
@@ -52,7 +52,7 @@ def energies_by_part(result: Result) -> dict[str, PartEnergy]:
         kinetic = 0.5 * (np.sum(state.v * momenta, axis=-1) + np.sum(state.Omega * spin, axis=-1))
         gravity = -system.frames.mass * (state.r @ system.gravity)
         stored, first = stored_energies(system, state)
-        for name, own in frames.items():
-            parts = (kinetic[:, own], stored[:, np.isin(first, own)], gravity[:, own])
-            found[name].append(np.stack([part.sum(axis=1) for part in parts]))
-    return {name: PartEnergy(*np.concatenate(blocks, axis=1)) for name, blocks in found.items()}
+        for name, part_frames in frames.items():
+            parts = (kinetic[:, part_frames], stored[:, np.isin(first, part_frames)], gravity[:, part_frames])
+            blocks_of[name].append(np.stack([part.sum(axis=1) for part in parts]))
+    return {name: PartEnergy(*np.concatenate(blocks, axis=1)) for name, blocks in blocks_of.items()}

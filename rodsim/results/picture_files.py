@@ -59,10 +59,10 @@ def _mp4(path: Path, fps: int) -> Iterator[Callable[[Picture], Any]]:
     try:
         with mp4:
             yield add
-        whole = frames > 0 and count_frames_and_secs(str(path))[0] == frames
+        complete = frames > 0 and count_frames_and_secs(str(path))[0] == frames
     except (OSError, RuntimeError) as error:
         raise OSError("ffmpeg could not write the movie; is the disk full?") from error
-    if not whole:
+    if not complete:
         raise OSError("ffmpeg did not write the whole movie; is the disk full?")
 
 

@@ -102,10 +102,10 @@ def plot(
 
 def _draw(result: Result, ax: Axes, drawn: Sequence[Curve], label: str, log: bool = False) -> None:
     """Draw curves over time; `log`: on a logarithmic axis, values below SMALLEST are raised to it."""
-    for own in drawn:
-        values = np.maximum(own.values, SMALLEST) if log else own.values
-        style = {"dash": "dashed", "dot": "dotted"}.get(own.dash, own.dash)
-        ax.plot(result.t, values, linestyle=style, color=own.color, linewidth=own.width, label=own.name)
+    for curve in drawn:
+        values = np.maximum(curve.values, SMALLEST) if log else curve.values
+        style = {"dash": "dashed", "dot": "dotted"}.get(curve.dash, curve.dash)
+        ax.plot(result.t, values, linestyle=style, color=curve.color, linewidth=curve.width, label=curve.name)
     if log and ax.lines:
         ax.set_yscale("log")
         # fixed lower limit and minimum range, so that round-off noise looks as small as it is
@@ -173,11 +173,16 @@ def _contacts(result: Result, ax: Axes) -> None:
     if not result.contacts:
         raise ResultError(f"plot: model '{result.layout.name}' has no contacts; plot its 'energy'")
     for name, color in zip(result.contacts, COLORS * len(result.contacts), strict=False):
-        own = result.contact(name)
-        ax.plot(result.t, own.normal_force, color=color, linewidth=1.4, label=name)
-        if np.any(own.tangential_force > 0.0):
+        contact = result.contact(name)
+        ax.plot(result.t, contact.normal_force, color=color, linewidth=1.4, label=name)
+        if np.any(contact.tangential_force > 0.0):
             ax.plot(
-                result.t, own.tangential_force, "--", color=color, linewidth=1.2, label=f"{name}, friction"
+                result.t,
+                contact.tangential_force,
+                "--",
+                color=color,
+                linewidth=1.2,
+                label=f"{name}, friction",
             )
     _finish(ax, "forces of contacts (N)")
 
@@ -202,9 +207,11 @@ def _gaps(result: Result, points: Sequence[str] | None) -> list[tuple[str, Float
         raise ResultError(
             f"plot: points = {shown(points)}; for a distance give two surfaces or points, or several pairs"
         )
-    each = [Distance(result.layout, *points[k : k + 2]) for k in range(0, len(points), 2)]
+    distances = [Distance(result.layout, *points[k : k + 2]) for k in range(0, len(points), 2)]
     states = result.states(slice(0, result.n_outputs))
-    return [(f"{points[2 * k]}, {points[2 * k + 1]}", own.of(states)) for k, own in enumerate(each)]
+    return [
+        (f"{points[2 * k]}, {points[2 * k + 1]}", distance.of(states)) for k, distance in enumerate(distances)
+    ]
 
 
 def _distances(result: Result, ax: Axes, gaps: list[tuple[str, Floats]]) -> None:
@@ -230,10 +237,10 @@ def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, 
     """Return label and positions (T, 3), m, of each body or node named in `points`; by default of all bodies and ends of rods."""
     if isinstance(points, str) or not all(isinstance(name, str) for name in points or ()):
         raise ResultError(f"plot: points = {shown(points)}; give a list of names")
-    found = []
+    curves = []
     for name in points if points is not None else [*result.rods, *result.bodies]:
         if name in result.bodies:
-            found.append((name, result.body(name).r))
+            curves.append((name, result.body(name).r))
             continue
         rod_name, _, node = (name, "", "") if name in result.rods else name.rpartition(":")
         if rod_name in result.bodies:
@@ -245,8 +252,8 @@ def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, 
             raise ResultError(f"plot: '{name}': no node after the colon; give one, like '{rod_name}:0'")
         r = result.rod(rod_name).r
         for i in [_node(name, node, r.shape[1])] if node else [0, r.shape[1] - 1]:
-            found.append((f"{rod_name}, node {i}", r[:, i]))
-    return found
+            curves.append((f"{rod_name}, node {i}", r[:, i]))
+    return curves
 
 
 def _node(name: str, text: str, count: int) -> int:

@@ -102,10 +102,10 @@ def render(
         path = picture_path(path)
     t = result.t
     if times is None:
-        wanted: Sequence[float] = np.linspace(t[0], t[-1], min(DEFAULT_TIMES, len(t))).tolist()
+        requested: Sequence[float] = np.linspace(t[0], t[-1], min(DEFAULT_TIMES, len(t))).tolist()
     else:
-        wanted = _times(times, float(t[0]), float(t[-1]), "statics" in result.description)
-    outputs = sorted({result.index_at(x) for x in wanted})
+        requested = _times(times, float(t[0]), float(t[-1]), "statics" in result.description)
+    outputs = sorted({result.index_at(x) for x in requested})
     stage = ViewSetup(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
     vertices, colors = [], []
@@ -247,17 +247,17 @@ def _checked(size: object, engine: object, ground: object, labels: object) -> tu
 def _times(times: object, first: float, last: float, static: bool) -> list[float]:
     """Return the requested times as a list, checked against the run from `first` to `last`; `static`: load factors."""
     unit, what = ("", "a load factor, or length of a path,") if static else (" s", "a time")
-    found = numbers(times)
-    if found is None or found.ndim > 1 or found.size == 0:
+    requested = numbers(times)
+    if requested is None or requested.ndim > 1 or requested.size == 0:
         raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
-    beside = TIME_TOLERANCE * (last - first)
-    for t in found.reshape(-1).tolist():
-        if not first - beside <= t <= last + beside:
+    slack = TIME_TOLERANCE * (last - first)
+    for t in requested.reshape(-1).tolist():
+        if not first - slack <= t <= last + slack:
             raise ResultError(
                 f"render: t = {t:g}{unit} is not in the result, which goes from {first:g} to {last:g}{unit}; give "
                 f"{what} within"
             )
-    return found.reshape(-1).tolist()
+    return requested.reshape(-1).tolist()
 
 
 def _canvas(engine: Engine, stage: ViewSetup, camera: Camera, size: tuple[int, int]) -> Canvas:

@@ -155,9 +155,11 @@ class Replay:
         drives during these steps are not known.
         """
         if self._reads_drives:
-            whole = steps_before_corner(self.corners, self.h, self.h * np.arange(first, first + count)) == 1
+            complete = (
+                steps_before_corner(self.corners, self.h, self.h * np.arange(first, first + count)) == 1
+            )
             if (
-                not whole
+                not complete
                 or count > 1
                 or self.own is None
                 or self.own.order > 2
@@ -194,8 +196,8 @@ class Replay:
         if state is None or len(times) != 1:
             raise UnknownRun(_DRIVES)
         rows, frames = driven_rows(constraints), driven_frames(self.system.frames.fixed)
-        each = part(self.system, state, "drive")[: len(rows), None]
-        parts = [pack_constraint(x[:, :3], x[:, 3], x[:, 4:7], x[:, 7]) for x in each]
+        drive_rows = part(self.system, state, "drive")[: len(rows), None]
+        parts = [pack_constraint(x[:, :3], x[:, 3], x[:, 4:7], x[:, 7]) for x in drive_rows]
         parts += [
             pack_frame(*(x[None, f] for x in (state.r, state.quat, state.v, state.Omega))) for f in frames
         ]

@@ -121,7 +121,7 @@ class Result:
         n, size = result.n_outputs, source.size
         some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
         parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
-        changed = {str(each): None for part in parts for each in result.changed(part) or ()}
+        changed = {str(change): None for part in parts for change in result.changed(part) or ()}
         if changed:
             warn_user(
                 f"result file '{path}' is damaged: {', '.join(changed)} is not what was written. Run the simulation again",
@@ -276,7 +276,7 @@ class Result:
             If there is no such contact; the message lists the names.
         """
         if name not in self.contacts:
-            names = ", ".join(f"'{own}'" for own in self.contacts)
+            names = ", ".join(f"'{known}'" for known in self.contacts)
             raise UnknownName(
                 f"no contact '{name}'; " + (f"the contacts are {names}" if names else "there are none")
             )
@@ -505,10 +505,10 @@ class Result:
         ModelError
             If `t` is not a finite number.
         """
-        wanted = number("result", "t", t)
+        time = number("result", "t", t)
         if self.n_outputs == 0:
-            raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
-        gaps = np.abs(self.t - wanted)
+            raise ResultError(f"t = {time:g} s: the result holds no output; run the simulation first")
+        gaps = np.abs(self.t - time)
         return int(
             np.argmin(np.where(np.isnan(gaps), np.inf, gaps))
         )  # a damaged time (nan) is never the nearest
@@ -541,8 +541,8 @@ class Result:
         growth: Floats = np.ones(len(error))
         if self.layout.n_control > N_CONTROL:
             growth = np.maximum(error / np.maximum(control[:, SUM], 10.0 * NOISE), 1.0)
-        asked = float(self.description.get("run", {}).get("error", 0.0))
-        return StepHistory(number.astype(np.int64), smallest, largest, error, growth, asked)
+        tolerance = float(self.description.get("run", {}).get("error", 0.0))
+        return StepHistory(number.astype(np.int64), smallest, largest, error, growth, tolerance)
 
     @property
     def work(self) -> Floats:
@@ -616,8 +616,10 @@ class Result:
         return self._momentum(ANGULAR_MOMENTUM)
 
     def _momentum(self, names: tuple[str, ...]) -> Floats:
-        own = self._momenta_of_scheme
-        return np.stack([own[name] if name in own else self.audit_column(name) for name in names], axis=1)
+        of_scheme = self._momenta_of_scheme
+        return np.stack(
+            [of_scheme[name] if name in of_scheme else self.audit_column(name) for name in names], axis=1
+        )
 
     @cached_property
     def _momenta_of_scheme(self) -> dict[str, Floats]:
@@ -652,7 +654,7 @@ class Result:
         words = self.description.get("run", {}).get("events", ())
         if not words or self.n_outputs == 0:
             return ()
-        return Watch([event_from(own) for own in words], self.layout).holding(self.state())
+        return Watch([event_from(entry) for entry in words], self.layout).holding(self.state())
 
     @property
     def quat_norm_error(self) -> Floats:

@@ -87,13 +87,15 @@ def _check_free_space(path: Path, size: int) -> None:
 
 def _write(path: Path, source: JournalSource) -> None:
     """Write the file without the protection of `write_file`."""
-    layout, n, own = source.layout, source.n_outputs, native_format.series(source.layout)
+    layout, n, state_series = source.layout, source.n_outputs, native_format.series(source.layout)
     drawing = Drawing(layout, surfaces=True)
     parts = vtkhdf.blocks_of(drawing)
-    vectors = {name: list(each) for name, each in _vectors(source) if n}
-    others = [vtkhdf.vectors_at(name, len(each)) for name, each in vectors.items() if each]
-    blocks = [*parts, *others]
-    series = [*own, *(item for block in blocks for item in block.series)]
+    vectors = {name: list(arrays_of) for name, arrays_of in _vectors(source) if n}
+    vector_blocks = [
+        vtkhdf.vectors_at(name, len(arrays_of)) for name, arrays_of in vectors.items() if arrays_of
+    ]
+    blocks = [*parts, *vector_blocks]
+    series = [*state_series, *(item for block in blocks for item in block.series)]
     nbytes = sum(item.nbytes for item in series) + 100 * (len(blocks) + 1)
     _check_free_space(
         path, 2 * len(source.head) + n * nbytes + _BLOCK_OVERHEAD * len(blocks) + _FILE_OVERHEAD
@@ -107,17 +109,17 @@ def _write(path: Path, source: JournalSource) -> None:
         file.create_dataset(file_checksums.CHECKSUMS, data=source.stored[CRC])
         start = None
         for part in blocks_of(n, nbytes):
-            arrays = {item.path: source.stored[item.name][part] for item in own}
+            arrays = {item.path: source.stored[item.name][part] for item in state_series}
             points, values = _picture_arrays(source, drawing, part)
             start = points[0] if start is None else start
             values[vtkhdf.DISPLACEMENT] = points - start
             for block in parts:
                 arrays[block.path("Points")] = points[:, block.points]
                 arrays |= {block.path("PointData", k): values[k][:, block.points] for k in block.arrays}
-            for block in others:
+            for block in vector_blocks:
                 for k, name in enumerate(("Points", "PointData/force", "PointData/moment")):
                     arrays[block.path(name)] = np.stack(
-                        [each[k][part] for each in vectors[block.name]], axis=1
+                        [arrays_of[k][part] for arrays_of in vectors[block.name]], axis=1
                     )
             for item in series:
                 _write_rows(file, item, part, arrays[item.path], digest[item.path])
@@ -176,15 +178,15 @@ def _load_vectors(source: JournalSource) -> Iterator[Vectors]:
     """Yield force and moment of each load whose values the file describes; functions of a user are not called again."""
     layout, t = source.layout, source.read(native_format.TIME)
     assert layout.system is not None
-    others = layout.system.others
-    for row, load in zip(signals_of(others), node_loads(layout), strict=True):
+    interactions = layout.system.others
+    for row, load in zip(signals_of(interactions), node_loads(layout), strict=True):
         if load.value is None:
             continue
         value = np.broadcast_to(load.value(t), (len(t), 3))
-        kind = INTERACTIONS[int(others.kind[row])]
+        kind = INTERACTIONS[int(interactions.kind[row])]
         r, quat = (source.read(name, (slice(None), load.frame)) for name in ("r", "quat"))
         if kind.name.startswith("following"):
             value = rotate(quat, value)
-        at = others.numbers[others.first[row] : others.first[row] + 3]
+        at = interactions.numbers[interactions.first[row] : interactions.first[row] + 3]
         none = np.zeros(value.shape)
         yield r + rotate(quat, at), *((none, value) if kind.torque else (value, none))

@@ -59,7 +59,7 @@ def last_output(source: Source) -> LastOutput:
     path, n = source.path, source.n_outputs
     if n < 1:
         raise ResultError(f"'{path}' holds no output to resume from; run without resume")
-    wrong = [str(each) for each in source.changed(slice(n - 1, n)) or []]
+    wrong = [str(change) for change in source.changed(slice(n - 1, n)) or []]
     if wrong:
         raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_REMEDY}")
     t, step = float(source.read(native_format.TIME, n - 1)), int(source.read(native_format.STEP, n - 1))
@@ -118,7 +118,7 @@ def _without_run_end(layout: Layout) -> dict[str, Any]:
 def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
     """Raise ResultError unless both describe the same model."""
     old, new = _without_run_end(stored), _without_run_end(layout)
-    codes = {own["kind"]: own["code"] for own in new.get("others", {}).values() if "code" in own}
+    codes = {entry["kind"]: entry["code"] for entry in new.get("others", {}).values() if "code" in entry}
     for kind, name in kinds_with_other_code(old, codes).items():
         raise ResultError(
             f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or go on in a "

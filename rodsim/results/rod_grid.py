@@ -52,9 +52,9 @@ class RodGrid(NamedTuple):
         return Loading(*(self._at_middles(values) for values in (stress, energy, lost)))
 
     def _at_middles(self, values: Floats) -> Floats:
-        found = np.einsum("kp,tmp...->tmk...", self.to_middles, values[:, self.points])
-        found = found.reshape(len(values), -1, *values.shape[2:])
-        return found[:, np.arange(len(self.S) - 1) % found.shape[1]]
+        interpolated = np.einsum("kp,tmp...->tmk...", self.to_middles, values[:, self.points])
+        interpolated = interpolated.reshape(len(values), -1, *values.shape[2:])
+        return interpolated[:, np.arange(len(self.S) - 1) % interpolated.shape[1]]
 
     def in_boxes(self, values: Floats) -> Floats:
         """Return loads or powers per length (T, n - 2, ...) in the boxes, from those (T, frames, ...) on all frames."""
@@ -82,8 +82,8 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
     relaxing = False
     if of_spans[0] >= 0:
         spans = system.spans
-        more = (spans.law[:, None], spans.parameters)
-        same = same and all(_even(own[of_spans].astype(float)) for own in more if own.size)
+        columns = (spans.law[:, None], spans.parameters)
+        same = same and all(_even(column[of_spans].astype(float)) for column in columns if column.size)
         relaxing = bool(np.any(spans.relaxation[of_spans] > 0.0))
     of_intervals = weight.reshape(-1, step)
     mean = np.einsum("ks,ksi->ki", of_intervals, density.reshape(-1, step, 10))
@@ -120,9 +120,9 @@ def _box_fractions(S: Floats, nodes: Floats, around: float | None) -> scipy.spar
     before, behind = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
     box, node = np.append(before, behind), np.append(of_node, of_node)
     inside = (box >= 0) & (box < len(S) - 2)
-    share = np.full(int(inside.sum()), 0.5)  # unless a node lies on an edge, both are the same box
+    fraction = np.full(int(inside.sum()), 0.5)  # unless a node lies on an edge, both are the same box
     return scipy.sparse.csr_matrix(
-        (share, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1)
+        (fraction, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1)
     )
 
 
@@ -131,12 +131,12 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
     n, k = len(rod.frames), len(rod.elements)
     point = np.repeat(np.arange(k), p + 1)
     node = (p * (point // p) + np.tile(np.arange(p + 1), k)) % n
-    share = weight[:, None] * np.tile(VALUES[p, :p, : p + 1], (k // p, 1))
-    A = scipy.sparse.coo_matrix((share.ravel(), (node, point)), shape=(n, k)).tocsc()
-    given = np.column_stack(
+    weights = weight[:, None] * np.tile(VALUES[p, :p, : p + 1], (k // p, 1))
+    A = scipy.sparse.coo_matrix((weights.ravel(), (node, point)), shape=(n, k)).tocsc()
+    nodal = np.column_stack(
         [system.frames.mass[rod.frames], system.frames.inertia[rod.frames].reshape(-1, 9)]
     )
-    found = np.tile(given.sum(axis=0) / weight.sum(), (k, 1))
+    density = np.tile(nodal.sum(axis=0) / weight.sum(), (k, 1))
     normal = (A.T @ A).tocsc()
     try:
         solve = sparse_lu(
@@ -147,12 +147,12 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
             f"rod '{rod.name}': no density has its masses on its lengths; 'rodsim audit' says whether the file was changed"
         ) from None
     for _ in range(2):
-        left = A.T @ (given - A @ found)
+        left = A.T @ (nodal - A @ density)
         # the mean solves a uniform rod to rounding, which is not corrected
-        if np.abs(left).max() <= 1e-14 * np.abs(A.T @ given).max():
+        if np.abs(left).max() <= 1e-14 * np.abs(A.T @ nodal).max():
             break
-        found += solve(left)
-    return np.asarray(found)
+        density += solve(left)
+    return np.asarray(density)
 
 
 def _even(values: Floats, least: float = 0.0) -> bool:

@@ -76,8 +76,8 @@ def node_lengths(layout: Layout, rod: RodLayout) -> Floats:
     """Return the tributary lengths (n_nodes,) of the nodes, m: half of both adjacent intervals."""
     s, around = rod.arclength, rod_length(layout, rod)
     ends = [s[-1] - around, around] if rod.closed else [s[0], s[-1]]
-    found: Floats = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
-    return found
+    lengths: Floats = 0.5 * (np.append(s[1:], ends[1]) - np.insert(s[:-1], 0, ends[0]))
+    return lengths
 
 
 def element_arc_lengths(layout: Layout, rod: RodLayout) -> Floats:

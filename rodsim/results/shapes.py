@@ -107,11 +107,11 @@ def join(shapes: Sequence[Shape]) -> Shape:
     none, numbers, points = np.zeros(0), np.zeros(0, np.int64), np.zeros((0, 3))
     empty = Shape(numbers, numbers, none, numbers, points, points, points.astype(np.int64), *[numbers] * 3)
     shapes = [empty, *shapes]
-    stations = np.cumsum([0] + [len(own.x) for own in shapes])
-    vertices = np.cumsum([0] + [len(own.offset) for own in shapes])
+    stations = np.cumsum([0] + [len(shape.x) for shape in shapes])
+    vertices = np.cumsum([0] + [len(shape.offset) for shape in shapes])
     shapes = [
-        own._replace(station=own.station + m, faces=own.faces + n)
-        for own, m, n in zip(shapes, stations, vertices, strict=False)
+        shape._replace(station=shape.station + m, faces=shape.faces + n)
+        for shape, m, n in zip(shapes, stations, vertices, strict=False)
     ]
     return Shape(*(np.concatenate(arrays) for arrays in zip(*shapes, strict=True)))
 
@@ -209,8 +209,8 @@ def body_shapes(
         first_point += len(body.vertices)
 
 
-def body_surface(body: BodyLayout, pixel: float = 0.0, room: int = 0) -> tuple[Floats, Ints, Ints]:
-    """Return the surface of a body, refined to `pixel` (m) if it is smooth, with at most `room` triangles.
+def body_surface(body: BodyLayout, pixel: float = 0.0, max_faces: int = 0) -> tuple[Floats, Ints, Ints]:
+    """Return the surface of a body, refined to `pixel` (m) if it is smooth, with at most `max_faces` triangles.
 
     Vertices (n, 3) in frame axes, m, faces (m, 3), and the vertex of the body (n,) that is nearest to each.
     """
@@ -219,7 +219,9 @@ def body_surface(body: BodyLayout, pixel: float = 0.0, room: int = 0) -> tuple[F
     faces = place.ravel()[body.faces]
     longest = float(np.linalg.norm(vertices[faces[:, 1]] - vertices[faces[:, 0]], axis=1).max(initial=0.0))
     if pixel > 0.0 and longest > 8 * pixel:
-        times = min(int(np.ceil(np.log2(longest / (8 * pixel)))), int(np.log(room / len(faces)) / np.log(4)))
+        times = min(
+            int(np.ceil(np.log2(longest / (8 * pixel)))), int(np.log(max_faces / len(faces)) / np.log(4))
+        )
         vertices, faces = _subdivide(vertices, faces, times)
     nearest = scipy.spatial.cKDTree(body.vertices).query(vertices)[1]
     return _with_least_thickness(vertices, THIN / 2 * pixel), faces, nearest

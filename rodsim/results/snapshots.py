@@ -19,22 +19,24 @@ class Snapshots:
         self._last, self._since = 0, time.monotonic()
 
     @classmethod
-    def of(cls, given: int | str | None) -> Snapshots:
+    def of(cls, interval: int | str | None) -> Snapshots:
         """Return the snapshots that a user asked for: a number of outputs, "30 s", or None, which means none.
 
         Raises ModelError for another value.
         """
-        if given is None:
+        if interval is None:
             return cls(2**62, math.inf)
-        if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-            return cls(given, math.inf)
-        found = (
-            re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*s\s*|\s*(\d+)\s*", given) if isinstance(given, str) else None
+        if isinstance(interval, int) and not isinstance(interval, bool) and interval > 0:
+            return cls(interval, math.inf)
+        match = (
+            re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*s\s*|\s*(\d+)\s*", interval)
+            if isinstance(interval, str)
+            else None
         )
-        if found and float(found[1] or found[2]) > 0:
-            return cls(int(found[2]), math.inf) if found[2] else cls(2**62, float(found[1]))
+        if match and float(match[1] or match[2]) > 0:
+            return cls(int(match[2]), math.inf) if match[2] else cls(2**62, float(match[1]))
         raise ModelError(
-            f'snapshot = {shown(given)} is neither a number of outputs nor a time; give for example 100 or "30 s"'
+            f'snapshot = {shown(interval)} is neither a number of outputs nor a time; give for example 100 or "30 s"'
         )
 
     def is_due(self, n_outputs: int) -> bool:

@@ -45,26 +45,26 @@ def split_state(state: State, layout: Layout, n: int, m: int) -> dict[str, Float
     `n`, `m`: numbers of coordinates and constraints of its chart.
     """
     arrays = state._asdict()
-    own, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
-    arrays |= {block: layout.own.part(own, block) for block in layout.own._fields}
+    variables, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
+    arrays |= {block: layout.own.part(variables, block) for block in layout.own._fields}
     chart, control = (remembered.pop(name, np.zeros(0)) for name in ("chart", "control"))
     remembered["control"], second = control[:N_GROWTH], control[N_GROWTH:]
     arrays |= remembered
-    found: dict[str, Floats] = {}
+    views: dict[str, Floats] = {}
     for name, x in arrays.items():
         at, words = _COLUMNS.get(name, ((), ("",)))
         pieces = np.split(x, at, axis=-1) if at else [x]
-        found |= {
+        views |= {
             f"{name}, {word}" if word else name: piece for word, piece in zip(words, pieces, strict=True)
         }
     pieces = np.split(chart, np.cumsum([n, n, n, m])) if chart.size else []
-    found |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
+    views |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
     if second.size:
         frames = len(state.r)
-        *of_frames, rest = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
-        pieces = [*(piece.reshape(frames, -1) for piece in of_frames), rest]
-        found |= {f"second {name}": piece for name, piece in zip(_SECOND_SOLUTION, pieces, strict=True)}
-    return {name: x for name, x in found.items() if x.size}
+        *of_frames, multipliers = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
+        pieces = [*(piece.reshape(frames, -1) for piece in of_frames), multipliers]
+        views |= {f"second {name}": piece for name, piece in zip(_SECOND_SOLUTION, pieces, strict=True)}
+    return {name: x for name, x in views.items() if x.size}
 
 
 def perturb_state(
@@ -78,12 +78,12 @@ def perturb_state(
     """
     way = np.random.default_rng(0)
     copy = State(*(x.copy() for x in state))
-    more = dict(zip(("v", "Omega"), gained, strict=True))
+    added = dict(zip(("v", "Omega"), gained, strict=True))
     for name, x in split_state(copy, layout, n, m).items():
         if name.partition(",")[0] not in _STARTING:
             continue
         kind = name.removeprefix("second ")
-        size = 1.0 if kind == "quat" else float(np.abs(x).max()) + more.get(kind, 0.0)
+        size = 1.0 if kind == "quat" else float(np.abs(x).max()) + added.get(kind, 0.0)
         step = part * size * way.choice([-1.0, 1.0], x.shape)
         x += step * free[:, None] if kind in _FRAME_COLUMNS else step
         if kind == "quat":

@@ -42,7 +42,7 @@ def balance(result: Result) -> Balance:
         loads["varying_gravity"],
         standing.motions_by_output(),
     )
-    rest = equilibrium_system_of(system, result.state(0), loading)
+    equilibrium = equilibrium_system_of(system, result.state(0), loading)
     gone_on = "start" in result.description
     residual = rounding = gap = largest = 0.0
     judged = 0
@@ -50,17 +50,17 @@ def balance(result: Result) -> Balance:
         if gone_on and factor != 1.0:
             continue  # balanced by forces that fade as the load factor grows to 1
         judged += 1
-        rest.set_equilibrium(result.state(i), float(i if loading.motions else factor))
+        equilibrium.set_equilibrium(result.state(i), float(i if loading.motions else factor))
         if loading.motions:
-            rest.values_at(factor)
-        level = rest.assemble(False)
+            equilibrium.values_at(factor)
+        level = equilibrium.assemble(False)
         rounding = max(rounding, level) if level >= 0.0 else np.inf
-        forces = rest.residual[rest.unknowns]
+        forces = equilibrium.residual[equilibrium.unknowns]
         residual = max(residual, float(np.abs(forces[:, :3]).max(initial=0.0)))
-        largest = max(largest, rest.largest_force())
+        largest = max(largest, equilibrium.largest_force())
         one = slice(i, i + 1)
         g = standing.residual(one, result.states(one))
-        gap = max(gap, float(np.abs(g).max(initial=0.0)) / rest.length)
+        gap = max(gap, float(np.abs(g).max(initial=0.0)) / equilibrium.length)
     joints = gap if count_multipliers(system) else np.nan
     return Balance(residual / largest if largest > 0.0 else 0.0, rounding, joints, judged)
 
@@ -75,21 +75,25 @@ _SHAPES = (
 
 def lines(result: Result) -> list[tuple[str, str, bool | None]]:
     """Return for each law its name, the measured residual, and whether the law holds (None: not judged)."""
-    found = balance(result)
-    if not found.judged:
+    measured = balance(result)
+    if not measured.judged:
         return [
             ("equilibrium", "not recomputed: forces that fade hold it, or the file keeps no system", None)
         ]
-    told = f"{found.residual:.1e} of the largest force, {found.rounding:.1e} of its round-off"
+    summary = f"{measured.residual:.1e} of the largest force, {measured.rounding:.1e} of its round-off"
     out: list[tuple[str, str, bool | None]] = [
-        ("equilibrium, forces", told, found.residual < BALANCE_TOLERANCE or found.rounding < ROUNDING)
+        (
+            "equilibrium, forces",
+            summary,
+            measured.residual < BALANCE_TOLERANCE or measured.rounding < ROUNDING,
+        )
     ]
-    if np.isfinite(found.joints):
+    if np.isfinite(measured.joints):
         out.append(
             (
                 "joints, positions",
-                f"|g| <= {found.joints:.1e} of the model's size",
-                found.joints < JOINT_TOLERANCE,
+                f"|g| <= {measured.joints:.1e} of the model's size",
+                measured.joints < JOINT_TOLERANCE,
             )
         )
     relaxed = result.description["statics"].get("relaxation")

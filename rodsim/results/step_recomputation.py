@@ -79,14 +79,16 @@ def recompute_steps(result: Result) -> StepRecomputation:
     versions = result.description.get("provenance", {}).get("versions", {})
     same = versions.get("rodsim", __version__) == __version__
     try:
-        found = _StepRecomputer(result)
-        found.all()
+        recomputer = _StepRecomputer(result)
+        recomputer.all()
     except UnknownRun as unknown:
         return StepRecomputation(reason=str(unknown), same_version=same)
     except ModelError as error:
         return StepRecomputation(failed=f"the run cannot begin: {error}", same_version=same)
-    differences = tuple(found.differences.values())
-    return StepRecomputation(found.done, found.last, found.reason, found.failed, differences, same)
+    differences = tuple(recomputer.differences.values())
+    return StepRecomputation(
+        recomputer.done, recomputer.last, recomputer.reason, recomputer.failed, differences, same
+    )
 
 
 class _StepRecomputer:
@@ -117,9 +119,9 @@ class _StepRecomputer:
 
     def _last_steps(self) -> None:
         """Repeat the last step before some outputs, chosen evenly."""
-        own = self._run.own
+        scheme = self._run.own
         state = self._result.state(-1)
-        if own is None or not own.plain or state.own.size or self._result.layout.n_points:
+        if scheme is None or not scheme.plain or state.own.size or self._result.layout.n_points:
             gap = int(np.diff(self._steps).min())
             self.reason = f"{gap} steps from one output to the next, more than are taken again"
             return
@@ -133,7 +135,7 @@ class _StepRecomputer:
     def _try(self, k: int, differences: Callable[[int], Iterator[Difference]], count: int) -> None:
         """Record the differences at output k + 1 after `count` repeated steps, or why these cannot be taken."""
         try:
-            found = list(differences(k))
+            step_differences = list(differences(k))
         except UnknownRun as unknown:
             self.reason = str(unknown)
             return
@@ -141,10 +143,10 @@ class _StepRecomputer:
             self.failed = self.failed or f"those before output {k + 1} (t = {self._t[k + 1]:g} s): {error}"
             return
         self.done += count
-        for each in found:
-            earlier = self.differences.get(each.what, each)
-            number = 1 + (earlier.outputs if each.what in self.differences else 0)
-            self.differences[each.what] = Difference(**{**vars(earlier), "outputs": number})
+        for difference in step_differences:
+            earlier = self.differences.get(difference.what, difference)
+            number = 1 + (earlier.outputs if difference.what in self.differences else 0)
+            self.differences[difference.what] = Difference(**{**vars(earlier), "outputs": number})
 
     def _compare_from_output(self, k: int) -> Iterator[Difference]:
         """Yield the differences at output k + 1, by repeating the steps from output k."""
@@ -161,15 +163,17 @@ class _StepRecomputer:
         """Yield the differences at output k + 1, by repeating its last step, or substep."""
         assert self._run.own is not None
         stored = self._result.state(k + 1)
-        whole = self._run.stepper(self._run.h, self._run.own.order)
+        full_step = self._run.stepper(self._run.h, self._run.own.order)
         last = ends_of_parts(self._run.corners, self._run.h, self._t[k + 1] - self._run.h)[-2:]
-        h = float(np.diff(last)[0] * whole.fractions[-1])
+        h = float(np.diff(last)[0] * full_step.fractions[-1])
         stepper = self._run.stepper(h, 2, earlier=False)
-        plain, own = stepper.sizes.memory, self._result.layout.memory
+        plain, stored_layout = stepper.sizes.memory, self._result.layout.memory
 
         def end(start: State) -> State:
-            begun = State(*(x.copy() for x in _with_history_of(start, own, plain)))
-            return _with_history_of(stepper.march(begun, h, np.array([self._t[k + 1] - h])).state, plain, own)
+            begun = State(*(x.copy() for x in _with_history_of(start, stored_layout, plain)))
+            return _with_history_of(
+                stepper.march(begun, h, np.array([self._t[k + 1] - h])).state, plain, stored_layout
+            )
 
         yield from self._compared(
             k + 1,
@@ -187,11 +191,11 @@ class _StepRecomputer:
         `fields`: kinds of numbers to compare; by default all.
         """
         run = self._run
-        again = split_state(end(start), *run.shape)
+        recomputed = split_state(end(start), *run.shape)
         d: dict[str, Floats] = {}
-        for name, there in split_state(stored, *run.shape).items():
-            new = again[name]
-            if np.array_equal(there, new) or (fields and name.partition(",")[0] not in fields):
+        for name, values in split_state(stored, *run.shape).items():
+            new = recomputed[name]
+            if np.array_equal(values, new) or (fields and name.partition(",")[0] not in fields):
                 continue
             if not d:
                 rate, turning = (np.abs(acc).max() for acc in _accelerations(self._result.layout, start))
@@ -206,17 +210,19 @@ class _StepRecomputer:
                     )
                 finally:
                     run.drive_perturbation = 0.0
-                d = {what: np.abs(x - again[what]) for what, x in split_state(shifted, *run.shape).items()}
+                d = {
+                    what: np.abs(x - recomputed[what]) for what, x in split_state(shifted, *run.shape).items()
+                }
             allowed = (
                 ROUNDING_FACTOR
                 * EPS
                 * self._tolerance_factor
                 * (d[name].max() / PERTURBATION + np.abs(new).max())
             )
-            off = np.nan_to_num(np.abs(there - new), nan=np.inf)
+            off = np.nan_to_num(np.abs(values - new), nan=np.inf)
             if off.max() > allowed:
                 worst = np.unravel_index(np.argmax(off), off.shape)
-                numbers = float(there[worst]), float(new[worst])
+                numbers = float(values[worst]), float(new[worst])
                 yield Difference("steps", name, 1, i, float(self._t[i]), *numbers)
 
 
@@ -256,7 +262,7 @@ def _previous_state(layout: Layout, state: State, h: float) -> State:
     k = np.linalg.solve(2.0 * np.eye(3) + 0.5 * h * hat.transpose(2, 0, 1), (0.5 * h * (w0 + w1))[..., None])[
         ..., 0
     ]
-    turn = quaternions.normalize(np.concatenate([np.ones((len(k), 1)), -k], axis=1))
-    quat = quaternions.normalize(quaternions.multiply(turn, state.quat))
+    rotation = quaternions.normalize(np.concatenate([np.ones((len(k), 1)), -k], axis=1))
+    quat = quaternions.normalize(quaternions.multiply(rotation, state.quat))
     Omega = quaternions.rotate(quaternions.conjugate(quat), w0)
     return state._replace(r=state.r - 0.5 * h * (v0 + state.v), quat=quat, v=v0, Omega=Omega)

@@ -47,12 +47,12 @@ def array_shapes(sizes: StateSizes, older: LegacyTables = ()) -> Shapes:
 
     older: as in `Layout`.
     """
-    found, memory = state_shapes(sizes), sizes.memory.shapes() | dict(older)
-    found["own"] = (sizes.own.size + math.prod(memory.pop(_LATER_HISTORY, (0,))),)
+    array_shape, memory = state_shapes(sizes), sizes.memory.shapes() | dict(older)
+    array_shape["own"] = (sizes.own.size + math.prod(memory.pop(_LATER_HISTORY, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
-    totals = found.pop("totals")
-    del found["memory"]
-    return {**found, **memory, "totals": totals, **last}
+    totals = array_shape.pop("totals")
+    del array_shape["memory"]
+    return {**array_shape, **memory, "totals": totals, **last}
 
 
 def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
@@ -68,12 +68,12 @@ def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
 
 def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
     """Join the named arrays of a file to a state, of one output or of several."""
-    own, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
+    variables, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
     lead = behind.shape[:-1]
     memory = layout.memory.joined(
         lead, **{_LATER_HISTORY: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays}
     )
-    values = {"own": own, "memory": memory}
+    values = {"own": variables, "memory": memory}
     return State(**{name: values[name] if name in values else arrays[name] for name in State._fields})
 
 

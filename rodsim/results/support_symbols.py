@@ -70,11 +70,11 @@ def _place(joint: JointLayout) -> tuple[int, Floats]:
 
 def _outward(layout: Layout) -> dict[int, float]:
     """Return, by frame, the outward direction at both ends of open rods: -1 or 1 along d1."""
-    found: dict[int, float] = {}
+    signs: dict[int, float] = {}
     for rod in layout.rods:
         if not rod.closed:
-            found |= {int(rod.frames[0]): -1.0, int(rod.frames[-1]): 1.0}
-    return found
+            signs |= {int(rod.frames[0]): -1.0, int(rod.frames[-1]): 1.0}
+    return signs
 
 
 def _half_thickness(layout: Layout) -> dict[int, float]:
@@ -82,14 +82,14 @@ def _half_thickness(layout: Layout) -> dict[int, float]:
 
     Supports are enlarged by it, because a thick part would hide its support.
     """
-    found: dict[int, float] = {}
+    thickness: dict[int, float] = {}
     for rod in layout.rods:
         half = np.maximum(rod.radius, 0.5 * rod.sides.max(axis=1))
-        found.update(zip(rod.frames.tolist(), half.tolist(), strict=True))
+        thickness.update(zip(rod.frames.tolist(), half.tolist(), strict=True))
     for body in layout.bodies:
         if len(body.vertices):
-            found[body.frame] = 0.5 * float(np.ptp(body.vertices, axis=0).min())
-    return found
+            thickness[body.frame] = 0.5 * float(np.ptp(body.vertices, axis=0).min())
+    return thickness
 
 
 def _cone(up: Floats) -> tuple[Floats, Ints]:

@@ -72,9 +72,9 @@ def energy_columns(system: System, states: State, of_elements: tuple[Floats, Flo
 def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
     """Return Newton statistics since the last output: mean and largest number of iterations per solve, and halvings."""
     if len(reports) == 1:  # the usual case
-        (own,) = reports
-        mean = own.iterations / own.solves if own.solves else 0.0
-        return mean, float(own.most_iterations), float(own.halvings)
+        (single,) = reports
+        mean = single.iterations / single.solves if single.solves else 0.0
+        return mean, float(single.most_iterations), float(single.halvings)
     solves = sum(report.solves for report in reports)
     return (
         sum(report.iterations for report in reports) / solves if solves else 0.0,
@@ -86,8 +86,8 @@ def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
 def newton_rows(reports: Sequence[Report | Sequence[Report]]) -> Floats:
     """Return Newton statistics (k, 3) as `newton_columns` does, for k outputs with one report each, or several."""
     if not isinstance(reports, Reports):
-        each = [newton_columns([own] if isinstance(own, Report) else own) for own in reports]
-        return np.array(each, dtype=float).reshape(-1, 3)
+        columns = [newton_columns([report] if isinstance(report, Report) else report) for report in reports]
+        return np.array(columns, dtype=float).reshape(-1, 3)
     rows = np.zeros((len(reports), 3))
     np.divide(reports.iterations, reports.solves, out=rows[:, 0], where=reports.solves > 0)
     rows[:, 1] = reports.most_iterations

@@ -57,20 +57,20 @@ def curvatures(r: Floats, closed: bool) -> Floats:
 
 def tight_bends(source: Source) -> list[TightBend]:
     """Return the tight bends of all rods with self-contact, evaluated at the outputs of a result."""
-    found, T = [], source.n_outputs
+    bends, T = [], source.n_outputs
     for rod, radius in _has_self_contact(source.layout):
         batch = max(1, _BATCH_NODES // max(source.layout.n_frames, 1))
-        each = np.empty((T, 2))  # largest curvature times radius at each output, and its position
+        tightest = np.empty((T, 2))  # largest curvature times radius at each output, and its position
         for k in range(0, T, batch):
             outputs = slice(k, min(k + batch, T))
             tight = radius * curvatures(source.read("r", outputs)[:, rod.frames], rod.closed)
-            each[outputs] = np.stack([tight.max(axis=1), tight.argmax(axis=1)], axis=1)
-        over, k = np.flatnonzero(each[:, 0] > 1.0), int(each[:, 0].argmax())
+            tightest[outputs] = np.stack([tight.max(axis=1), tight.argmax(axis=1)], axis=1)
+        over, k = np.flatnonzero(tightest[:, 0] > 1.0), int(tightest[:, 0].argmax())
         if len(over):
-            node = int(each[k, 1]) + (not rod.closed)
+            node = int(tightest[k, 1]) + (not rod.closed)
             t = source.read(native_format.TIME)
-            found.append(TightBend(rod.name, float(t[over[0]]), float(each[k, 0]), node, float(t[k])))
-    return found
+            bends.append(TightBend(rod.name, float(t[over[0]]), float(tightest[k, 0]), node, float(t[k])))
+    return bends
 
 
 def _has_self_contact(layout: Layout) -> list[tuple[RodLayout, float]]:
@@ -78,10 +78,10 @@ def _has_self_contact(layout: Layout) -> list[tuple[RodLayout, float]]:
     if layout.system is None or not len(layout.system.contacts.pairs):
         return []
     contacts = layout.system.contacts
-    found: dict[str, tuple[RodLayout, float]] = {}
+    radii: dict[str, tuple[RodLayout, float]] = {}
     rods = {int(rod.frames[0]): rod for rod in layout.rods}
     for i in np.unique(contacts.pairs[contacts.pairs[:, 0] == contacts.pairs[:, 1], 0]):
         rod = rods.get(int(contacts.frames[contacts.first[i]]))
         if rod is not None and len(rod.frames) > 2:
-            found[rod.name] = rod, max(float(contacts.radius[i]), found.get(rod.name, (rod, 0.0))[1])
-    return list(found.values())
+            radii[rod.name] = rod, max(float(contacts.radius[i]), radii.get(rod.name, (rod, 0.0))[1])
+    return list(radii.values())

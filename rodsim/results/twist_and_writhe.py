@@ -43,8 +43,8 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
     # neighbours are left out; the first and last segment of a closed polygon also share a point: their angle is zero
     i, j = np.triu_indices(len(finite) - 1, 2)
     flat = points.reshape(-1, *points.shape[-2:])
-    found = np.array([_solid_angles(each, finite, i, j).sum() for each in flat])
-    return -found.reshape(points.shape[:-2]) / (2.0 * np.pi)
+    solid_angles = np.array([_solid_angles(curve, finite, i, j).sum() for curve in flat])
+    return -solid_angles.reshape(points.shape[:-2]) / (2.0 * np.pi)
 
 
 def _solid_angles(points: Floats, finite: Floats, i: Ints, j: Ints) -> Floats:

@@ -56,8 +56,8 @@ def _judge_energies(a: Audit) -> list[Verdict]:
     ]
     if a.other_energy_balance is not None:
         law = "the same of p . v - T(q, v) + V"
-        found = f"{a.other_energy_balance:.1e} {of}"
-        verdicts.append(_promised(a, promises[1:], law, found, judged(a.other_energy_balance)))
+        measured = f"{a.other_energy_balance:.1e} {of}"
+        verdicts.append(_promised(a, promises[1:], law, measured, judged(a.other_energy_balance)))
     return verdicts
 
 
@@ -77,9 +77,9 @@ def _judge_momenta(a: Audit) -> list[Verdict]:
         verdicts.append(_promised(a, (name,), name, measured, None if drift is None else drift < missed))
     if a.of_velocities is not None:
         names = ("energy", "P", "L")
-        told = [f"{name} {x:.1e}" for name, x in zip(names, a.of_velocities, strict=True) if x is not None]
-        found = f"T + V, P and L formed from the frames' velocities: {', '.join(told)}, to the order of the scheme"
-        verdicts.append(Verdict("the same of velocities", found, None))
+        drifts = [f"{name} {x:.1e}" for name, x in zip(names, a.of_velocities, strict=True) if x is not None]
+        comparison = f"T + V, P and L formed from the frames' velocities: {', '.join(drifts)}, to the order of the scheme"
+        verdicts.append(Verdict("the same of velocities", comparison, None))
     return verdicts
 
 
@@ -91,22 +91,24 @@ def _judge_residuals(a: Audit) -> list[Verdict]:
         if joints
         else "no joints"
     )
-    kept = a.constraint_relative < ROUND_OFF + POSITION_FACTOR * a.tolerance
+    conserved = a.constraint_relative < ROUND_OFF + POSITION_FACTOR * a.tolerance
     verdicts = [_judge_quaternions(a)]
-    verdicts.append(_promised(a, ("position",), "joints, positions", position, kept if joints else None))
+    verdicts.append(_promised(a, ("position",), "joints, positions", position, conserved if joints else None))
     if not joints:
         return verdicts
-    law, found = "joints, velocities", f"|{a.rate}| <= {a.velocity_constraint:.1e}"
+    law, measured = "joints, velocities", f"|{a.rate}| <= {a.velocity_constraint:.1e}"
     if "velocity" in a.promises:
-        found += f", velocities up to {a.velocity_scale:.3g} m/s"
+        measured += f", velocities up to {a.velocity_scale:.3g} m/s"
         allowed = (ROUND_OFF + a.tolerance) * a.velocity_scale + a.velocity_rounding
-        kept = a.velocity_constraint < allowed or a.velocity_constraint == 0.0
-        verdicts.append(_promised(a, ("velocity",), law, found, kept))
+        conserved = a.velocity_constraint < allowed or a.velocity_constraint == 0.0
+        verdicts.append(_promised(a, ("velocity",), law, measured, conserved))
         return verdicts
     # `em` satisfies g = 0 at the ends of steps; G v = 0 holds for its mean velocity, at the ends to the order of the scheme
     if not a.chart:
-        found += "; with em, em4, em6, em8 it falls with dt to order 2, 4, 6, 8, with em-ggl it is round-off"
-    verdicts.append(Verdict(law, found, None))
+        measured += (
+            "; with em, em4, em6, em8 it falls with dt to order 2, 4, 6, 8, with em-ggl it is round-off"
+        )
+    verdicts.append(Verdict(law, measured, None))
     return verdicts
 
 
@@ -118,15 +120,15 @@ def _integrator_remarks(a: Audit) -> list[Verdict]:
     """Return remarks on symplecticity, numerical dissipation and tolerance of the integrator."""
     verdicts = []
     if "symplectic" in a.promises:
-        told = "promised; one motion does not show it (tests/laws/test_integrators.py asserts it)"
-        verdicts.append(Verdict("symplectic", told, None))
+        reason = "promised; one motion does not show it (tests/laws/test_integrators.py asserts it)"
+        verdicts.append(Verdict("symplectic", reason, None))
     if a.algorithmic != 0.0:
         part = _relative(a.algorithmic, a.energy_scale)
-        taken = f"{a.algorithmic:.4g} J, {part:.1e} {_of(a)}: counted as D above"
-        verdicts.append(Verdict(f"taken out by {a.integrator}", taken, None))
+        measured = f"{a.algorithmic:.4g} J, {part:.1e} {_of(a)}: counted as D above"
+        verdicts.append(Verdict(f"taken out by {a.integrator}", measured, None))
     if a.tolerance > 0.0:
-        asked = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
-        verdicts.append(Verdict("tolerance", asked, None))
+        remark = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
+        verdicts.append(Verdict("tolerance", remark, None))
     return verdicts
 
 
@@ -135,9 +137,9 @@ def _start_remark(a: Audit) -> list[Verdict]:
     if not a.initial_velocity_change:
         return []
     name, (v, omega) = max(a.initial_velocity_change.items(), key=lambda item: max(item[1]))
-    others = len(a.initial_velocity_change) - 1
-    more = f", and those of {others} more parts less" if others else ""
-    words = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{more}"
+    n_others = len(a.initial_velocity_change) - 1
+    suffix = f", and those of {n_others} more parts less" if n_others else ""
+    words = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{suffix}"
     return [Verdict("initial velocities", words, None)]
 
 
@@ -146,10 +148,10 @@ def judge_file(a: Audit) -> list[Verdict]:
     verdicts = _judge_checksums(a)
     verdicts += [Verdict("rods through themselves", f"not seen: {bend}", None) for bend in a.bends]
     for kind, name in a.other_code.items():
-        told = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
-        verdicts.append(Verdict("kinds of a script", told, False))
+        reason = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
+        verdicts.append(Verdict("kinds of a script", reason, False))
     old = "not recomputed: the file keeps no masses and stiffnesses (of an older version)"
-    for part, law, whole in (
+    for part, law, intact in (
         ("table", "table of the run", a.recomputed),
         ("elements", "strains and stresses", a.recomputed),
         ("drawing", "points and arrays drawn", a.drawing_compared),
@@ -160,9 +162,9 @@ def judge_file(a: Audit) -> list[Verdict]:
         if part == "chart" and a.unread:
             differences = [f"the chart of output 0 cannot be made: {a.unread}"]
         if differences:
-            more = f"; {len(differences) - 1} more differ" if len(differences) > 1 else ""
-            verdicts.append(Verdict(law, differences[0] + more, False))
-        elif whole:
+            suffix = f"; {len(differences) - 1} more differ" if len(differences) > 1 else ""
+            verdicts.append(Verdict(law, differences[0] + suffix, False))
+        elif intact:
             verdicts.append(Verdict(law, "as recomputed from the states", True))
         elif part == "table":
             verdicts.append(Verdict(law, old, None))
@@ -173,32 +175,34 @@ def _judge_checksums(a: Audit) -> list[Verdict]:
     """Return the verdict on the checksums of the file."""
     law = "file as it was written"
     if a.changed is None:
-        told = "not judged: the file has no digests (of an older version)"
-        return [Verdict(law, told, None)] if a.in_file else []
+        reason = "not judged: the file has no digests (of an older version)"
+        return [Verdict(law, reason, None)] if a.in_file else []
     if not a.changed:
         return [
             Verdict(law, f"the digests of the model, the picture and all {a.n_outputs} outputs fit", True)
         ]
-    more = f"; {len(a.changed) - 1} more differ" if len(a.changed) > 1 else ""
-    return [Verdict(law, f"{a.changed[0]} is not what was written{more}", False)]
+    suffix = f"; {len(a.changed) - 1} more differ" if len(a.changed) > 1 else ""
+    return [Verdict(law, f"{a.changed[0]} is not what was written{suffix}", False)]
 
 
 def _judge_steps(a: Audit) -> Verdict:
     """Return the verdict on repeated steps: whether they lead from one output to the next again."""
-    found, law = a.retaken, "steps taken again"
-    if found.failed or found.differences:
-        differences = found.failed or str(found.differences[0])
-        more = len(found.differences) - (0 if found.failed else 1)
-        words = differences + (f"; {more} more differ" if more else "")
-        if found.same_version:
+    recomputed, law = a.retaken, "steps taken again"
+    if recomputed.failed or recomputed.differences:
+        differences = recomputed.failed or str(recomputed.differences[0])
+        n_more = len(recomputed.differences) - (0 if recomputed.failed else 1)
+        words = differences + (f"; {n_more} more differ" if n_more else "")
+        if recomputed.same_version:
             return Verdict(law, words, False)
         return Verdict(law, f"not judged, the file is of another version of rodsim: {words}", None)
-    if not found.steps:
-        return Verdict(law, f"not judged: {found.reason}; that leaves {STEP_QUANTITIES} unjudged", None)
-    if found.last:
-        words = f"the last one before {found.steps} outputs leads to forces of joints, velocities and accelerations stored"
+    if not recomputed.steps:
+        return Verdict(law, f"not judged: {recomputed.reason}; that leaves {STEP_QUANTITIES} unjudged", None)
+    if recomputed.last:
+        words = f"the last one before {recomputed.steps} outputs leads to forces of joints, velocities and accelerations stored"
         return Verdict(law, f"{words}; not judged: work, of too many steps between outputs", True)
-    count = f"{found.steps} of {a.n_steps}" if found.steps < a.n_steps else f"all {found.steps}"
+    count = (
+        f"{recomputed.steps} of {a.n_steps}" if recomputed.steps < a.n_steps else f"all {recomputed.steps}"
+    )
     return Verdict(law, f"{count} lead to the states that are stored, with {STEP_QUANTITIES}", True)
 
 
@@ -210,11 +214,13 @@ def _judge_model(a: Audit) -> list[Verdict]:
     return [Verdict("numbers of the model", words, a.model_fits)]
 
 
-def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept: bool | None) -> Verdict:
+def _promised(
+    a: Audit, promises: tuple[str, ...], law: str, measured: str, conserved: bool | None
+) -> Verdict:
     """Return a verdict that is judged only if the integrator guarantees one of `promises`.
 
     Integrators in a chart conserve quantities formed from their generalised momenta; if the file does not contain these, only
-    the position residual is judged. `kept`: True if the law holds, None if there is nothing to judge.
+    the position residual is judged. `conserved`: True if the law holds, None if there is nothing to judge.
     """
     if not set(promises) & set(a.promises):
         return Verdict(law, f"{measured}; '{a.integrator}' need not keep it", None)
@@ -222,7 +228,7 @@ def _promised(a: Audit, promises: tuple[str, ...], law: str, measured: str, kept
         return Verdict(
             law, f"{measured}; not judged, the momenta of '{a.integrator}' are not in the file", None
         )
-    return Verdict(law, measured, kept)
+    return Verdict(law, measured, conserved)
 
 
 def _is_em_family(a: Audit) -> bool:

@@ -59,11 +59,11 @@ class InterpolatedStates:
         """Return output number i."""
         if i not in self._kept:
             state = self._result.state(i)
-            found: Floats = np.zeros(0)
+            values: Floats = np.zeros(0)
             if self._field is not None:
                 strains, stresses = self._result.strains(i), self._result.stresses(i)
-                found = color_fields.values(self._field, self._drawing, state, strains, stresses)
-            self._kept = {**dict(list(self._kept.items())[-1:]), i: _DrawnOutput(state, found)}
+                values = color_fields.values(self._field, self._drawing, state, strains, stresses)
+            self._kept = {**dict(list(self._kept.items())[-1:]), i: _DrawnOutput(state, values)}
         return self._kept[i]
 
     def between(self, now: float) -> State:
@@ -132,14 +132,14 @@ class ViewSetup:
             raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
         self._shown = [looked_at[i] for i in self._clouds]
         extents = [np.ptp(points, axis=0) for points in self._clouds.values()]
-        whole = np.linalg.norm(np.ptp(np.concatenate(list(self._clouds.values())), axis=0))
-        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole)) or 1.0
+        travel = np.linalg.norm(np.ptp(np.concatenate(list(self._clouds.values())), axis=0))
+        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(travel)) or 1.0
         self._build()
         # the quantity shown by colour, its limits and its colours (256, 3); None if parts have their family's colours
         self.scale: tuple[color_fields.Field, tuple[float, float], Floats] | None = None
         if self._field is not None:
-            found = [self.states.at(int(i)).values for i in candidates]
-            limits = color_fields.limits(self._field, np.concatenate(found))
+            samples = [self.states.at(int(i)).values for i in candidates]
+            limits = color_fields.limits(self._field, np.concatenate(samples))
             self.scale = self._field, limits, color_fields.color_map(self._field, *limits)
 
     def _build(self, pixel: float = 0.0) -> None:
@@ -176,8 +176,12 @@ class ViewSetup:
         """Return the normal (3,) of the plane in which everything moves over the whole result; None if there is none."""
         count = self.result.n_outputs
         states = [self.result.state(int(i)) for i in evenly_spaced(count, PLANE_SAMPLES)]
-        finite = [own for own in states if np.all(np.isfinite(own.r)) and np.all(np.isfinite(own.quat))]
-        return plane_of_motion(np.array([own.r for own in finite]), np.array([own.quat for own in finite]))
+        finite = [
+            state for state in states if np.all(np.isfinite(state.r)) and np.all(np.isfinite(state.quat))
+        ]
+        return plane_of_motion(
+            np.array([state.r for state in finite]), np.array([state.quat for state in finite])
+        )
 
     def _free_corner(self, camera: Camera, points: Floats) -> str:
         """Return the corner in which axes and scale cover the fewest points.
@@ -227,8 +231,8 @@ class ViewSetup:
         if self.scale is not None:
             _, limits, shades = self.scale
             valued = self.shape.before >= 0
-            found = self.shape.spread(self.states.values_between(now))
-            colors[valued] = color_fields.colors(found[valued], *limits, shades)
+            values = self.shape.spread(self.states.values_between(now))
+            colors[valued] = color_fields.colors(values[valued], *limits, shades)
             of_parts = of_parts & ~valued  # bodies without a surface
         if overlaid and self._is_single_part:
             colors[of_parts] = time_colors(np.array([1 - age]))
@@ -309,5 +313,5 @@ def palette(names: Sequence[str], hues: Floats) -> tuple[Floats, list[tuple[str,
 
 def time_colors(x: Floats) -> Floats:
     """Return the colours (n, 3) for x (n,) from 0 (early, light) to 1 (late, dark)."""
-    places = np.linspace(0, 1, len(TIMES))
-    return np.stack([np.interp(x, places, TIMES[:, i]) for i in range(3)], axis=1)
+    positions = np.linspace(0, 1, len(TIMES))
+    return np.stack([np.interp(x, positions, TIMES[:, i]) for i in range(3)], axis=1)

@@ -84,8 +84,8 @@ class Viewer:
     @property
     def speed(self) -> float:
         """Time of the result that passes per second of playback."""
-        whole = self._span[1] - self._span[0]
-        return whole / (whole if SHORTEST <= whole <= LONGEST else DEFAULT_PLAYBACK)
+        duration = self._span[1] - self._span[0]
+        return duration / (duration if SHORTEST <= duration <= LONGEST else DEFAULT_PLAYBACK)
 
     def show(self, t: float) -> None:
         """Draw the state at time `t`, limited to the run."""

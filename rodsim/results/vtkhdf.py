@@ -70,9 +70,9 @@ def vectors_at(name: str, n: int) -> Block:
 def blocks_of(drawing: Drawing) -> list[Block]:
     """Return the blocks of a drawing: one for each part, or of many parts one for all rods and one for all bodies."""
     n_rods = len(drawing.layout.rods)
-    rods, others = drawing.parts[:n_rods], drawing.parts[n_rods:]
+    rods, bodies = drawing.parts[:n_rods], drawing.parts[n_rods:]
     if len(drawing.parts) > MOST_BLOCKS:
-        groups = [("rods", rods), ("bodies", others)]
+        groups = [("rods", rods), ("bodies", bodies)]
     else:
         groups = [(part.name, [part]) for part in drawing.parts]
     groups = [(name, parts) for name, parts in groups if parts]
@@ -82,17 +82,17 @@ def blocks_of(drawing: Drawing) -> list[Block]:
 
 def unique_names(names: list[str]) -> list[str]:
     """Return names that HDF5 and VTK accept and that differ: ASCII, without slashes and dots."""
-    found: list[str] = []
+    accepted: list[str] = []
     for name in names:
         plain = (
             name.encode("ascii", "backslashreplace").decode().replace("/", "|").replace(".", "_").strip()
             or "part"
         )
-        own, k = plain, 2
-        while own in found or own in _RESERVED:
-            own, k = f"{plain} ({k})", k + 1
-        found.append(own)
-    return found
+        candidate, k = plain, 2
+        while candidate in accepted or candidate in _RESERVED:
+            candidate, k = f"{plain} ({k})", k + 1
+        accepted.append(candidate)
+    return accepted
 
 
 def _block(name: str, parts: list[Part], drawing: Drawing) -> Block:

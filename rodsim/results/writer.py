@@ -259,10 +259,10 @@ class ResultWriter:
 
     def _show(self) -> None:
         """Give the journal its name if it has outputs; it replaces the result file."""
-        own = journal_of(self.path)
-        if self._working != own and self.n_outputs:
-            os.replace(self._working, own)  # the file stays open under its new name
-            self._working = own
+        journal = journal_of(self.path)
+        if self._working != journal and self.n_outputs:
+            os.replace(self._working, journal)  # the file stays open under its new name
+            self._working = journal
             self.path.unlink(missing_ok=True)
 
     def snapshot(self) -> None:
@@ -329,14 +329,14 @@ def recover(path: Path | str) -> Result:
     """
     path = Path(path)
     path = path.with_name(path.name.removesuffix(journal.SUFFIX))
-    own = journal_of(path)
-    if not own.is_file():
+    journal_path = journal_of(path)
+    if not journal_path.is_file():
         words = "it is a result file already" if path.is_file() else "there is no such run"
-        raise FileNotFoundError(f"'{path}': no journal '{own.name}' to recover; {words}")
+        raise FileNotFoundError(f"'{path}': no journal '{journal_path.name}' to recover; {words}")
     with _locked(path) as lock:
         source = JournalSource(path)
         _convert(lambda: write_file(path, source), path)
-        own.unlink()
+        journal_path.unlink()
         lock.release()
     return Result.load(path)
 

@@ -112,12 +112,12 @@ def critical_point(
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
         idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
         shapes = first.shapes if idle.all() else first.shapes[idle]
-        for held, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
+        for fixed_shapes, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
             with suppress(*FAILURES):
-                here = first if held is first.shapes else loaded.held(state, 0.0, held, M)
-                found = _bifurcation(here, factor, phi, parts)
-                if found is not None:
-                    return found
+                here = first if fixed_shapes is first.shapes else loaded.held(state, 0.0, fixed_shapes, M)
+                critical = _bifurcation(here, factor, phi, parts)
+                if critical is not None:
+                    return critical
     try:
         return _limit(loaded.held(state, 0.0, phi[None], M), factor)
     except ConvergenceError as error:
@@ -128,26 +128,26 @@ def critical_point(
 
 def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     """Return the shapes orthonormalised one after the other in the product of M; omit those that depend on earlier ones."""
-    found = np.zeros((0, shapes.shape[1]))
+    basis = np.zeros((0, shapes.shape[1]))
     for phi in shapes:
         phi = phi / np.sqrt(phi @ (M @ phi))
-        phi = phi - (found @ (M @ phi)) @ found
+        phi = phi - (basis @ (M @ phi)) @ basis
         norm = np.sqrt(phi @ (M @ phi))
         if norm > DEPENDENT:
-            found = np.vstack([found, phi / norm])
-    return found
+            basis = np.vstack([basis, phi / norm])
+    return basis
 
 
-def _along(phi: Floats, held: ShapeConstrainedEquilibrium, alike: float) -> tuple[Floats, float]:
+def _along(phi: Floats, constrained: ShapeConstrainedEquilibrium, alike: float) -> tuple[Floats, float]:
     """Return the part of phi in the held eigenvectors, and its eigenvalue.
 
     Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `alike`: tolerance.
     """
-    overlap = held.shapes @ (held.M @ phi)
+    overlap = constrained.shapes @ (constrained.M @ phi)
     best = int(np.argmax(np.abs(overlap)))
-    use = np.abs(held.squares - held.squares[best]) <= alike + held.noise
-    share = np.where(use, overlap, 0.0) / np.linalg.norm(overlap[use])
-    return share @ held.shapes, float(share**2 @ held.squares)
+    use = np.abs(constrained.squares - constrained.squares[best]) <= alike + constrained.noise
+    coefficients = np.where(use, overlap, 0.0) / np.linalg.norm(overlap[use])
+    return coefficients @ constrained.shapes, float(coefficients**2 @ constrained.squares)
 
 
 def _bifurcation(
@@ -224,9 +224,9 @@ def _limit(start: ShapeConstrainedEquilibrium, factor: float) -> CriticalPoint:
     for here in _points_towards_limit(start, factor):
         if abs(here.squares[0]) > 0.5 * tried:
             continue
-        found, tried = _refine_limit_point(here), abs(here.squares[0])
-        if found is not None:
-            return found
+        critical, tried = _refine_limit_point(here), abs(here.squares[0])
+        if critical is not None:
+            return critical
     raise _search_error(here.factor, 1.0)
 
 
@@ -280,21 +280,21 @@ def _points_towards_limit(
     tangent, first, ds = _tangent(here, weight, factor, None), float(here.squares[0]), 0.05
     between, most = False, 0.0
     for _ in range(STEPS):
-        there = _arc_step(here, weight, factor, tangent, ds)
-        if there is None:
+        following = _arc_step(here, weight, factor, tangent, ds)
+        if following is None:
             ds *= 0.5
             continue
-        after = _tangent(there, weight, factor, tangent)
+        after = _tangent(following, weight, factor, tangent)
         if tangent[0] @ (M @ after[0]) / weight + tangent[1] * after[1] / factor**2 < STRAIGHT and ds > 1e-6:
             ds *= 0.5
             continue
-        if there.squares[0] <= 0.0:
+        if following.squares[0] <= 0.0:
             between = True
-            if there.squares[0] >= -CLOSE * first:
-                yield there
+            if following.squares[0] >= -CLOSE * first:
+                yield following
             ds *= 0.5
             continue
-        here, tangent, most = there, after, max(most, there.factor)
+        here, tangent, most = following, after, max(most, following.factor)
         if here.squares[0] <= CLOSE * first:
             yield here
         if here.factor > FAR * factor or here.factor < 0.0:

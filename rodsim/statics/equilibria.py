@@ -202,10 +202,10 @@ def equilibrium(
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
     if followed and start is None:
         _refuse_nothing_to_grow(built, loading)
-    rest = equilibrium_system_of(built.system, state, loading, idle=built.idle)
-    rest.most_turn = _max_rotation(model)
+    statics = equilibrium_system_of(built.system, state, loading, idle=built.idle)
+    statics.most_turn = _max_rotation(model)
     if start is not None:
-        rest.hold_by_fading_forces()
+        statics.hold_by_fading_forces()
     settings = {
         "method": "arc-length" if followed else "newton",
         "at": float(load_time),
@@ -213,33 +213,33 @@ def equilibrium(
     }
     record = Record(built, loading, settings, checked.monitors, line)
     if unstable == "stop":
-        record.check = lambda rest: refuse_unstable(built, rest)
+        record.check = lambda statics: refuse_unstable(built, statics)
 
     def reached(point: PathPoint) -> None:
-        record.add(point.factor, rest, point.iterations)
+        record.add(point.factor, statics, point.iterations)
 
     try:
-        failure = find_equilibrium(rest)
+        failure = find_equilibrium(statics)
         if failure is None:
-            record.add(0.0, rest, 0)
+            record.add(0.0, statics, 0)
         if followed:
-            failure = failure or follow(rest, record, checked, min(first_step, FIRST_ARC))
+            failure = failure or follow(statics, record, checked, min(first_step, FIRST_ARC))
         else:
             for end in ends:
                 if failure is None:
-                    failure = follow_load_steps(rest, rest.factor, end, first_step, reached).failure
+                    failure = follow_load_steps(statics, statics.factor, end, first_step, reached).failure
                 if failure is not None and relaxation:
-                    failure = _continue_by_relaxation(rest, record, failure, end, reached)
+                    failure = _continue_by_relaxation(statics, record, failure, end, reached)
                 if failure is not None:
                     break
     except Unstable as stop:
         raise_stopped(built, stop, record, output)
     if failure is not None:
-        raise_not_converged(built, rest, failure, record, output)
+        raise_not_converged(built, statics, failure, record, output)
     if unstable == "leave":
-        leave_unstable_equilibrium(built, rest, record)
+        leave_unstable_equilibrium(built, statics, record)
     line.close()
-    record_stability(built, rest, record, warn=not followed)
+    record_stability(built, statics, record, warn=not followed)
     return record.write(output)
 
 
@@ -275,42 +275,44 @@ def _max_rotation(model: Model) -> float:
 
 
 def _continue_by_relaxation(
-    rest: EquilibriumSystem,
+    statics: EquilibriumSystem,
     record: Record,
     failure: NewtonOutcome,
     end: float,
     reached: Callable[[PathPoint], None],
 ) -> NewtonOutcome | None:
     """Continue to load factor `end` by relaxation if load steps fail; return None, or the failure."""
-    left = _relax(rest, record, failure, end)
+    left = _relax(statics, record, failure, end)
     return (
-        _relax_in_parts(rest, record, left, end, reached) if left is not None and rest.loading.moves else left
+        _relax_in_parts(statics, record, left, end, reached)
+        if left is not None and statics.loading.moves
+        else left
     )
 
 
 def _relax(
-    rest: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float
+    statics: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float
 ) -> NewtonOutcome | None:
     """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
-    kept = rest.keep()
-    rest.load_at(end)
-    relaxed = relax(rest)
+    saved = statics.keep()
+    statics.load_at(end)
+    relaxed = relax(statics)
     if relaxed.status != SOLVED:
-        rest.restore_saved(kept)
+        statics.restore_saved(saved)
         return failure
-    _add_relaxed(rest, record, kept[1], relaxed.iterations)
+    _add_relaxed(statics, record, saved[1], relaxed.iterations)
     return None
 
 
-def _add_relaxed(rest: EquilibriumSystem, record: Record, factor: float, steps: int) -> None:
+def _add_relaxed(statics: EquilibriumSystem, record: Record, factor: float, steps: int) -> None:
     """Add an equilibrium that relaxation reached from a load factor, and record that factor and the number of steps."""
     used = record.settings.setdefault("relaxation", {"from": float(factor), "steps": 0})
     used["steps"] += steps
-    record.add(rest.factor, rest, steps)
+    record.add(statics.factor, statics, steps)
 
 
 def _relax_in_parts(
-    rest: EquilibriumSystem,
+    statics: EquilibriumSystem,
     record: Record,
     failure: NewtonOutcome,
     end: float,
@@ -321,21 +323,21 @@ def _relax_in_parts(
     This is used for moved ground points, with which a relaxation cannot go the whole way. Returns None, or the failure.
     """
     for _ in range(MAX_RELAXATIONS):
-        kept = rest.keep()
-        part = min(CREEP, 0.25 * rest.loading.longest_step(rest.length), end - kept[1])
+        saved = statics.keep()
+        part = min(CREEP, 0.25 * statics.loading.longest_step(statics.length), end - saved[1])
         for _ in range(SHORTER):
-            rest.load_at(kept[1] + part)
-            relaxed = relax(rest)
+            statics.load_at(saved[1] + part)
+            relaxed = relax(statics)
             if relaxed.status == SOLVED:
                 break
-            rest.restore_saved(kept)
+            statics.restore_saved(saved)
             part *= 0.25
         else:
             return failure
-        _add_relaxed(rest, record, kept[1], relaxed.iterations)
-        if rest.factor >= end:
+        _add_relaxed(statics, record, saved[1], relaxed.iterations)
+        if statics.factor >= end:
             return None
-        walked = follow_load_steps(rest, rest.factor, end, 1.0, reached).failure
+        walked = follow_load_steps(statics, statics.factor, end, 1.0, reached).failure
         if walked is None:
             return None
         failure = walked
@@ -352,7 +354,11 @@ def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Pa
 
 
 def raise_not_converged(
-    built: Built, rest: EquilibriumSystem, failure: NewtonOutcome, record: Record, output: str | Path | None
+    built: Built,
+    statics: EquilibriumSystem,
+    failure: NewtonOutcome,
+    record: Record,
+    output: str | Path | None,
 ) -> NoReturn:
     """Raise a ConvergenceError that says how far the load steps came, what moves there at no cost, and what may be done.
 
@@ -360,39 +366,40 @@ def raise_not_converged(
     """
     reason = FAILURE_REASONS.get(failure.status, "Newton's iteration did not converge")
     message = (
-        f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}"
+        f"model '{built.layout.name}': no equilibrium found beyond load factor {statics.factor:.6g}: {reason}"
     )
-    told = _words(lambda: turned_in_words(built, rest.state, failure.status == FOLDED))
-    cure = _words(lambda: describe_free_motions(built, rest)) or _words(
-        lambda: _describe_penetration(built, rest)
+    rotations = _words(lambda: turned_in_words(built, statics.state, failure.status == FOLDED))
+    cure = _words(lambda: describe_free_motions(built, statics)) or _words(
+        lambda: _describe_penetration(built, statics)
     )
     cure = cure or "where the load has a limit there is none next to it"
-    message = "; ".join(part for part in (message, told, cure) if part)
-    _raise(record, output, rest.factor, message, failure.iterations, failure.level)
+    message = "; ".join(part for part in (message, rotations, cure) if part)
+    _raise(record, output, statics.factor, message, failure.iterations, failure.level)
 
 
-def _describe_penetration(built: Built, rest: EquilibriumSystem) -> str:
+def _describe_penetration(built: Built, statics: EquilibriumSystem) -> str:
     """Return a message with the deepest pair of rods or capsules, its depth and the cure; "" if no pair is that deep."""
-    own = rest.deepest() if isinstance(rest, ContactEquilibriumSystem) else None
-    if own is None or own.apart > (1.0 - _DEEP) * own.reach:
+    deepest = statics.deepest() if isinstance(statics, ContactEquilibriumSystem) else None
+    if deepest is None or deepest.apart > (1.0 - _DEEP) * deepest.reach:
         return ""
     name = frame_names(built.layout)
-    one, other = (name(frame) for frame in own.frames)
+    one, other = (name(frame) for frame in deepest.frames)
     return (
-        f"contact '{_contact_of(built, own)}': {one}, and {other} are {own.reach - own.apart:.3g} m deep in each other there, "
-        f"whose axes are {own.reach:.3g} m apart where they touch, and would go through each other; give the contact a larger "
+        f"contact '{_contact_of(built, deepest)}': {one}, and {other} are {deepest.reach - deepest.apart:.3g} m deep in each "
+        f"other there, whose axes are {deepest.reach:.3g} m apart where they touch, and would go through each other; give the "
+        "contact a larger "
         "`stiffness`, or smaller loads"
     )
 
 
-def _contact_of(built: Built, own: DeepestPenetration) -> str:
+def _contact_of(built: Built, deepest: DeepestPenetration) -> str:
     """Return the name of the contact of a pair; pairs are numbered contact by contact."""
     before = 0
-    for name, told in built.layout.description[CONTACTS].items():
-        before += int(told[PAIRS])
-        if own.pair < before:
+    for name, entry in built.layout.description[CONTACTS].items():
+        before += int(entry[PAIRS])
+        if deepest.pair < before:
             return str(name)
-    raise IndexError(own.pair)
+    raise IndexError(deepest.pair)
 
 
 def _words(find: Callable[[], str]) -> str:

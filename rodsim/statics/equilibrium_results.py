@@ -154,15 +154,15 @@ class Record:
         self.residuals: list[float] = []
         self.iterations: list[int] = []
 
-    def add(self, factor: float, rest: EquilibriumSystem, iterations: int) -> None:
-        """Add the equilibrium in which `rest` is."""
+    def add(self, factor: float, statics: EquilibriumSystem, iterations: int) -> None:
+        """Add the equilibrium in which `statics` is."""
         if self.check is not None:
-            self.check(rest)
-        self.states.append(rest.state_for_motion)
+            self.check(statics)
+        self.states.append(statics.state_for_motion)
         self.factors.append(float(factor))
         for name, monitor in self.monitors.items():
-            self.measured[name].append(float(monitor(rest.state)))
-        self.residuals.append(max(rest.assemble(False), 0.0))
+            self.measured[name].append(float(monitor(statics.state)))
+        self.residuals.append(max(statics.assemble(False), 0.0))
         self.iterations.append(iterations)
         self._progress.reached(factor, iterations)
 

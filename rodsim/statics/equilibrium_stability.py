@@ -44,24 +44,28 @@ class UnstableMotions(NamedTuple):
         return f"its stiffness has {self.pivots} negative pivot{plural}, along one way down {self.words}"
 
 
-def about_equilibrium(built: Built, rest: EquilibriumSystem) -> Linearised:
-    """Return the linear equations about the equilibrium for which the tangent of `rest` is assembled, without dampers.
+def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
+    """Return the linear equations about the equilibrium for which the tangent of `statics` is assembled, without dampers.
 
     Frames without mass get a measure of their motions as mass matrix. The result is unsymmetric if forces have no potential;
     its `unsymmetric` then says only "forces". For axes without inertia, which G constrains, K contains the substitute
     stiffness of statics.
     """
-    found, whole = tangent(rest), rest.system_for_linearisation
-    system = whole._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
-    state = relaxed_state(built.system, system, rest.state)
+    matrices, full_system = tangent(statics), statics.system_for_linearisation
+    system = full_system._replace(frames=statics.system.frames._replace(mass=built.system.frames.mass))
+    state = relaxed_state(built.system, system, statics.state)
     place = np.full(len(state.r), -1)
-    place[rest.frames] = np.arange(len(rest.frames))
-    mass, K, G = inertia.mass(system, state), found.K, found.G
+    place[statics.frames] = np.arange(len(statics.frames))
+    mass, K, G = inertia.mass(system, state), matrices.K, matrices.G
     small = isinstance(K, np.ndarray)
-    if rest.idle:
-        held = massless_axis_rows(state, place, rest.idle)
-        G = np.vstack([G, held.toarray()]) if small else scipy.sparse.vstack([G, held], format="csr")
-    left = rest.residual[rest.unknowns].ravel()
+    if statics.idle:
+        axis_rows = massless_axis_rows(state, place, statics.idle)
+        G = (
+            np.vstack([G, axis_rows.toarray()])
+            if small
+            else scipy.sparse.vstack([G, axis_rows], format="csr")
+        )
+    left = statics.residual[statics.unknowns].ravel()
     skew, stiff = abs(K - K.T).max(), abs(K).max()
     return Linearised(
         M=fill_zero_diagonal(mass.full(place) if small else sparse(mass.matrix(place))),
@@ -69,36 +73,36 @@ def about_equilibrium(built: Built, rest: EquilibriumSystem) -> Linearised:
         gyroscopic=None,
         K=0.5 * (K + K.T),
         G=G,
-        lam=rest.state.lam,
+        lam=statics.state.lam,
         force=left,
-        frames=rest.frames,
+        frames=statics.frames,
         place=place,
         unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(left).max() else (),
         system=system,
         state=state,
         motion=inertia.motion_at_rest(len(state.r)),
-        loads=rest.values,
+        loads=statics.values,
         repeated=count_redundant(system, state),
     )
 
 
-def unstable_motions(built: Built, rest: EquilibriumSystem) -> UnstableMotions | None:
-    """Return motions that lower the energy of the equilibrium in which `rest` is.
+def unstable_motions(built: Built, statics: EquilibriumSystem) -> UnstableMotions | None:
+    """Return motions that lower the energy of the equilibrium in which `statics` is.
 
     None if there are none, or if it cannot be decided, as under follower loads. Negative pivots are counted first. If there
     are some, or a zero one, as for bodies that only joints hold, the eigenvalues decide whether they are more than round-off.
     """
-    system = rest.system_for_linearisation
-    if load_stiffness.loads_without_potential(system, rest.values) or load_stiffness.has_open_pressure_edges(
-        system
-    ):
+    system = statics.system_for_linearisation
+    if load_stiffness.loads_without_potential(
+        system, statics.values
+    ) or load_stiffness.has_open_pressure_edges(system):
         return None
-    rest.assemble(True)
-    count = negative_count(rest)
+    statics.assemble(True)
+    count = negative_count(statics)
     if count == 0:
         return None
     try:
-        lin = about_equilibrium(built, rest)
+        lin = about_equilibrium(built, statics)
         if lin.unsymmetric or lin.free <= 0:
             return None
         most, few = min(max(count, 0) + MOST, lin.free), MOST
@@ -114,30 +118,30 @@ def unstable_motions(built: Built, rest: EquilibriumSystem) -> UnstableMotions |
     if not down.any():
         return None
     shape = lin.of_frames(phi[np.argmin(mu)])
-    _, words = describe_shape(shape, rest.length, frame_names(built.layout))
+    _, words = describe_shape(shape, statics.length, frame_names(built.layout))
     return UnstableMotions(max(count - int(np.sum(zero)), int(down.sum())), words, shape)
 
 
-def leave_unstable_equilibrium(built: Built, rest: EquilibriumSystem, record: Record) -> None:
-    """Go from the unstable equilibrium in which `rest` is to a stable one under the same loads, and add it to the record.
+def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record: Record) -> None:
+    """Go from the unstable equilibrium in which `statics` is to a stable one under the same loads, and add it to the record.
 
     A push along a motion that lowers the energy starts a damped motion to the next equilibrium.
     """
     for _ in range(MAX_LEFT_EQUILIBRIA):
-        ways = unstable_motions(built, rest)
+        ways = unstable_motions(built, statics)
         if ways is None:
             return
-        kept, moves = rest.keep(), np.abs(ways.shape)
-        size = rest.length * moves[:, 3:].max() + moves[:, :3].max()
-        x = np.zeros(rest.size)
-        x[rest.unknowns] = PUSH * rest.length / size * ways.shape[rest.frames]
-        pushed = rest.advance(x)
-        relaxed = relax(rest, every_way=True) if pushed == SOLVED else None
+        saved, moves = statics.keep(), np.abs(ways.shape)
+        size = statics.length * moves[:, 3:].max() + moves[:, :3].max()
+        x = np.zeros(statics.size)
+        x[statics.unknowns] = PUSH * statics.length / size * ways.shape[statics.frames]
+        pushed = statics.advance(x)
+        relaxed = relax(statics, every_way=True) if pushed == SOLVED else None
         if relaxed is None or relaxed.status != SOLVED:
-            rest.restore_saved(kept)
+            statics.restore_saved(saved)
             return
         record.settings["left"] = record.settings.get("left", 0) + relaxed.iterations
-        record.add(rest.factor, rest, relaxed.iterations)
+        record.add(statics.factor, statics, relaxed.iterations)
 
 
 class Unstable(Exception):
@@ -148,19 +152,19 @@ class Unstable(Exception):
         self.factor, self.ways = factor, ways
 
 
-def refuse_unstable(built: Built, rest: EquilibriumSystem) -> None:
-    """Raise Unstable if motions lower the energy of the equilibrium in which `rest` is."""
-    ways = unstable_motions(built, rest)
+def refuse_unstable(built: Built, statics: EquilibriumSystem) -> None:
+    """Raise Unstable if motions lower the energy of the equilibrium in which `statics` is."""
+    ways = unstable_motions(built, statics)
     if ways is not None:
-        raise Unstable(float(rest.factor), ways)
+        raise Unstable(float(statics.factor), ways)
 
 
-def record_stability(built: Built, rest: EquilibriumSystem, record: Record, warn: bool) -> None:
-    """Record, and warn if `warn`, if the last equilibrium, that of `rest`, is unstable or its forces are lost in round-off."""
+def record_stability(built: Built, statics: EquilibriumSystem, record: Record, warn: bool) -> None:
+    """Record, and warn if `warn`, if the last equilibrium, that of `statics`, is unstable or its forces are lost in round-off."""
     model = f"model '{built.layout.name}'"
-    ways = unstable_motions(built, rest)
+    ways = unstable_motions(built, statics)
     if ways is not None:
-        first = _first_unstable(built, rest, record)
+        first = _first_unstable(built, statics, record)
         record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
         if warn:
             warn_user(
@@ -169,8 +173,8 @@ def record_stability(built: Built, rest: EquilibriumSystem, record: Record, warn
                 "became unstable",
                 UnstableEquilibriumWarning,
             )
-    rest.assemble(False)
-    left, load = unbalanced(rest), largest_load(rest)
+    statics.assemble(False)
+    left, load = unbalanced(statics), largest_load(statics)
     if left > CLEAR * load > 0.0:
         record.settings["unbalanced"] = left / load
         if warn:
@@ -182,13 +186,13 @@ def record_stability(built: Built, rest: EquilibriumSystem, record: Record, warn
             )
 
 
-def _first_unstable(built: Built, rest: EquilibriumSystem, record: Record) -> float:
+def _first_unstable(built: Built, statics: EquilibriumSystem, record: Record) -> float:
     """Return the load factor of the first of the unstable equilibria at the end of the path."""
-    kept, first = rest.keep(), record.factors[-1]
+    saved, first = statics.keep(), record.factors[-1]
     for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
-        rest.set_equilibrium(state, factor)
-        if unstable_motions(built, rest) is None:
+        statics.set_equilibrium(state, factor)
+        if unstable_motions(built, statics) is None:
             break
         first = factor
-    rest.restore_saved(kept)
+    statics.restore_saved(saved)
     return float(first)

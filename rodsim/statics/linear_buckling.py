@@ -226,12 +226,12 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Proporti
     stays = [constant] if isinstance(constant, str) else list(constant)
     for name in stays:
         check_known("buckling", "load", name, [*names, GRAVITY])
-    kept = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
-    kept[: len(names), 0] = [name in stays for name in names]
+    is_constant = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
+    is_constant[: len(names), 0] = [name in stays for name in names]
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in stays else (none, g)
     loaded = ProportionallyLoadedModel(
-        built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity
+        built, np.where(is_constant, values, 0.0), np.where(is_constant, 0.0, values), gravity
     )
     if not np.any(loaded.growing) and not np.any(gravity[1]):
         pressed = np.any(built.system.others.kind == INTERACTIONS.index(PRESSED_EDGE))
@@ -317,9 +317,9 @@ def _linear(
 def _growing(loaded: ProportionallyLoadedModel) -> str:
     """Return the names of the growing loads in words."""
     names = list(loaded.built.layout.description["loads"])
-    own = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
-    own += ["gravity"] * bool(np.any(loaded.gravity[1]))
-    return " and ".join(own) or "its distributed loads"
+    sources = [f"load '{name}'" for name, value in zip(names, loaded.growing, strict=False) if np.any(value)]
+    sources += ["gravity"] * bool(np.any(loaded.gravity[1]))
+    return " and ".join(sources) or "its distributed loads"
 
 
 def _ratios(
@@ -410,15 +410,15 @@ def _warn_of_strains(
         is_linear = point.kind not in (BIFURCATION, LIMIT)
         strain = start + point.factor * rate if is_linear else element_strains(lin.system, point.state)
         cure = "yield or another failure comes first: check the loads, and the units of E, GA and sizes"
-        found = list(strains(rods, strain, f"at the factor {point.factor:.6g}", cure, _LARGE))
+        warnings_of = list(strains(rods, strain, f"at the factor {point.factor:.6g}", cure, _LARGE))
         if pulled:
-            found.insert(
+            warnings_of.insert(
                 0,
                 f"the loads stretch its rods: the factor {point.factor:.6g} is that of the shear instability of a rod "
                 "in tension, near GA, which solids do not reach; reverse the loads, or let a load that presses grow",
             )
-        if found:
-            return warn_about_model(built.layout.name, found)
+        if warnings_of:
+            return warn_about_model(built.layout.name, warnings_of)
 
 
 def _are_pulled(rods: Sequence[RodLayout], rate: Floats) -> bool:

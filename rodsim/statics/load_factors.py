@@ -51,74 +51,80 @@ def loading_of(
             check_known("equilibrium", "load", name, [*names, GRAVITY])
             fixed[names.index(name)] = values[names.index(name)]
     before = built.system.constraints if unmoved is None else unmoved
-    moved = [_motion(model, built, name, given, before) for name, given in (motions or {}).items()]
+    moved = [_motion(model, built, name, motion, before) for name, motion in (motions or {}).items()]
     return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
 
 
 def stations(factors: ArrayLike) -> Floats:
     """Return the checked load factors (k,) at which equilibria are requested."""
-    found = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
-    if not len(found) or found[0] <= 0.0 or found[-1] > 1.0 or np.any(np.diff(found) <= 0.0):
+    factors_checked = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
+    if (
+        not len(factors_checked)
+        or factors_checked[0] <= 0.0
+        or factors_checked[-1] > 1.0
+        or np.any(np.diff(factors_checked) <= 0.0)
+    ):
         raise ModelError(
             f"equilibrium: factors = {checks.shown(factors)}; give load factors that increase, from above 0 to 1 at most"
         )
-    return found
+    return factors_checked
 
 
 def _motion(
-    model: Model, built: Built, name: str, given: Mapping[str, Any], unmoved: Constraints
+    model: Model, built: Built, name: str, motion: Mapping[str, Any], unmoved: Constraints
 ) -> GroundMotion:
     """Return the checked motion of the ground side of a joint by load factor."""
     joints = list(model.joints)
     check_known("equilibrium", "joint", name, joints)
     number = joints.index(name)
     owner = f"motion of joint '{name}'"
-    checks.by_name(owner, "what is given", given, "{'displacement': (3,), 'rotation': (3,)}")
+    checks.by_name(owner, "what is given", motion, "{'displacement': (3,), 'rotation': (3,)}")
     constraints = built.system.constraints
     mine = constraints.joint == number
     if not (constraints.frames[mine] == 0).any():
         raise ModelError(f"{owner}: joins two moving parts; only the ground side of a joint can be moved")
-    unknown = sorted(set(given) - {"displacement", "rotation", "about"})
+    unknown = sorted(set(motion) - {"displacement", "rotation", "about"})
     if unknown:
         raise ModelError(f"{owner}: '{unknown[0]}' is not known; give displacement, rotation, about")
-    d, turn = (
-        _load_factor_function(owner, key, given.get(key, np.zeros(3))) for key in ("displacement", "rotation")
+    d, rotation = (
+        _load_factor_function(owner, key, motion.get(key, np.zeros(3)))
+        for key in ("displacement", "rotation")
     )
-    begins = bool(np.any(d(0.0)) or np.any(turn(0.0)))
+    begins = bool(np.any(d(0.0)) or np.any(rotation(0.0)))
     table = unmoved if begins else constraints
     on_ground = np.where(table.frames[mine, :1] == 0, table.Xa[mine], table.Xb[mine])
-    center = np.asarray(checks.vector(owner, "about", given["about"]) if "about" in given else on_ground[0])
+    center = np.asarray(checks.vector(owner, "about", motion["about"]) if "about" in motion else on_ground[0])
     if not begins:
-        return GroundMotion(number, lambda factor: (d(factor), turn(factor)), center)
-    there = copied(unmoved)
-    moved_points(unmoved, there, number, rigid_placement(center, d(0.0), turn(0.0)))
+        return GroundMotion(number, lambda factor: (d(factor), rotation(factor)), center)
+    moved = copied(unmoved)
+    moved_points(unmoved, moved, number, rigid_placement(center, d(0.0), rotation(0.0)))
     off = max(
-        float(np.abs(getattr(there, column)[mine] - getattr(constraints, column)[mine]).max())
+        float(np.abs(getattr(moved, column)[mine] - getattr(constraints, column)[mine]).max())
         for column in _MOVED
     )
     if off > _THERE * max(1.0, float(np.abs(center).max())):
         raise ModelError(
-            f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {turn(0.0)} must be zero, or where the result given as "
+            f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {rotation(0.0)} must be zero, or where the result given as "
             f"`start` has moved the joint; it is {off:.3g} m (or of a direction) from there"
         )
-    return GroundMotion(number, _onward(center, d, turn), center)
+    return GroundMotion(number, _onward(center, d, rotation), center)
 
 
 def _onward(
-    center: Floats, d: LoadFactorFunction, turn: LoadFactorFunction
+    center: Floats, d: LoadFactorFunction, rotation: LoadFactorFunction
 ) -> Callable[[float], tuple[Floats, Floats]]:
     """Return the rest of a motion whose beginning is done: X -> c + R (X - c) + d after undoing (d0, R0)."""
-    d0, turn0 = d(0.0), turn(0.0)
+    d0, turn0 = d(0.0), rotation(0.0)
     back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
 
     def path(factor: float) -> tuple[Floats, Floats]:
-        whole = turn(factor)
+        total = rotation(factor)
         on: Floats = np.zeros(3)
-        if np.abs(np.cross(whole, turn0)).max() <= 1e-12 * np.abs(whole).max() * np.abs(turn0).max():
-            on = whole - turn0  # about one axis: whole turns are kept
+        if np.abs(np.cross(total, turn0)).max() <= 1e-12 * np.abs(total).max() * np.abs(turn0).max():
+            on = total - turn0  # about one axis: whole turns are kept
         else:
-            there = quaternions.multiply(quaternions.from_rotation_vector(whole), back)
-            on = quaternions.to_rotation_vector(there)
+            relative = quaternions.multiply(quaternions.from_rotation_vector(total), back)
+            on = quaternions.to_rotation_vector(relative)
         undone = quaternions.rotate(quaternions.from_rotation_vector(on), d0)
         return d(factor) - undone, on
 

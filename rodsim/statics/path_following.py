@@ -44,12 +44,12 @@ def path_settings(
     """Check the monitors and the settings of a path; return them."""
     stop, branch = method.stop, method.branch
     checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
-    found = {name: _monitor(model, name, given) for name, given in (monitors or {}).items()}
+    checked = {name: _monitor(model, name, monitor) for name, monitor in (monitors or {}).items()}
     stops = {LOAD_FACTOR: (-1.0, 1.0)} if stop is None else {}
     for name, bounds in (stop or {}).items():
-        if name != LOAD_FACTOR and name not in found:
+        if name != LOAD_FACTOR and name not in checked:
             raise ModelError(
-                f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *found])}"
+                f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *checked])}"
             )
         low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
         if not low < high:
@@ -62,16 +62,16 @@ def path_settings(
             f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1"
         )
     side = (abs(int(branch)), float(np.sign(branch))) if branch else None
-    return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", method.most_points))
+    return PathSettings(checked, stops, side, checks.count("equilibrium", "most_points", method.most_points))
 
 
-def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
+def _monitor(model: Model, name: str, monitor: Any) -> Callable[[State], float]:
     """Return a function of the state that gives the displacement of a point along a direction, m."""
     owner = f"monitor '{name}'"
     try:
-        anchor, along = given
+        anchor, along = monitor
     except (TypeError, ValueError):
-        raise ModelError(f"{owner}: {checks.shown(given)} is no (point, direction); give both") from None
+        raise ModelError(f"{owner}: {checks.shown(monitor)} is no (point, direction); give both") from None
     anchor = find_point(owner, model, anchor)
     if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
         raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
@@ -86,36 +86,36 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
 
 
 def follow(
-    rest: EquilibriumSystem, record: Record, settings: PathSettings, first: float
+    statics: EquilibriumSystem, record: Record, settings: PathSettings, first: float
 ) -> NewtonOutcome | None:
-    """Follow the path from the equilibrium in which `rest` is; return None, or why it ended before a stop.
+    """Follow the path from the equilibrium in which `statics` is; return None, or why it ended before a stop.
 
     Equilibria are added to the record. Raises ModelError if the path begins beyond a stop, or ends before the bifurcation at
     which it should be left.
     """
     for name, (low, high) in settings.stops.items():
-        value = rest.factor if name == LOAD_FACTOR else settings.monitors[name](rest.state)
+        value = statics.factor if name == LOAD_FACTOR else settings.monitors[name](statics.state)
         slack = ROUNDING * (high - low)
         if not low - slack <= value <= high + slack:
             raise ModelError(
                 f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give one around it"
             )
     try:
-        arc = ArcLengthPath(rest, settings.monitors)
+        arc = ArcLengthPath(statics, settings.monitors)
     except SingularTangent:
         return NewtonOutcome(SINGULAR, 0, 0.0)
 
     def reached(iterations: int) -> None:
-        record.add(rest.factor, rest, iterations)
+        record.add(statics.factor, statics, iterations)
 
     ended = follow_path(arc, settings.stops, settings.most_points, first, reached, settings.branch)
     if settings.branch is not None and ended.failure is None and ended.waits:
         passed = ended.crossed
-        there = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"
+        count = f"{passed} bifurcation{'s' if passed > 1 else ''}" if passed else "no bifurcation"
         ended_by = f"stop of {ended.stopped}" if ended.stopped in settings.stops else "most_points"
         raise ModelError(
-            f"equilibrium: branch = {int(settings.branch[0] * settings.branch[1])}, but the path has {there} up to load factor "
-            f"{rest.factor:.6g}, where its {ended_by} ended it; give {f'at most {passed}' if passed else 'no branch'}, or let "
+            f"equilibrium: branch = {int(settings.branch[0] * settings.branch[1])}, but the path has {count} up to load factor "
+            f"{statics.factor:.6g}, where its {ended_by} ended it; give {f'at most {passed}' if passed else 'no branch'}, or let "
             "the path go further"
         )
     record.settings["stopped"] = ended.stopped

@@ -154,8 +154,8 @@ class ProportionallyLoadedModel(NamedTuple):
         right, below = np.zeros((lin.size, 1 + k)), np.zeros((m + k, 1 + k))
         right[:, 0], below[:m, 0] = -lin.force, -lin.below(constraint_residual(self.built.system, state))
         below[m:, 1:] = np.diag(scale)
-        found, reactions = saddle.refined(right, below)
-        x, U = found[:, 0], found[:, 1:]
+        solution, reactions = saddle.refined(right, below)
+        x, U = solution[:, 0], solution[:, 1:]
         squares, turned = (
             scipy.linalg.eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
         )

@@ -154,12 +154,12 @@ class _PlainConverter:
         slots = [
             name for c in kinds for name, x in vars(c).items() if isinstance(x, types.MemberDescriptorType)
         ]
-        held = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
+        slot_values = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
         if hasattr(value, "__dict__"):
             apart = getattr(type(value), "NOT_IN_KEYS", ())  # redundant attributes
-            own = {name: x for name, x in vars(value).items() if name not in apart}
-            return [kind, self.of({**held, **own}, inside)]
-        return [kind, self.of(held, inside) if held else repr(value)]
+            attributes = {name: x for name, x in vars(value).items() if name not in apart}
+            return [kind, self.of({**slot_values, **attributes}, inside)]
+        return [kind, self.of(slot_values, inside) if slot_values else repr(value)]
 
     def _code(self, value: Any, around: tuple[int, ...]) -> Any:
         """Convert a function or class: by name if it is installed, else by its contents, written once."""
@@ -171,8 +171,10 @@ class _PlainConverter:
         self._met[id(value)] = (len(self._met), value)
         inside = (*around, id(value))
         if isinstance(value, type):
-            own = {n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _of_a_slot(x)}
-            return ["class", value.__qualname__, self.of([list(value.__bases__), own], inside)]
+            attributes = {
+                n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _of_a_slot(x)
+            }
+            return ["class", value.__qualname__, self.of([list(value.__bases__), attributes], inside)]
         f: Any = value
         names = names_in(f.__code__)
         outside = {name: f.__globals__[name] for name in names & f.__globals__.keys()}
@@ -219,9 +221,9 @@ def installed(name: str) -> str | None:
         return ""
     module = sys.modules.get(top)
     spec = getattr(module, "__spec__", None) or (_spec(top) if module is None else None)
-    places = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
-    places += list(getattr(spec, "submodule_search_locations", None) or [])
-    files = [Path(place).resolve() for place in places if place and place not in ("built-in", "frozen")]
+    locations = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
+    locations += list(getattr(spec, "submodule_search_locations", None) or [])
+    files = [Path(place).resolve() for place in locations if place and place not in ("built-in", "frozen")]
     if not any(file.is_relative_to(folder) for file in files for folder in _installed_in()):
         return None
     version = getattr(module, "__version__", "")
@@ -240,28 +242,28 @@ def _installed_in() -> tuple[Path, ...]:
 
 def sources_of(name: str) -> list[list[str]]:
     """Return name and hash of the source of a user's module and of all user modules that it imports, directly or not."""
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     waiting = [name]
     while waiting:
         here = waiting.pop()
-        if here in found or installed(here) is not None:
+        if here in hashes or installed(here) is not None:
             continue
         file = _file(here)
         if file is None:
             continue
         content = file.read_bytes()
-        found[here] = hashlib.sha256(content).hexdigest()
+        hashes[here] = hashlib.sha256(content).hexdigest()
         package = here if file.stem == "__init__" else here.rpartition(".")[0]
         waiting += _imports(content, package)
-    return [[here, found[here]] for here in sorted(found)]
+    return [[here, hashes[here]] for here in sorted(hashes)]
 
 
 def imported_in(function: types.FunctionType) -> list[list[str]]:
     """Return name and hash of the source of all user modules that the body of a function imports."""
     package = str(function.__globals__.get("__package__") or "")
     names = {name for code in _codes(function.__code__) for name in _imports_of(code, package)}
-    found = {tuple(item) for name in names for item in sources_of(name)}
-    return [list(item) for item in sorted(found)]
+    items = {tuple(item) for name in names for item in sources_of(name)}
+    return [list(item) for item in sorted(items)]
 
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:
@@ -272,14 +274,14 @@ def _codes(code: types.CodeType) -> list[types.CodeType]:
 
 def _imports_of(code: types.CodeType, package: str) -> list[str]:
     """Return the modules imported by byte code; `package`: for relative imports."""
-    found = []
+    modules = []
     before: list[Any] = [None, None]
     for step in dis.get_instructions(code):
         if step.opname == "IMPORT_NAME":  # preceded by its level and its names
             level, names = before
-            found += _absolute(str(step.argval), level or 0, names or (), package)
+            modules += _absolute(str(step.argval), level or 0, names or (), package)
         before = [before[1], step.argval]
-    return found
+    return modules
 
 
 def _imports(content: bytes, package: str) -> list[str]:
@@ -288,13 +290,13 @@ def _imports(content: bytes, package: str) -> list[str]:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # not a source file, or one with syntax errors
         return []
-    found = []
+    names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [name for alias in node.names for name in _absolute(alias.name, 0, (), package)]
+            names += [name for alias in node.names for name in _absolute(alias.name, 0, (), package)]
         elif isinstance(node, ast.ImportFrom):
-            found += _absolute(node.module or "", node.level, [alias.name for alias in node.names], package)
-    return found
+            names += _absolute(node.module or "", node.level, [alias.name for alias in node.names], package)
+    return names
 
 
 def _absolute(name: str, level: int, names: Any, package: str) -> list[str]:

@@ -78,12 +78,12 @@ def pack(value: Any) -> bytes:
     return packed
 
 
-def run_packed(recipe: bytes, cases: bytes, kept: frozenset[int]) -> tuple[list[Outcome], bool]:
+def run_packed(recipe: bytes, cases: bytes, saved: frozenset[int]) -> tuple[list[Outcome], bool]:
     """Run a batch in a worker; return outcomes as `run_batch`, and whether the process can run another batch.
 
     A process with a case that does not end is ended after `SENT` seconds.
     """
-    outcomes = run_batch(_unpacked(recipe), pickle.loads(cases), kept)
+    outcomes = run_batch(_unpacked(recipe), pickle.loads(cases), saved)
     stuck = any(outcome.stuck for outcome in outcomes)
     if stuck:
         threading.Timer(SENT, os._exit, (1,)).start()
@@ -93,11 +93,11 @@ def run_packed(recipe: bytes, cases: bytes, kept: frozenset[int]) -> tuple[list[
 _unpacked = functools.lru_cache(maxsize=1)(pickle.loads)  # cached, so that each process prepares a model once
 
 
-def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = frozenset()) -> list[Outcome]:
+def run_batch(recipe: Recipe, cases: Sequence[Case], saved: frozenset[int] = frozenset()) -> list[Outcome]:
     """Run cases one by one and return their outcomes; an error in a case becomes its outcome.
 
-    A case that does not end at its time limit is the last one: the outcomes of the cases after it are missing. `kept`: numbers of
-    the cases whose result files are returned.
+    A case that does not end at its time limit is the last one: the outcomes of the cases after it are missing. `saved`: numbers
+    of the cases whose result files are returned.
     """
     from rodsim.studies.case_keys import program
 
@@ -111,7 +111,7 @@ def run_batch(recipe: Recipe, cases: Sequence[Case], kept: frozenset[int] = froz
     outcomes: list[Outcome] = []
     with _ONE_CASE_LOCK:
         for case in cases:
-            outcomes.append(_run(recipe, case, case.number in kept))
+            outcomes.append(_run(recipe, case, case.number in saved))
             if outcomes[-1].stuck:
                 break
     return outcomes
@@ -122,7 +122,7 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
     began = time.perf_counter()
     measures: dict[str, float] = {}
     error, file, samples, stuck = "", None, (), False
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
             measures, file, samples = within(recipe.limit, lambda: _measured(recipe, case, keep))
@@ -137,7 +137,7 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
             error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: leave sys.exit out"
         except Exception as failure:
             error = _words(failure)
-    notes = tuple(dict.fromkeys(str(item.message) for item in told))
+    notes = tuple(dict.fromkeys(str(item.message) for item in caught))
     seconds = time.perf_counter() - began
     return Outcome(case.number, case.key, measures, error, False, seconds, notes, file, samples, stuck)
 

@@ -119,9 +119,9 @@ class Convergence:
             (self._mesh_title(), "elements", self.mesh),
             (self._step_title(), "dt (s)", self.step),
         ):
-            for found in all_found:
-                lines += ["", f"{title}, {found.name}", f"{head:>10s}  {'error':>9s}  order"]
-                for x, e, p in zip(found.x, found.errors, found.orders, strict=True):
+            for refined in all_found:
+                lines += ["", f"{title}, {refined.name}", f"{head:>10s}  {'error':>9s}  order"]
+                for x, e, p in zip(refined.x, refined.errors, refined.orders, strict=True):
                     lines.append(f"{x:10.6g}  {e:9.2e}  {'' if np.isnan(p) else f'{p:5.2f}'}".rstrip())
         lines += ["", *self._choice_lines(), *(f"note: {note}" for note in self.notes)]
         return "\n".join(lines)
@@ -155,15 +155,21 @@ class Convergence:
             An object with the keys "scene", "error", "mesh", "step", "choice" and "notes".
         """
 
-        def plain(found: Series) -> dict[str, Any]:
-            orders = [None if np.isnan(p) else float(p) for p in found.orders]
-            rows = {"x": found.x.tolist(), "errors": found.errors.tolist(), "orders": orders}
-            return {"measure": found.name, **rows, "trusted": found.trusted}
+        def plain(refined: Series) -> dict[str, Any]:
+            orders = [None if np.isnan(p) else float(p) for p in refined.orders]
+            rows = {"x": refined.x.tolist(), "errors": refined.errors.tolist(), "orders": orders}
+            return {"measure": refined.name, **rows, "trusted": refined.trusted}
 
         choice = None if self.choice is None else self.choice.plain()
         series_of = {"mesh": [plain(x) for x in self.mesh], "step": [plain(x) for x in self.step]}
-        told = {"scene": self.scene, "error": self.error, **series_of, "choice": choice, "notes": self.notes}
-        return dumps(told, indent=2)
+        content = {
+            "scene": self.scene,
+            "error": self.error,
+            **series_of,
+            "choice": choice,
+            "notes": self.notes,
+        }
+        return dumps(content, indent=2)
 
     def plot(self, path: Path | str) -> Path:
         """Draw the errors over the number of elements and the step.
@@ -196,13 +202,13 @@ class Convergence:
 def _of_parts(choice: Choice) -> str:
     """Return the errors of mesh and step as a sum in text; empty unless both are positive."""
     parts = [(choice.mesh_error, "mesh"), (choice.step_error, "step")]
-    told = [f"{word} {error:.2e}" for error, word in parts if error]
-    return f"{' + '.join(told)} = " if len(told) > 1 else ""
+    parts_listed = [f"{word} {error:.2e}" for error, word in parts if error]
+    return f"{' + '.join(parts_listed)} = " if len(parts_listed) > 1 else ""
 
 
 def _of_what(all_found: list[Series]) -> str:
     """Return the reference of relative errors, in words."""
-    if any(found.name == MOTION for found in all_found):
+    if any(refined.name == MOTION for refined in all_found):
         return "of the farthest that a point goes"
     return "of the largest value on any level"
 
@@ -315,12 +321,14 @@ class Refinement:
         mesh, step = [], []
         first, factors = self.plan.first, 2.0 ** np.arange(self.plan.levels)
         n_mesh = self.plan.n_mesh
-        for name, found in values.items():
+        for name, values_of in values.items():
             if first.elements:
                 n_total = sum(first.elements.values()) * factors
-                mesh.append(series(name, n_total, found[:n_mesh], scales[name]))
+                mesh.append(series(name, n_total, values_of[:n_mesh], scales[name]))
             if first.dt is not None:
-                step.append(series(name, first.dt / factors, [found[0], *found[n_mesh:]], scales[name]))
+                step.append(
+                    series(name, first.dt / factors, [values_of[0], *values_of[n_mesh:]], scales[name])
+                )
         result = Convergence(self.base.file, self.error, mesh, step, None, runs, first.elements)
         notes = [
             f"{what}, {x.name}: order {x.order:.2f} on the finest levels: it does not converge yet; begin with a finer "
@@ -333,8 +341,8 @@ class Refinement:
             return replace(result, notes=notes)
 
         def run(rows: list[Run]) -> list[dict[str, Floats]]:
-            found, _ = self.values(self.run(rows, {**how, "progress": False}))
-            return [{name: x[k] for name, x in found.items()} for k in range(len(rows))]
+            values, _ = self.values(self.run(rows, {**how, "progress": False}))
+            return [{name: x[k] for name, x in values.items()} for k in range(len(rows))]
 
         of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
         choice, notes = choose(self.plan, of_meshes, of_steps, scales, self.error, run)
@@ -342,31 +350,33 @@ class Refinement:
 
     def run(self, rows: list[Run], how: dict[str, Any]) -> Sweep:
         """Run a list of meshes and steps as a study; raise StudyError if a run failed."""
-        given, first = self.base, self.plan.first
+        target, first = self.base, self.plan.first
         entries: dict[str, list[Any]] = {
             f"rods.{name}.n_elements": [row.elements[name] for row in rows] for name in first.elements
         }
-        data, settings = given.data, given.settings
+        data, settings = target.data, target.settings
         if first.dt is not None:
             entries |= {"run.dt": [row.dt for row in rows], "run.output_every": [row.every for row in rows]}
-            data = {**data, "run": {**(given.whole["run"] or {}), **settings}}
+            data = {**data, "run": {**(target.whole["run"] or {}), **settings}}
             # settings that replace the scene's must not replace the varied ones
             settings = {name: x for name, x in settings.items() if name not in ("dt", "output_every")}
         parameters = {
             path: made_parameter(path, schema.ParameterEntry(values=values))
             for path, values in entries.items()
         }
-        places = {name: p.places for name, p in parameters.items()}
-        base = replace(scene_target(given.file, data, given.lines, None, places, settings), files=given.files)
+        paths = {name: p.places for name, p in parameters.items()}
+        base = replace(
+            scene_target(target.file, data, target.lines, None, paths, settings), files=target.files
+        )
         sampler = None if self.measures else MotionSamples(self.plan.times)
         design = schema.DesignEntry(type="list")
         study = Study("converge", base, parameters, design, self.measures, sampler=sampler)
-        found = run_with(study=study, **how)
-        for case, words in found.failed.items():
-            told = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
-            raise StudyError(f"converge: the run with {told} failed: {words}")
-        self.rates += [run.seconds / row.work for row, run in zip(rows, found.outcomes, strict=True)]
-        return found
+        sweep = run_with(study=study, **how)
+        for case, words in sweep.failed.items():
+            settings_of_case = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
+            raise StudyError(f"converge: the run with {settings_of_case} failed: {words}")
+        self.rates += [run.seconds / row.work for row, run in zip(rows, sweep.outcomes, strict=True)]
+        return sweep
 
     def values(self, runs: Sweep) -> tuple[dict[str, list[Floats]], dict[str, float]]:
         """Return the values of each run by measure, (k, 3) points or (1, 1) numbers, and the scales of the errors by measure."""
@@ -375,10 +385,10 @@ class Refinement:
             return {MOTION: [x[1:].reshape(-1, 3) for x in every]}, {MOTION: float(every[0][0]) or 1.0}
         names = list(dict.fromkeys(name for outcome in runs.outcomes for name in outcome.measures))
         values = {name: [np.array([[run.measures[name]]]) for run in runs.outcomes] for name in names}
-        bad = [name for name, found in values.items() if not np.isfinite(found).all()]
+        bad = [name for name, values_of in values.items() if not np.isfinite(values_of).all()]
         if bad:
             raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
-        return values, {name: float(np.abs(found).max()) or 1.0 for name, found in values.items()}
+        return values, {name: float(np.abs(values_of).max()) or 1.0 for name, values_of in values.items()}
 
 
 def plan_of(base: SceneTarget, levels: int, motion: bool) -> Plan:
@@ -465,7 +475,7 @@ class SchemeChoice:
     @property
     def best(self) -> str | None:
         """Return the integrator whose choice meets the error in the least time; None if none does."""
-        times = {name: found.seconds for name, found in self.found.items() if found.ok}
+        times = {name: convergence.seconds for name, convergence in self.found.items() if convergence.ok}
         return min(times, key=lambda name: times[name]) if times else None
 
     @property
@@ -487,8 +497,8 @@ class SchemeChoice:
             "",
             f"{'scheme':{width}s}  elements      dt (s)      error  order    time (s)",
         ]
-        for name, found in self.found.items():
-            lines.append(f"{name:{width}s}  {_row(found)}")
+        for name, convergence in self.found.items():
+            lines.append(f"{name:{width}s}  {_row(convergence)}")
         lines += [f"{name:{width}s}  {words}" for name, words in self.refused.items()]
         return "\n".join([*lines, "", *self._verdict()])
 
@@ -500,11 +510,11 @@ class SchemeChoice:
         least = self.found[best].seconds
         alike = [
             name
-            for name, found in self.found.items()
-            if name != best and found.ok and found.seconds < ALIKE * least
+            for name, convergence in self.found.items()
+            if name != best and convergence.ok and convergence.seconds < ALIKE * least
         ]
-        told = f"; {', '.join(alike)} within {ALIKE - 1:.0%} of its time" if alike else ""
-        return [f"cheapest: {best}, {least:.3g} s{told}"]
+        suffix = f"; {', '.join(alike)} within {ALIKE - 1:.0%} of its time" if alike else ""
+        return [f"cheapest: {best}, {least:.3g} s{suffix}"]
 
     def to_json(self) -> str:
         """Return the choices of all integrators as JSON.
@@ -516,26 +526,26 @@ class SchemeChoice:
         """
         schemes = {
             name: {
-                "ok": found.ok,
-                "choice": None if found.choice is None else found.choice.plain(),
-                "seconds": found.seconds if found.choice else None,
-                "notes": found.notes,
+                "ok": convergence.ok,
+                "choice": None if convergence.choice is None else convergence.choice.plain(),
+                "seconds": convergence.seconds if convergence.choice else None,
+                "notes": convergence.notes,
             }
-            for name, found in self.found.items()
+            for name, convergence in self.found.items()
         }
-        told = {"scene": self.scene, "error": self.error, "best": self.best, "schemes": schemes}
-        return dumps(told | {"refused": self.refused}, indent=2)
+        content = {"scene": self.scene, "error": self.error, "best": self.best, "schemes": schemes}
+        return dumps(content | {"refused": self.refused}, indent=2)
 
 
-def _row(found: Convergence) -> str:
+def _row(convergence: Convergence) -> str:
     """Return the line of the table for an integrator, without its name."""
-    if found.choice is None:
-        return f"no choice: {found.notes[0]}"
-    order = min((step.order for step in found.step if not step.exact), default=float("nan"))
-    choice, n = found.choice, sum(found.choice.elements.values())
+    if convergence.choice is None:
+        return f"no choice: {convergence.notes[0]}"
+    order = min((step.order for step in convergence.step if not step.exact), default=float("nan"))
+    choice, n = convergence.choice, sum(convergence.choice.elements.values())
     dt = f"{choice.dt:10.6g}" if choice.dt is not None else f"{'-':>10s}"
     return (
-        f"{n or '-':>8}  {dt}  {choice.checked:9.2e}  {order:5.2f}  {found.seconds:10.3g}"
+        f"{n or '-':>8}  {dt}  {choice.checked:9.2e}  {order:5.2f}  {convergence.seconds:10.3g}"
         f"{'' if choice.ok else '  MISSED'}"
     )
 
@@ -545,21 +555,21 @@ def scheme_variants(integrator: str) -> tuple[str, ...]:
 
     Raises StudyError for an integrator without such variants.
     """
-    own = em_integrator(integrator)
-    if own is None or not own.is_composition:
+    scheme = em_integrator(integrator)
+    if scheme is None or not scheme.is_composition:
         raise StudyError(
             f"cheapest_scheme: '{integrator}' has no variants of other orders; give the schemes to choose from"
         )
-    return tuple(name for name in EM_FAMILY if _is_variant(name, own.hidden))
+    return tuple(name for name in EM_FAMILY if _is_variant(name, scheme.hidden))
 
 
 def _is_variant(name: str, hidden: bool) -> bool:
     """Return whether an integrator is composed of steps of `em`, or of `em-ggl` if `hidden`."""
     try:
-        found = em_integrator(name)
+        scheme = em_integrator(name)
     except ModelError:  # a pattern for many integrators, which needs a parameter
         return False
-    return found is not None and found.is_composition and found.hidden == hidden
+    return scheme is not None and scheme.is_composition and scheme.hidden == hidden
 
 
 def cheapest_scheme(
@@ -608,7 +618,7 @@ def cheapest_scheme(
     Returns
     -------
     SchemeChoice
-        `best` is the name of the cheapest integrator, `found` contains the refinement of each.
+        `best` is the name of the cheapest integrator, `results` contains the refinement of each.
 
     Raises
     ------
@@ -629,26 +639,26 @@ def cheapest_scheme(
     0.02
     """
     times = {"t_end": t_end, "dt": dt}
-    own = read_scene_target(scene, settings=times).whole.get("run")
-    if own is None:
+    run = read_scene_target(scene, settings=times).whole.get("run")
+    if run is None:
         raise StudyError("cheapest_scheme: the scene has no run; an equilibrium has no integrator")
-    names = scheme_variants(own["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
+    names = scheme_variants(run["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
     if not names:
         raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
     refinements = {
         name: Refinement.of(scene, {**times, "integrator": name}, measures, error, levels) for name in names
     }
-    found: dict[str, Convergence] = {}
+    results: dict[str, Convergence] = {}
     refused: dict[str, str] = {}
     with open_workers(scheduler, workers) as opened:
         for name in names:
             of_scheme = None if folder is None else Path(folder) / name
             how = {"folder": of_scheme, "progress": progress, "workers": opened}
             try:
-                found[name] = refinements[name].choice(how)
+                results[name] = refinements[name].choice(how)
             except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
                 refused[name] = str(words)
-    if not found:
-        told = "; ".join(f"{name}: {words}" for name, words in refused.items())
-        raise StudyError(f"cheapest_scheme: no scheme runs: {told}")
-    return SchemeChoice(refinements[names[0]].base.file, error, found, refused)
+    if not results:
+        reasons = "; ".join(f"{name}: {words}" for name, words in refused.items())
+        raise StudyError(f"cheapest_scheme: no scheme runs: {reasons}")
+    return SchemeChoice(refinements[names[0]].base.file, error, results, refused)

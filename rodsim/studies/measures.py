@@ -67,11 +67,11 @@ def frequency_peak(t: Floats, x: Floats) -> float:
         return float("nan")
     even = np.linspace(t[0], t[-1], len(t))
     y = x if np.allclose(t, even, rtol=0.0, atol=1e-9 * (t[-1] - t[0])) else np.interp(even, t, x)
-    rest = y - np.polyval(np.polyfit(even - even[0], y, 1), even - even[0])
-    if np.abs(rest).max() <= 1e-12 * np.abs(y).max():
+    detrended = y - np.polyval(np.polyfit(even - even[0], y, 1), even - even[0])
+    if np.abs(detrended).max() <= 1e-12 * np.abs(y).max():
         return float("nan")
     n = PADDING * len(even)
-    amplitude = np.abs(np.fft.rfft(rest * np.hanning(len(even)), n))
+    amplitude = np.abs(np.fft.rfft(detrended * np.hanning(len(even)), n))
     k = int(np.argmax(amplitude[1:-1])) + 1
     low, mid, high = np.log(np.maximum(amplitude[k - 1 : k + 2], 1e-300))
     bend = low - 2.0 * mid + high
@@ -118,40 +118,40 @@ class ParsedMeasure(NamedTuple):
 
 def parse(text: str, layout: Layout, end: float | None = None) -> ParsedMeasure:
     """Parse the measure `text` for results with this layout; `end`: end time of the run (s), None if it is not known."""
-    word, rest, reduce = _reduction(text, end)
+    word, named, reduce = _reduction(text, end)
     try:
-        found = quantity(rest, layout)
+        quantity_named = quantity(named, layout)
     except StudyError as error:
         raise StudyError(f"measure '{text}': {error}") from None
-    return ParsedMeasure(found, _UNITS.get(word, found.unit), reduce)
+    return ParsedMeasure(quantity_named, _UNITS.get(word, quantity_named.unit), reduce)
 
 
 def check_words(text: str) -> None:
     """Raise StudyError if a measure is invalid for every model; used if the model is not known before a run."""
-    _, rest, _ = _reduction(text, None)
+    _, named, _ = _reduction(text, None)
     try:
-        check_possible(rest)
+        check_possible(named)
     except StudyError as error:
         raise StudyError(f"measure '{text}': {error}") from None
 
 
 def _reduction(text: str, end: float | None) -> tuple[str, str, Callable[[Floats, Floats], Any]]:
     """Split a measure into its word and its quantity; return both and the reduction."""
-    word, _, rest = " ".join(text.split()).partition(" ")
+    word, _, named = " ".join(text.split()).partition(" ")
     if word == "at":
-        time, _, rest = rest.partition(" ")
-        if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", time) or not rest:
+        time, _, named = named.partition(" ")
+        if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", time) or not named:
             raise StudyError(f"measure '{text}': at which time? {_FORM}")
         reduce = _at(text, float(time))
         if end is not None:
             reduce(np.array([0.0, end]), np.zeros(2))
-    elif word in REDUCTIONS and rest:
+    elif word in REDUCTIONS and named:
         reduce = REDUCTIONS[word]
     else:
         known = [*REDUCTIONS, "at"]
         why = f"'{word}' of what?" if word in known else f"'{word}' is no reduction; {near(word, known)};"
         raise StudyError(f"measure '{text}': {why} {_FORM}")
-    return word, rest, reduce
+    return word, named, reduce
 
 
 def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:
@@ -170,14 +170,14 @@ def _at(text: str, time: float) -> Callable[[Floats, Floats], Any]:
 
 def measure(result: Result, measures: Mapping[str, Measure]) -> dict[str, float]:
     """Return all measures of a result by name."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, what in measures.items():
         if isinstance(what, str):
             named = parse(what, result.layout)
-            found[name] = float(named.reduce(result.t, named.quantity.read(result)))
+            numbers[name] = float(named.reduce(result.t, named.quantity.read(result)))
         else:
-            found |= numbers_of(name, what(result))
-    return found
+            numbers |= numbers_of(name, what(result))
+    return numbers
 
 
 def numbers_of(name: str, value: Any) -> dict[str, float]:
@@ -224,13 +224,15 @@ class MotionSamples:
         if self.times is None:
             return [-1]
         t = result.t
-        found = [int(np.argmin(np.abs(t - time))) for time in self.times]
-        missed = [time for time, k in zip(self.times, found, strict=True) if abs(t[k] - time) > 1e-9 * t[-1]]
+        indices = [int(np.argmin(np.abs(t - time))) for time in self.times]
+        missed = [
+            time for time, k in zip(self.times, indices, strict=True) if abs(t[k] - time) > 1e-9 * t[-1]
+        ]
         if missed:
             raise StudyError(
                 f"there is no output at t = {missed[0]:g} s; choose dt and output_every that have one"
             )
-        return found
+        return indices
 
 
 # --- quantities
@@ -286,8 +288,8 @@ def quantity(text: str, layout: Layout) -> Quantity:
     pair = re.fullmatch(r"distance\(([^()]+),\s+([^()]+)\)", text)
     if pair or text.startswith("distance("):
         return Quantity(text, "m", _distance(text, pair, layout))
-    head, _, rest = text.partition(".")
-    field, ending = _READERS[head](text, rest, layout) if head in _READERS else _of_whole(text)
+    head, _, path = text.partition(".")
+    field, ending = _READERS[head](text, path, layout) if head in _READERS else _of_whole(text)
     return Quantity(text, field.unit, _component(text, field, ending))
 
 
@@ -299,9 +301,9 @@ def check_possible(text: str) -> None:
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
 
-    head, _, rest = text.partition(".")
-    names = [rest[: found.start()] for found in re.finditer(r"[.@]", rest)] or [rest]
-    names.sort(key=lambda name: not _ON_ROD.match(rest, len(name)))  # report the error of the likeliest name
+    head, _, path = text.partition(".")
+    names = [path[: match.start()] for match in re.finditer(r"[.@]", path)] or [path]
+    names.sort(key=lambda name: not _ON_ROD.match(path, len(name)))  # report the error of the likeliest name
     kinds = [*sorted(JOINTS, key=lambda kind: -len(JOINTS[kind].coordinates)), GEAR]
     problems = []
     for name in names:
@@ -358,8 +360,8 @@ def _column(name: str) -> Read:
 
 def _energy_drift(result: Result) -> Floats:
     """Return |E - E0 - (W - D - A)| at all outputs (T,), J."""
-    taken = result.work - result.dissipation - result.algorithmic
-    energy = result.audit_column("total") - taken
+    exchanged = result.work - result.dissipation - result.algorithmic
+    energy = result.audit_column("total") - exchanged
     return np.abs(energy - energy[0])
 
 
@@ -379,35 +381,35 @@ def _momentum_drift(name: str) -> Read:
 # --- quantities of rods, bodies, joints, drives
 
 
-def _named(text: str, rest: str, kind: str, names: list[str]) -> tuple[str, str]:
-    """Split `rest` into the name at its beginning and the text behind it; names may contain points."""
-    fitting = [n for n in names if rest.startswith(n) and rest[len(n) : len(n) + 1] in (".", "@")]
+def _named(text: str, path: str, kind: str, names: list[str]) -> tuple[str, str]:
+    """Split `path` into the name at its beginning and the text behind it; names may contain points."""
+    fitting = [n for n in names if path.startswith(n) and path[len(n) : len(n) + 1] in (".", "@")]
     if fitting:
         name = max(fitting, key=len)
-        return name, rest[len(name) :]
-    if rest in names:
-        raise _fail(text, f"what of {kind} '{rest}'? add a field, as {text}.{_EXAMPLES[kind]}")
-    word = re.split(r"[.@\[]", rest, maxsplit=1)[0]
+        return name, path[len(name) :]
+    if path in names:
+        raise _fail(text, f"what of {kind} '{path}'? add a field, as {text}.{_EXAMPLES[kind]}")
+    word = re.split(r"[.@\[]", path, maxsplit=1)[0]
     raise _fail(text, f"there is no {kind} '{word}'; {near(word, names, 'there are')}")
 
 
 _EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work", "contact": "depth"}
 
 
-def _field_of(text: str, rest: str, fields: dict[str, str]) -> tuple[str, str]:
-    """Split `rest` into the name of a field and the text behind it; raise StudyError for an unknown field."""
-    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
+def _field_of(text: str, path: str, fields: dict[str, str]) -> tuple[str, str]:
+    """Split `path` into the name of a field and the text behind it; raise StudyError for an unknown field."""
+    word = re.split(r"[.\[]", path, maxsplit=1)[0]
     if word not in fields:
         raise _fail(text, f"there is no '{word}'; {near(word, fields, 'there are')}")
-    return word, rest[len(word) :]
+    return word, path[len(word) :]
 
 
-def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+def _of_rod(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a rod, and the text behind it."""
-    name, rest = _named(text, rest, "rod", [rod.name for rod in layout.rods])
-    place, rest = _place_on_rod(text, rest)
+    name, path = _named(text, path, "rod", [rod.name for rod in layout.rods])
+    place, path = _place_on_rod(text, path)
     fields = {**AT_NODE, **ON_ELEMENT} if place is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
-    word, ending = _field_of(text, rest, fields)
+    word, ending = _field_of(text, path, fields)
     if place is None:
         if ending:
             raise _fail(text, f"'{LARGEST}' is of the norm; leave {ending} out")
@@ -418,21 +420,21 @@ def _of_rod(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
     return _Field(fields[word], length, _between(name, word, place)), ending
 
 
-def _place_on_rod(text: str, rest: str) -> tuple[float | None, str]:
+def _place_on_rod(text: str, path: str) -> tuple[float | None, str]:
     """Return the position as a fraction of the length (None: largest over the rod), and the text behind it."""
-    where, behind = leading_position(rest)
+    where, behind = leading_position(path)
     if where:
         place = Point("", where, parse_position(where)).fraction
         if place is None:
             raise _fail(text, f"'@{where}' is no fraction of the length; give a number from 0 to 1")
         return place, behind[1:]
-    word, _, rest = rest.removeprefix(".").partition(".")
+    word, _, path = path.removeprefix(".").partition(".")
     if word == LARGEST:
-        return None, rest
+        return None, path
     if word not in PLACES:
-        places = [*PLACES, LARGEST]
-        raise _fail(text, f"'{word}' is no place on a rod; {near(word, places, 'there are')}, or NAME@0.3")
-    return PLACES[word], rest
+        positions = [*PLACES, LARGEST]
+        raise _fail(text, f"'{word}' is no place on a rod; {near(word, positions, 'there are')}, or NAME@0.3")
+    return PLACES[word], path
 
 
 def _at_point(point: str, word: str) -> Read:
@@ -441,10 +443,10 @@ def _at_point(point: str, word: str) -> Read:
     def read(result: Result) -> Floats:
         from rodsim.comparing.material_points import motion
 
-        found = motion(result, "the result", point)
+        history = motion(result, "the result", point)
         if word == "displacement":
-            return found.r - found.r[0]
-        return found.quat if word == "quat" else found.r
+            return history.r - history.r[0]
+        return history.quat if word == "quat" else history.r
 
     return read
 
@@ -501,11 +503,11 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
     return lambda result: result.distance(a, b)
 
 
-def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+def _of_body(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a body or of one of its points, and the text behind it."""
-    name, rest = _named(text, rest, "body", [body.name for body in layout.bodies])
-    where, behind = leading_position(rest)
-    if rest.startswith("@") and where.count(",") != 2:
+    name, path = _named(text, path, "body", [body.name for body in layout.bodies])
+    where, behind = leading_position(path)
+    if path.startswith("@") and where.count(",") != 2:
         raise _fail(text, f"give a point of the body as {name}@0.1,0,0")
     fields = AT_POINT if where else OF_BODY
     word, ending = _field_of(text, behind[1:], fields)
@@ -517,35 +519,35 @@ def _of_body(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
     return _Field(fields[word], length, lambda result: getattr(result.body(name), word)), ending
 
 
-def _of_joint(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+def _of_joint(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a joint, and the text behind it."""
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
 
-    name, rest = _named(text, rest, "joint", [joint.name for joint in layout.joints])
+    name, path = _named(text, path, "joint", [joint.name for joint in layout.joints])
     joint = next(joint for joint in layout.joints if joint.name == name)
     fields = dict(OF_JOINT) if joint.kind != GEAR else {"multipliers": ""}  # a gear acts on several joints
     for known in JOINTS[joint.kind].coordinates if joint.kind in JOINTS else ():
         unit, rate = OF_COORDINATES[known]
         fields |= {known: unit, rate: f"{unit}/s"}
-    word, ending = _field_of(text, rest.removeprefix("."), fields)
+    word, ending = _field_of(text, path.removeprefix("."), fields)
     length = {"force": 3, "moment": 3, "offset": 3, "angles": 2, "angle_rates": 2}.get(word)
     if word == "multipliers":
         length = joint.rows[1] - joint.rows[0]
     return _Field(fields[word], length, lambda result: getattr(result.joint(name), word)), ending
 
 
-def _of_drive(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+def _of_drive(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of the work of a drive, and the text behind it."""
-    name, rest = _named(text, rest, "drive", list(layout.drives))
-    _, ending = _field_of(text, rest.removeprefix("."), {"work": "J"})
+    name, path = _named(text, path, "drive", list(layout.drives))
+    _, ending = _field_of(text, path.removeprefix("."), {"work": "J"})
     return _Field("J", None, lambda result: result.drive_work(name)), ending
 
 
-def _of_contact(text: str, rest: str, layout: Layout) -> tuple[_Field, str]:
+def _of_contact(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a contact, and the text behind it."""
-    name, rest = _named(text, rest, "contact", list(layout.description.get("contacts", {})))
-    word, ending = _field_of(text, rest.removeprefix("."), OF_CONTACT)
+    name, path = _named(text, path, "contact", list(layout.description.get("contacts", {})))
+    word, ending = _field_of(text, path.removeprefix("."), OF_CONTACT)
     length = 3 if word in ("force", "point") else None
     return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
 

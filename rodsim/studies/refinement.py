@@ -90,8 +90,8 @@ def series(name: str, x: Floats, levels: list[Floats], scale: float) -> Series:
         orders[2:] = np.log2(differences[:-1] / differences[1:])
     order = orders[-1]
     trusted = bool(LOWEST_ORDER < order < HIGHEST_ORDER)
-    rest = 2.0**order - 1.0 if trusted else 1.0
-    limit = levels[-1] + (levels[-1] - levels[-2]) / rest
+    denominator = 2.0**order - 1.0 if trusted else 1.0
+    limit = levels[-1] + (levels[-1] - levels[-2]) / denominator
     errors = np.array([distance(level, limit) for level in levels]) / scale
     return Series(name, x, errors, orders, limit, False, trusted)
 
@@ -110,9 +110,9 @@ def cheapest(mesh: Series | None, step: Series | None, error: float) -> tuple[fl
     return _factor(mesh, error * q / (p + q)), _factor(step, error * p / (p + q))
 
 
-def _factor(found: Series, error: float) -> float:
+def _factor(refined: Series, error: float) -> float:
     """Return the factor by which mesh or steps must be finer than on the first level for this error."""
-    return float((found.error_at(1.0) / error) ** (1.0 / found.order))
+    return float((refined.error_at(1.0) / error) ** (1.0 / refined.order))
 
 
 # --- runs
@@ -188,8 +188,8 @@ class Plan:
         apart = every if same_outputs else self.between
         unit = math.gcd(apart, self.n_steps)
         n = max(1, math.ceil(unit * steps - 1e-9))
-        each = n * apart // unit if self.motion or same_outputs else 1
-        return Run(elements, dt * unit / n, each)
+        every_n = n * apart // unit if self.motion or same_outputs else 1
+        return Run(elements, dt * unit / n, every_n)
 
     def factors(self, run: Run) -> tuple[float, float]:
         """Return the factors (mesh, steps) by which a run is finer than the first; the mesh by its least refined rod."""
@@ -239,7 +239,7 @@ def choose(
     errors are divided, by measure.
     """
     meshes, steps, notes = dict(meshes), dict(steps), []
-    least, kept, missed = 1.0 / COARSER, None, None
+    least, best, missed = 1.0 / COARSER, None, None
     kept_work = float("inf")
     tries = 0
     while tries < TRIES:
@@ -263,7 +263,7 @@ def choose(
         if not choice.ok:
             missed = choice
         else:
-            kept, kept_work = choice, row.work
+            best, kept_work = choice, row.work
             if choice.checked >= LOOSE * error:
                 break
         for name, (of_mesh, of_step) in parts.items():
@@ -271,9 +271,9 @@ def choose(
                 meshes[name] = meshes[name].through(m, of_mesh)
             if name in steps:
                 steps[name] = steps[name].through(s, of_step)
-    found = kept or missed
-    assert found is not None  # the first choice is run, or raises
-    return found, notes
+    result = best or missed
+    assert result is not None  # the first choice is run, or raises
+    return result, notes
 
 
 def _at(all_found: Mapping[str, Series], name: str, factor: float) -> float:
@@ -293,12 +293,12 @@ def _errors(
         rows.append(rows[-1].with_mesh(2))
     if steps:
         rows.append(rows[-1].with_steps(2))
-    found = run(rows)
+    values = run(rows)
 
     def estimate(all_found: Mapping[str, Series], name: str, k: int) -> float:
         if name not in all_found:
             return 0.0
-        change = distance(found[k][name], found[k + 1][name]) / scales[name]
+        change = distance(values[k][name], values[k + 1][name]) / scales[name]
         return SAFETY * all_found[name].error_of(change)
 
     return {name: (estimate(meshes, name, 0), estimate(steps, name, len(rows) - 2)) for name in scales}

@@ -28,20 +28,20 @@ def locate(scene: dict[str, Any], path: str) -> Path:
     keys: list[str | int] = []
     here: Any = scene
     key: str | int
-    rest, gone = path, ""
-    while rest:
-        index = _INDEX.match(rest)
+    remaining, gone = path, ""
+    while remaining:
+        index = _INDEX.match(remaining)
         if index:
             here, key = _entry(path, gone, here, int(index[1]))
             word = index[0]
         else:
             if gone:
-                rest = rest.removeprefix(".")
+                remaining = remaining.removeprefix(".")
             here = _followed(scene, keys, here)
-            here, key, word = _named(path, gone, here, rest)
+            here, key, word = _named(path, gone, here, remaining)
         keys.append(key)
         gone = gone + word if index or not gone else f"{gone}.{word}"
-        rest = rest[len(word) :]
+        remaining = remaining[len(word) :]
     return tuple(keys)
 
 
@@ -63,14 +63,18 @@ def _not_given(path: str, where: str) -> StudyError:
     return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
 
 
-def _named(path: str, gone: str, here: Any, rest: str) -> tuple[Any, str | int, str]:
+def _named(path: str, gone: str, here: Any, remaining: str) -> tuple[Any, str | int, str]:
     """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
     known = _names(here)
-    fitting = [name for name in known if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
+    fitting = [
+        name
+        for name in known
+        if remaining == name or (remaining.startswith(name) and remaining[len(name)] in ".[")
+    ]
     if fitting:
         word = max(fitting, key=len)
         return here[known[word]], known[word], word
-    word = re.split(r"[.\[]", rest, maxsplit=1)[0]
+    word = re.split(r"[.\[]", remaining, maxsplit=1)[0]
     where = gone or "the scene"
     if here is None:
         raise _not_given(path, where)
@@ -98,21 +102,21 @@ def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
 def assign(data: dict[str, Any], scene: dict[str, Any], keys: Path, value: Any) -> None:
     """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
     here: Any = data
-    whole: Any = scene
+    complete: Any = scene
     for k, key in enumerate(keys[:-1]):
-        whole = _followed(scene, list(keys[: k + 1]), whole[key])
+        complete = _followed(scene, list(keys[: k + 1]), complete[key])
         below = here.get(key) if isinstance(here, dict) else here[key]
         if isinstance(below, str):  # a section or material by name: from now on a private copy
             below = copy.deepcopy(data[_REFERRED[str(key)]][below])
         elif below is None:
-            below = copy.deepcopy(whole)
+            below = copy.deepcopy(complete)
         here[key] = below
         here = below
     here[keys[-1]] = value
 
 
-def with_values(source: Source, whole: dict[str, Any], values: Sequence[tuple[Path, Any]]) -> Source:
-    """Return a scene with other values at given keys, which are those of the complete data `whole`.
+def with_values(source: Source, complete: dict[str, Any], values: Sequence[tuple[Path, Any]]) -> Source:
+    """Return a scene with other values at given keys, which are those of the complete data `complete`.
 
     Parameters are set first, since repeated entries may depend on them; these are written out then. Materials and sections come
     next, so that a part's private copy has their new values.
@@ -123,15 +127,15 @@ def with_values(source: Source, whole: dict[str, Any], values: Sequence[tuple[Pa
     source = replace(source, data=copy.deepcopy(source.data))
     for keys, value in values:
         if keys[0] == "parameters":
-            assign(source.data, whole, keys, copy.deepcopy(value))
-    others = [item for item in values if item[0][0] != "parameters"]
+            assign(source.data, complete, keys, copy.deepcopy(value))
+    remaining = [item for item in values if item[0][0] != "parameters"]
     written_out = expand_for_loops(source)
-    if written_out is not source and others:
-        source, before = written_out, whole
-        whole = check(source).model_dump()
-        others = [(_by_name(keys, before, whole), value) for keys, value in others]
-    for keys, value in sorted(others, key=lambda item: item[0][0] not in ("materials", "sections")):
-        assign(source.data, whole, keys, copy.deepcopy(value))
+    if written_out is not source and remaining:
+        source, before = written_out, complete
+        complete = check(source).model_dump()
+        remaining = [(_by_name(keys, before, complete), value) for keys, value in remaining]
+    for keys, value in sorted(remaining, key=lambda item: item[0][0] not in ("materials", "sections")):
+        assign(source.data, complete, keys, copy.deepcopy(value))
     return source
 
 

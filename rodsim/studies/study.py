@@ -131,11 +131,11 @@ class Study:
     def _ends(self) -> list[int]:
         """Return the numbers of further cases to check: the first with the smallest, the largest and each non-numeric value."""
         assert isinstance(self.base, SceneTarget)
-        found = {0: 0}
+        indices = {0: 0}
         for name in self.base.places:
             column = [row[name] for row in self.rows]
-            found |= {column.index(value): 0 for value in _ends(column)}
-        return sorted(found)[1:]
+            indices |= {column.index(value): 0 for value in _ends(column)}
+        return sorted(indices)[1:]
 
     def _describe_case(self, number: int) -> str:
         """Describe a case by its values; if it differs from the first case in one value, by this value alone."""
@@ -149,8 +149,10 @@ class Study:
 def _ends(values: list[Any]) -> list[Any]:
     """Return the smallest and largest number of the values, and the other values (at most 50)."""
     plain = [x for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
-    others = [x for k, x in enumerate(values) if (not isinstance(x, int | float)) and x not in values[:k]]
-    return ([min(plain), max(plain)] if plain else []) + others[:50]
+    non_numeric = [
+        x for k, x in enumerate(values) if (not isinstance(x, int | float)) and x not in values[:k]
+    ]
+    return ([min(plain), max(plain)] if plain else []) + non_numeric[:50]
 
 
 CASE, ERROR = "case", "error"  # names of the columns of numbers and of messages
@@ -235,17 +237,17 @@ def rows(parameters: Sequence[Parameter], design: DesignEntry) -> list[dict[str,
     if drawn and seeds is None:
         raise StudyError(f"parameter '{drawn[0].name}' is drawn with a seed; give the design `seeds: 10`")
     _check_count(design)
-    found: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for seed in [None] if seeds is None else seeds:
         for row in _DESIGNS[design.type](varied, design, seed or 0):
             values = {**row, **{p.name: p.drawn(seed or 0) for p in drawn}}
             ordered = {p.name: values[p.name] for p in parameters}
-            found.append(ordered if seed is None else {**ordered, SEED: seed})
-            if len(found) > schema.MAX_CASES:
+            cases.append(ordered if seed is None else {**ordered, SEED: seed})
+            if len(cases) > schema.MAX_CASES:
                 raise StudyError(
                     f"the design has more than {schema.MAX_CASES} cases; take fewer values or samples"
                 )
-    return found
+    return cases
 
 
 def _seeds(design: DesignEntry) -> list[int] | None:
@@ -283,8 +285,8 @@ def _list(parameters: Sequence[Parameter], design: DesignEntry, seed: int) -> li
     steps = {parameter.name: parameter.steps() for parameter in parameters}
     lengths = {name: len(values) for name, values in steps.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"'{name}' has {n}" for name, n in lengths.items())
-        raise StudyError(f"design list: all parameters need as many values; {told}")
+        counts = ", ".join(f"'{name}' has {n}" for name, n in lengths.items())
+        raise StudyError(f"design list: all parameters need as many values; {counts}")
     return [dict(zip(steps, values, strict=True)) for values in zip(*steps.values(), strict=True)]
 
 

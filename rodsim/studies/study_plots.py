@@ -149,10 +149,10 @@ def _curves(canvas: Canvas) -> None:
     import matplotlib
 
     ax, table, (x, y) = canvas.ax, canvas.table, canvas.columns
-    others = [
+    group_columns = [
         p for p in canvas.parameters if p not in (x, "seed", CASE) and 1 < table[p].nunique() < len(table)
     ]
-    groups = list(table.groupby(others, sort=True)) if others else [((), table)]
+    groups = list(table.groupby(group_columns, sort=True)) if group_columns else [((), table)]
     chosen = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), MAX_CURVES)).round().astype(int))
     shades = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.9, len(chosen)))
     colors = list(COLORS) if len(chosen) <= len(COLORS) else list(shades)
@@ -160,12 +160,12 @@ def _curves(canvas: Canvas) -> None:
         values, group = groups[number]
         at = group.groupby(x, sort=True)[y]
         mean, color = at.mean(), colors[k]
-        label = ", ".join(f"{n} = {_short(v)}" for n, v in zip(others, values, strict=True))
+        label = ", ".join(f"{n} = {_short(v)}" for n, v in zip(group_columns, values, strict=True))
         ax.plot(mean.index, mean, ".-", color=color, linewidth=1.3, label=label or None)
         if at.size().max() > 1:
             ax.fill_between(mean.index, at.min(), at.max(), color=color, alpha=0.2, linewidth=0)
     ax.grid(True, color="#dddddd", linewidth=0.6)
-    if others:
+    if group_columns:
         title = None if len(groups) <= MAX_CURVES else f"{len(chosen)} of {len(groups)}"
         ax.legend(frameon=False, fontsize="small", title=title)
 
@@ -243,10 +243,10 @@ def draw_errors(title: str, error: float, panels: list[Panel], path: Path | str)
 
 def _panel(ax: Axes, all_found: list[Series], error: float) -> None:
     """Draw the errors of all measures on logarithmic axes, with the requested error as a line."""
-    for k, found in enumerate(all_found):
-        label = found.name if found.exact else f"{found.name}: order {found.order:.2f}"
-        errors = np.maximum(found.errors, SMALLEST)
-        ax.loglog(found.x, errors, ".-", color=COLORS[k % len(COLORS)], linewidth=1.3, label=label)
+    for k, refined in enumerate(all_found):
+        label = refined.name if refined.exact else f"{refined.name}: order {refined.order:.2f}"
+        errors = np.maximum(refined.errors, SMALLEST)
+        ax.loglog(refined.x, errors, ".-", color=COLORS[k % len(COLORS)], linewidth=1.3, label=label)
     ax.axhline(error, color="grey", linewidth=0.8)
     ax.set_xticks(all_found[0].x, [f"{x:.4g}" for x in all_found[0].x])
     ax.minorticks_off()

@@ -194,8 +194,8 @@ def make_frame(
 ) -> pd.DataFrame:
     """Return the table; its `attrs["units"]` are units by column. `measures`: columns that exist even if no case has them."""
     pandas = extra("pandas", "studies", "a study")
-    found = [name for outcome in outcomes for name in outcome.measures]
-    measures = list(dict.fromkeys([*measures, *found]))  # also if all cases failed
+    measured = [name for outcome in outcomes for name in outcome.measures]
+    measures = list(dict.fromkeys([*measures, *measured]))  # also if all cases failed
     columns: dict[str, Any] = {CASE: [outcome.number for outcome in outcomes]}
     for name in rows[0] if rows else ():
         columns[name] = [_cell(rows[outcome.number][name]) for outcome in outcomes]
@@ -220,9 +220,11 @@ def write_table(table: pd.DataFrame, folder: Path) -> list[Path]:
     with atomic_file(paths[0]) as file:
         table.to_csv(file, index=False)  # floats with all their digits
     units = {"units": json.dumps(table.attrs["units"])}
-    own = arrow.Table.from_pandas(table, preserve_index=False)
+    arrow_table = arrow.Table.from_pandas(table, preserve_index=False)
     with atomic_file(paths[1]) as file:
-        parquet.write_table(own.replace_schema_metadata({**(own.schema.metadata or {}), **units}), file)
+        parquet.write_table(
+            arrow_table.replace_schema_metadata({**(arrow_table.schema.metadata or {}), **units}), file
+        )
     return paths
 
 
@@ -235,14 +237,14 @@ def make_dataset(
     axes = {name: table[name].drop_duplicates().tolist() for name in parameters}
     if grid and parameters and len(table) == np.prod([len(axis) for axis in axes.values()]):
         columns = table.set_index(list(parameters))[[*measures, ERROR]]
-        found = columns.to_xarray().reindex(axes)  # in the order of the values, not sorted
+        dataset = columns.to_xarray().reindex(axes)  # in the order of the values, not sorted
     else:
         columns = table.set_index(CASE)[[*measures, ERROR, *parameters]]
-        found = columns.to_xarray().set_coords(list(parameters))
-    for name in found.variables:
+        dataset = columns.to_xarray().set_coords(list(parameters))
+    for name in dataset.variables:
         if name in units:
-            found[name].attrs["units"] = units[str(name)]
-    return found
+            dataset[name].attrs["units"] = units[str(name)]
+    return dataset
 
 
 JOURNAL = "cases.jsonl"
@@ -266,13 +268,13 @@ class StudyFolder:
 
     def done(self) -> dict[str, Outcome]:
         """Return the outcomes by key, of all studies that have written to this folder."""
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         text = self._journal.read_text("utf-8", "replace") if self._journal.exists() else ""
         for line in text.splitlines():
             with contextlib.suppress(ValueError, KeyError, TypeError):  # skip incomplete lines
                 outcome = _outcome(json.loads(line))
-                found[outcome.key] = outcome
-        return found
+                outcomes[outcome.key] = outcome
+        return outcomes
 
     def add(self, outcome: Outcome, values: dict[str, Any]) -> None:
         """Append an outcome to the journal, and save its result file if it has one; `values`: parameters of the case."""

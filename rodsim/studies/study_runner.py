@@ -114,19 +114,19 @@ def sweep(
     unknown = [name for name in settings if name not in SETTINGS]
     if unknown:
         raise StudyError(f"sweep: there is no '{unknown[0]}'; {near(unknown[0], SETTINGS, 'settings are')}")
-    given = {name: _parameter(name, value) for name, value in parameters.items()}
-    if not given:
+    checked = {name: _parameter(name, value) for name, value in parameters.items()}
+    if not checked:
         raise StudyError("sweep: there are no parameters; give at least one")
     entry: dict[str, Any] = {"type": design} if isinstance(design, str) else dict(design)
     entry |= {name: x for name, x in (("n", n), ("seeds", seeds)) if x is not None}
     if isinstance(entry.get("seeds"), range | tuple):
         entry["seeds"] = list(entry["seeds"])
     drawn = [SEED] if entry.get("seeds") is not None else []
-    of_base = _base(base, given, drawn, settings)
+    of_base = _base(base, checked, drawn, settings)
     study = Study(
         getattr(base, "__name__", "study") if callable(base) else "study",
         of_base,
-        given,
+        checked,
         _validated(schema.DesignEntry, "design", entry),
         named_measures(measures),
         _keep(keep),
@@ -136,42 +136,44 @@ def sweep(
 
 
 def _base(
-    base: Any, given: Mapping[str, Parameter], drawn: list[str], settings: Mapping[str, Any]
+    base: Any, checked: Mapping[str, Parameter], drawn: list[str], settings: Mapping[str, Any]
 ) -> StudyTarget:
     """Return the study target of a model, scene or function; raise StudyError for anything else. `drawn`: the seed, if any."""
     from rodsim.model import Model
 
     if isinstance(base, Model):
         of_model = ModelTarget(base, dict(settings))
-        of_model.check(list(given))
+        of_model.check(list(checked))
         return of_model
     if isinstance(base, str | Path | Mapping):
-        places = {name: parameter.places for name, parameter in given.items()}
-        return read_scene_target(base, places, settings)
+        paths = {name: parameter.places for name, parameter in checked.items()}
+        return read_scene_target(base, paths, settings)
     if callable(base):
         of_function = FunctionTarget(base, dict(settings))
-        of_function.check([*given, *drawn])
+        of_function.check([*checked, *drawn])
         return of_function
     raise StudyError(f"sweep: {base!r:.60} is no scene, model or function; give one")
 
 
-def _parameter(name: str, given: Any) -> Parameter:
+def _parameter(name: str, values: Any) -> Parameter:
     """Return the parameter described by a sequence of values or by a mapping as in a study file."""
     import numpy as np
 
-    if not isinstance(given, Mapping):
-        if isinstance(given, str) or not hasattr(given, "__iter__"):
-            raise StudyError(f"parameter '{name}' = {given!r:.60}: give a list of values, or low, high and n")
-        given = {"values": [x.item() if isinstance(x, np.generic) else x for x in given]}
-    entry = _validated(schema.ParameterEntry, f"parameter '{name}'", dict(given))
+    if not isinstance(values, Mapping):
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            raise StudyError(
+                f"parameter '{name}' = {values!r:.60}: give a list of values, or low, high and n"
+            )
+        values = {"values": [x.item() if isinstance(x, np.generic) else x for x in values]}
+    entry = _validated(schema.ParameterEntry, f"parameter '{name}'", dict(values))
     return made_parameter(name, entry)
 
 
-def _keep(given: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
+def _keep(option: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
     """Return the choice of the results to save, validated unless it is text."""
-    if isinstance(given, str):
-        return given
-    entry = dict(given) if isinstance(given, Mapping) else {"cases": list(given)}
+    if isinstance(option, str):
+        return option
+    entry = dict(option) if isinstance(option, Mapping) else {"cases": list(option)}
     return _validated(schema.ChosenEntry, "keep", entry)
 
 
@@ -203,11 +205,11 @@ def read_study(path: str | Path, keep: Any = None, plots: list[schema.PlotEntry]
 
     source = read(path, "study")
     entry = checked(source, schema.StudyEntry)
-    parameters = {name: made_parameter(name, given) for name, given in entry.parameters.items()}
+    parameters = {name: made_parameter(name, value) for name, value in entry.parameters.items()}
     settings = {"t_end": entry.t_end, "dt": entry.dt, "integrator": entry.integrator}
     try:
-        places = {name: parameter.places for name, parameter in parameters.items()}
-        base = read_scene_target(Path(path).parent / entry.scene, places, settings)
+        paths = {name: parameter.places for name, parameter in parameters.items()}
+        base = read_scene_target(Path(path).parent / entry.scene, paths, settings)
         return Study(
             entry.name,
             base,
@@ -295,12 +297,12 @@ def run_with(
 def _known(study: Study, home: StudyFolder, retry: bool) -> dict[int, Outcome]:
     """Return the outcomes of cases that were done before, by number; cases whose worker died are always run again."""
     done = home.done()
-    found = {}
+    known = {}
     for case in study.cases:
         outcome = done.get(case.key)
         if outcome is not None and not outcome.lost and not (retry and outcome.error):
-            found[case.number] = outcome._replace(number=case.number)
-    return found
+            known[case.number] = outcome._replace(number=case.number)
+    return known
 
 
 def _complete(
@@ -332,18 +334,18 @@ def _complete(
             if progress is not False:
                 bar.write(f"rodsim: {words}", file=sys.stderr)
 
-        def run(cases: list[Case], kept: frozenset[int]) -> None:
+        def run(cases: list[Case], saved: frozenset[int]) -> None:
             if cases:
-                run_cases(workers, recipe, cases, took, kept, tell)
+                run_cases(workers, recipe, cases, took, saved, tell)
 
         every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
         run([case for case in study.cases if case.number not in outcomes], every)
         if home is not None and study.keep != "none":
             chosen = every or _chosen(study.keep, outcomes)
-            wanted = [
+            numbers = [
                 n for n in sorted(chosen) if not outcomes[n].error and home.kept(study.cases[n].key) is None
             ]
-            run([study.cases[number] for number in wanted], frozenset(wanted))
+            run([study.cases[number] for number in numbers], frozenset(numbers))
 
 
 def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozenset[int]:

@@ -42,8 +42,8 @@ class ParameterEntry(Part):
             raise ValueError("give both low and high")
         ways = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
         if len(ways) != 1:
-            found = " and ".join(ways) if ways else "nothing"
-            raise ValueError(f"it has {found}; give one of values, low and high, normal, uniform")
+            given_kinds = " and ".join(ways) if ways else "nothing"
+            raise ValueError(f"it has {given_kinds}; give one of values, low and high, normal, uniform")
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise ValueError("low is not below high; exchange them")
         if self.scale == "log" and (self.low is None or self.low <= 0.0):

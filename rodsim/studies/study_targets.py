@@ -80,8 +80,8 @@ class SceneTarget:
             data = {**data, "run": {**(data.get("run") or {}), **self.settings}}
         placed = [
             (keys, _times(values[name], factor))
-            for name, places in self.places.items()
-            for keys, factor in places
+            for name, paths in self.places.items()
+            for keys, factor in paths
         ]
         return with_values(Source(self.file, data, self.lines), self.whole, placed)
 
@@ -240,9 +240,9 @@ class FunctionTarget:
         from rodsim.model import Model
         from rodsim.results.result import Result
 
-        given = self._given(values)
-        settings = {**self.settings, **{name: v for name, v in values.items() if name not in given}}
-        made = self.function(**given)
+        arguments = self._given(values)
+        settings = {**self.settings, **{name: v for name, v in values.items() if name not in arguments}}
+        made = self.function(**arguments)
         if isinstance(made, Model):
             return _simulate(made, settings, output)
         if isinstance(made, Result):
@@ -288,11 +288,11 @@ def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) ->
     from rodsim.adaptive_steps import with_adaptive
     from rodsim.simulation import simulate
 
-    given = {name: value for name, value in settings.items() if value is not None}
-    missing = [name for name in ("t_end", "dt") if name not in given]
-    if missing and not ("t_end" in given and "error" in given):
+    present = {name: value for name, value in settings.items() if value is not None}
+    missing = [name for name in ("t_end", "dt") if name not in present]
+    if missing and not ("t_end" in present and "error" in present):
         raise StudyError(f"study: how long to run and with which steps? give {' and '.join(missing)}")
-    return simulate(model, **with_adaptive(given), output=output, progress=False)
+    return simulate(model, **with_adaptive(present), output=output, progress=False)
 
 
 def _end(settings: Mapping[str, Any]) -> float | None:
@@ -324,15 +324,15 @@ def scene_target(
 
     data, lines = with_new_keys(data, lines, file)
     data, files = _with_meshes(data, folder or Path())
-    whole = check(Source(file, data, lines)).model_dump()
-    found: dict[str, list[tuple[Any, float | None]]] = {}
+    complete = check(Source(file, data, lines)).model_dump()
+    located: dict[str, list[tuple[Any, float | None]]] = {}
     for name, targets in (places or {}).items():
         try:
-            found[name] = [(locate(whole, new_path(path)), factor) for path, factor in targets.items()]
+            located[name] = [(locate(complete, new_path(path)), factor) for path, factor in targets.items()]
         except StudyError as error:
             raise StudyError(f"parameter '{name}': {error}") from None
-    given = {name: value for name, value in (settings or {}).items() if value is not None}
-    return SceneTarget(file, data, lines, whole, found, given, files)
+    present = {name: value for name, value in (settings or {}).items() if value is not None}
+    return SceneTarget(file, data, lines, complete, located, present, files)
 
 
 def read_scene_target(

@@ -53,22 +53,22 @@ def open_workers(scheduler: Any = None, workers: int | None = None) -> Iterator[
     `scheduler`: address of a Dask scheduler, or a `distributed.Client`; None: `workers` processes of this machine, by default one
     for each core.
     """
-    found: Workers | None = None
+    workers_opened: Workers | None = None
     if scheduler is not None:
         if workers is not None:
             raise StudyError(
                 f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out"
             )
         extra("distributed", "studies", "a study on a Dask cluster")
-        found = DaskWorkers(scheduler)
+        workers_opened = DaskWorkers(scheduler)
     elif workers != 0:
         extra("cloudpickle", "studies", "a study with workers of its own")
-        found = LocalWorkers(workers or _cores())
+        workers_opened = LocalWorkers(workers or _cores())
     try:
-        yield found
+        yield workers_opened
     finally:
-        if found is not None:
-            found.close()
+        if workers_opened is not None:
+            workers_opened.close()
 
 
 def _cores() -> int:
@@ -104,8 +104,8 @@ class LocalWorkers:
         if self._pipe is None:
             self._pipe = context.Pipe(duplex=False)
             self._scratch = tempfile.mkdtemp(prefix="rodsim-")
-        given = (self._pipe[0], self._scratch)
-        executor = concurrent.futures.ProcessPoolExecutor(1, context, _prepare_process, given)
+        initial_arguments = (self._pipe[0], self._scratch)
+        executor = concurrent.futures.ProcessPoolExecutor(1, context, _prepare_process, initial_arguments)
         # a spawned process imports the running script; the study sends by value what the script defines, and a script need not
         # be guarded by `if __name__ == "__main__"`
         without_script = _replaced(sys.modules, {"__main__": types.ModuleType("__main__")})
@@ -267,12 +267,12 @@ def run_cases(
     recipe: Recipe,
     cases: Sequence[Case],
     took: Callable[[Outcome], None],
-    kept: frozenset[int] = frozenset(),
+    saved: frozenset[int] = frozenset(),
     tell: Callable[[str], None] = lambda words: None,
 ) -> None:
     """Run all cases; call `took` with each outcome as it arrives, and `tell` with a message if none has arrived for a while.
 
-    `workers`: None to run the cases in this process. `kept`: numbers of the cases whose result files are returned.
+    `workers`: None to run the cases in this process. `saved`: numbers of the cases whose result files are returned.
 
     Raises
     ------
@@ -283,9 +283,9 @@ def run_cases(
     """
     if workers is None:
         for case in cases:
-            took(run_batch(recipe, [case], kept)[0])
+            took(run_batch(recipe, [case], saved)[0])
     else:
-        _Dispatch(workers, recipe, cases, took, kept, tell).run()
+        _Dispatch(workers, recipe, cases, took, saved, tell).run()
 
 
 class _Dispatch:
@@ -297,10 +297,10 @@ class _Dispatch:
         recipe: Recipe,
         cases: Sequence[Case],
         took: Callable[[Outcome], None],
-        kept: frozenset[int],
+        saved: frozenset[int],
         tell: Callable[[str], None],
     ) -> None:
-        self._workers, self._took, self._kept, self._tell = workers, took, kept, tell
+        self._workers, self._took, self._kept, self._tell = workers, took, saved, tell
         self._recipe, self._limited = pack(recipe), recipe.limit is not None
         self._ready: deque[Case] = deque()
         self._later: dict[str, list[Case]] = {}  # by structure: cases that wait for its first one
@@ -349,9 +349,9 @@ class _Dispatch:
 
     def _submit(self, cases: list[Case]) -> Future[Any]:
         """Send a batch to a worker and return its future."""
-        kept = self._kept & {case.number for case in cases}
+        saved = self._kept & {case.number for case in cases}
         try:
-            future = self._workers.submit(run_packed, self._recipe, pack(cases), kept)
+            future = self._workers.submit(run_packed, self._recipe, pack(cases), saved)
         except self._workers.losses:
             self._ready.extend(cases)
             raise
