@@ -116,13 +116,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not isinstance(error, user_error_classes()):
             raise
-        said = words(error)
+        message = words(error)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
             try:
                 _flush("\n")
             except OSError as full:  # the error was caused by printing
-                said = words(full)
-        print(f"rodsim: {said}", file=sys.stderr)
+                message = words(full)
+        print(f"rodsim: {message}", file=sys.stderr)
         return BAD_INPUT
 
 

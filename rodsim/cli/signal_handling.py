@@ -33,13 +33,13 @@ def raise_on_sigterm() -> Iterator[None]:
         yield
         return
 
-    heard = False
+    received = False
 
     def stop(number: int, frame: Any) -> None:
         # SIG_IGN from here on would be a race: Python prints a traceback if the next signal has already come
-        nonlocal heard
-        if not heard:
-            heard = True
+        nonlocal received
+        if not received:
+            received = True
             raise Terminated
 
     before = signal.signal(signal.SIGTERM, stop)

@@ -56,8 +56,8 @@ def reproduce(options: argparse.Namespace) -> int:
         print("run some with `rodsim validate --papers NAME ...`, all with `rodsim validate --papers`")
         return OK
     names = list(STUDIES) if options.all else options.names
-    out = Path(options.output) if options.output else None
-    return PROBLEM_FOUND if run_studies(names, out, sys.stdout) else OK
+    folder = Path(options.output) if options.output else None
+    return PROBLEM_FOUND if run_studies(names, folder, sys.stdout) else OK
 
 
 def validate(options: argparse.Namespace) -> int:

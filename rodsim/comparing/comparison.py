@@ -349,16 +349,16 @@ def _point_pairs(
         if isinstance(points, str) or not all(isinstance(text, str) for text in points):
             raise ResultError(f"compare: points = {shown(points)}; give a list of names")
         return [_split_names(text, a, b) for text in points]
-    usual = default_points(a, b)
-    have = f"{files[0]} has {describe_parts(a)}; {files[1]} has {describe_parts(b)}"
-    if not usual:
+    defaults = default_points(a, b)
+    available = f"{files[0]} has {describe_parts(a)}; {files[1]} has {describe_parts(b)}"
+    if not defaults:
         raise ResultError(
-            f"compare: no part is in both by the same name: {have}; give points, as 'part of A@1=part of B@1'"
+            f"compare: no part is in both by the same name: {available}; give points, as 'part of A@1=part of B@1'"
         )
     alone = set(parts_of(a)) ^ set(parts_of(b))
     if alone:
-        notes.append(f"not in both: {', '.join(sorted(alone))}; {have}")
-    return [(text, text) for text in usual]
+        notes.append(f"not in both: {', '.join(sorted(alone))}; {available}")
+    return [(text, text) for text in defaults]
 
 
 def _split_names(text: str, a: Result, b: Result) -> tuple[str, str]:
@@ -383,19 +383,23 @@ class _Comparer(NamedTuple):
         """Return two histories, at the outputs of a and of b, at common times."""
         return aligned(Series(self.a.t, in_a), Series(self.b.t, in_b), self.files)
 
-    def add(self, kind: str, quantity: str, unit: str, scale: float, of_scale: str, same: Aligned) -> None:
+    def add(self, kind: str, quantity: str, unit: str, scale: float, of_scale: str, aligned: Aligned) -> None:
         """Add the row of the difference of two aligned histories."""
-        gap = np.abs(same.a - same.b) if same.a.ndim == 1 else np.linalg.norm(same.a - same.b, axis=1)
-        k, t = int(np.argmax(gap)), same.t
+        gap = (
+            np.abs(aligned.a - aligned.b)
+            if aligned.a.ndim == 1
+            else np.linalg.norm(aligned.a - aligned.b, axis=1)
+        )
+        k, t = int(np.argmax(gap)), aligned.t
         rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
         measures = float(gap[k]), float(t[k]), float(gap[-1]), rms
-        self.rows.append(Row(kind, quantity, unit, scale, of_scale, *measures, same.rounding))
+        self.rows.append(Row(kind, quantity, unit, scale, of_scale, *measures, aligned.rounding))
 
 
 def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) -> list[Pair]:
     """Compare positions and rotations of points: add rows and notes, and return the paths of the points."""
-    pairs, between, turned = [], [], set()
-    ways: list[float] = []
+    pairs, between, rotating = [], [], set()
+    path_lengths: list[float] = []
     for texts in chosen:
         of_a, of_b = (
             motion(result, file, text)
@@ -405,17 +409,19 @@ def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) ->
         between += [
             f"{x.label} of {f[0]}" for x, f in zip((of_a, of_b), both.files, strict=True) if x.between_nodes
         ]
-        same = both.aligned(of_a.r, of_b.r)
-        ways.append(float(np.linalg.norm(same.a - same.a[0], axis=1).max()))
-        both.add("point", label, "m", 0.0, LARGEST_EXCURSION, same)
-        pairs.append(same.pair(label))
+        aligned = both.aligned(of_a.r, of_b.r)
+        path_lengths.append(float(np.linalg.norm(aligned.a - aligned.a[0], axis=1).max()))
+        both.add("point", label, "m", 0.0, LARGEST_EXCURSION, aligned)
+        pairs.append(aligned.pair(label))
         # a rigid body has one rotation, reported once for each body; rotations count from the start, whatever the axes
         of_bodies = of_a.part in both.a.bodies and of_b.part in both.b.bodies
-        if not of_bodies or (of_a.part, of_b.part) not in turned:
-            turned.add((of_a.part, of_b.part))
+        if not of_bodies or (of_a.part, of_b.part) not in rotating:
+            rotating.add((of_a.part, of_b.part))
             _add_rotation(both, label, of_a.quat, of_b.quat)
     # one scale for all points: for a point that hardly moves every difference would be large relative to its path
-    both.rows[:] = [row._replace(scale=max(ways)) if row.kind == "point" else row for row in both.rows]
+    both.rows[:] = [
+        row._replace(scale=max(path_lengths)) if row.kind == "point" else row for row in both.rows
+    ]
     if between:
         notes.append(f"between nodes, by the curve of constant strain through both: {', '.join(between)}")
     return pairs
@@ -425,14 +431,14 @@ def _add_rotation(both: _Comparer, label: str, qa: Floats, qb: Floats) -> None:
     """Compare rotations since the start: add the row of the angle between R_a(t) R_a(0)^T and R_b(t) R_b(0)^T."""
     since = []
     for quat in (qa, qb):
-        turned = quaternions.multiply(quat, quaternions.conjugate(quat[0]))
-        flips = np.sum(turned[1:] * turned[:-1], axis=1) < 0
-        turned[1:][np.cumsum(flips) % 2 == 1] *= -1.0
-        since.append(turned)
-    same = both.aligned(*since)
-    ua, ub = quaternions.normalize(same.a), quaternions.normalize(same.b)
+        rotations = quaternions.multiply(quat, quaternions.conjugate(quat[0]))
+        flips = np.sum(rotations[1:] * rotations[:-1], axis=1) < 0
+        rotations[1:][np.cumsum(flips) % 2 == 1] *= -1.0
+        since.append(rotations)
+    aligned = both.aligned(*since)
+    ua, ub = quaternions.normalize(aligned.a), quaternions.normalize(aligned.b)
     gap = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(ua), ub))
-    angles = Aligned(same.t, gap, 0.0 * gap, 2 * same.rounding)
+    angles = Aligned(aligned.t, gap, 0.0 * gap, 2 * aligned.rounding)
     both.add("turn", f"{label}, turn", "rad", 1.0, "one radian", angles)
 
 
@@ -446,10 +452,10 @@ def _energies(both: _Comparer) -> list[Pair]:
     for name, (in_a, in_b) in histories.items():
         if not (np.any(in_a != 0) or np.any(in_b != 0)):
             continue
-        same = both.aligned(in_a, in_b)
+        aligned = both.aligned(in_a, in_b)
         word = name if name in ("work", "dissipation", ALGORITHMIC) else f"{name} energy"
-        both.add("energy", word, *scale, same)
-        pairs.append(same.pair(name))
+        both.add("energy", word, *scale, aligned)
+        pairs.append(aligned.pair(name))
     of_a, of_b = energies_by_part(both.a), energies_by_part(both.b)
     for part in of_a:
         for kind in PartEnergy._fields if part in of_b else ():
@@ -476,12 +482,12 @@ def _forces(both: _Comparer) -> list[Pair]:
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
             if largest == 0.0 or (what == "moment" and largest < REPORTED_ERROR * strongest):
                 continue  # a joint that transmits no moment has one of round-off size
-            same = both.aligned(in_a, in_b)
-            scale = float(np.linalg.norm(same.a, axis=1).max())
+            aligned = both.aligned(in_a, in_b)
+            scale = float(np.linalg.norm(aligned.a, axis=1).max())
             unit = "N" if what.startswith("force") else "N m"
-            both.add("joint force", f"joint {name}, {what}", unit, scale, f"the largest {what} in A", same)
+            both.add("joint force", f"joint {name}, {what}", unit, scale, f"the largest {what} in A", aligned)
             if what == "force":
-                pairs.append(same.pair(name))
+                pairs.append(aligned.pair(name))
     return pairs
 
 

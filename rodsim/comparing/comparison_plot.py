@@ -44,8 +44,8 @@ def _paths(ax: Axes, points: list[Pair]) -> None:
     moving = sorted(points, key=lambda pair: -np.ptp(pair.a, axis=0).max())[: MAX_CURVES // 2]
     curves = []
     for pair in moving:
-        ways = np.ptp(pair.a, axis=0)
-        curves += [(pair, i) for i in np.argsort(-ways)[:2] if ways[i] > 1e-6 * ways.max()]
+        extents = np.ptp(pair.a, axis=0)
+        curves += [(pair, i) for i in np.argsort(-extents)[:2] if extents[i] > 1e-6 * extents.max()]
     for k, (pair, i) in enumerate(curves):
         _full_and_dashed(ax, k, pair.t, pair.a[:, i], pair.b[:, i], f"{pair.label}: {'xyz'[i]}")
     _finish(ax, "position (m)")

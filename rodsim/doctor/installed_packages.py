@@ -81,10 +81,10 @@ def _extra(extra: str, required: dict[str, str]) -> Finding:
     name, data = f"extra {extra}", {"versions": versions, "missing": list(missing)}
     if missing:
         return Finding(name, ABSENT, _list(missing), f"pip install '{PROGRAM}[{extra}]'", data)
-    versions_listed = (
+    installed = (
         [f"{k} {v}" for k, v in versions.items()] if extra in USERS else [f"all {len(versions)} packages"]
     )
-    return Finding(name, OK, ", ".join(versions_listed), data=data)
+    return Finding(name, OK, ", ".join(installed), data=data)
 
 
 def _versions(required: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:

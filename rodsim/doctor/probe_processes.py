@@ -19,7 +19,7 @@ def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
     where = str(Path(rodsim.__file__).parent.parent)  # import the same copy of the program
     start = f"import sys; sys.path.insert(0, {where!r}); from {_PROBES} import main; main(sys.argv[1:])"
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", start, probe, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -31,15 +31,15 @@ def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
         return {"error": f"gave no answer within {limit:g} s"}
     except OSError as error:
         return {"error": f"cannot be started: {error}"}
-    if done.returncode < 0:
-        return {"error": f"crashed ({_signal(-done.returncode)})"}
-    lines = done.stdout.strip().splitlines()
+    if process.returncode < 0:
+        return {"error": f"crashed ({_signal(-process.returncode)})"}
+    lines = process.stdout.strip().splitlines()
     try:
         answer: dict[str, Any] = json.loads(lines[-1])  # libraries may have printed earlier lines
         return answer
     except (IndexError, ValueError):
-        said = done.stderr.strip().splitlines()
-        return {"error": said[-1] if said else f"ended with exit code {done.returncode}"}
+        message = process.stderr.strip().splitlines()
+        return {"error": message[-1] if message else f"ended with exit code {process.returncode}"}
 
 
 def _signal(number: int) -> str:

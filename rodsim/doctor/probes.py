@@ -76,9 +76,14 @@ def ffmpeg() -> dict[str, Any]:
     ).stdout
     encoder = "libx264" if "libx264 " in listed else ""
     test = f"-f lavfi -i color=size=64x64:duration=0.2 -c:v {encoder or 'mpeg4'} -f null -".split()
-    done = subprocess.run([program, "-v", "error", *test], capture_output=True, text=True)
+    process = subprocess.run([program, "-v", "error", *test], capture_output=True, text=True)
     version = imageio_ffmpeg.get_ffmpeg_version()
-    return {"program": program, "version": version, "encoder": encoder, "fault": done.stderr.strip()[-300:]}
+    return {
+        "program": program,
+        "version": version,
+        "encoder": encoder,
+        "fault": process.stderr.strip()[-300:],
+    }
 
 
 def cache() -> dict[str, Any]:
@@ -125,9 +130,9 @@ def run() -> dict[str, Any]:
     steps, times = 200, []
     with event.install_recorder("numba:compile") as recorder:
         for _ in range(2):
-            began = time.perf_counter()
+            start_time = time.perf_counter()
             result = simulate(model, steps * 2.5e-3, 2.5e-3)
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - start_time)
     compiled = len(recorder.buffer) // 2
     seconds = {"first": times[0], "again": times[1], "steps": steps, "elements": 20}
     return {**seconds, "compiled": compiled, "energy_balance": audit(result).energy_balance}

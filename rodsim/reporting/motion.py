@@ -94,7 +94,7 @@ class Motion(NamedTuple):
 
 def motion(result: Result, thin: Thinning) -> Motion:
     """Read the kept outputs, one at a time, because states of a long rod are large."""
-    layout, drawing, standing = result.layout, Drawing(result.layout), ConstraintHistory(result.layout)
+    layout, drawing, history = result.layout, Drawing(result.layout), ConstraintHistory(result.layout)
     starts = np.cumsum([0] + [len(rod.frames) for rod in layout.rods])
     points_of_rods = [start + nodes for start, nodes in zip(starts, thin.nodes, strict=False)]
     points, bodies = (
@@ -104,7 +104,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
     joints = [
         joint
         for joint in layout.joints[:MOST_MARKS]
-        if joint.frames is not None and (0 not in joint.frames or joint.name in standing.motions)
+        if joint.frames is not None and (0 not in joint.frames or joint.name in history.motions)
     ]
     shape, frames = _shape(result, thin, drawing)
     fields: dict[str, list[NDArray[Any]]] = {}
@@ -113,9 +113,9 @@ def motion(result: Result, thin: Thinning) -> Motion:
         state = result.state(i)
         everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
         points_of = [
-            _points(standing, joints, i, state),
+            _points(history, joints, i, state),
             _spring_ends(layout, state),
-            _connecting_lines(standing, i, state),
+            _connecting_lines(history, i, state),
         ]
         seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in points_of)])
         finite = np.isfinite(seen).all(axis=1)
@@ -138,8 +138,8 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     Vertices at sharp edges are doubled, because plotly averages the normals of faces at a vertex.
     """
     layout = copy.copy(result.layout)
-    looked_at = thin.outputs[evenly_spaced(len(thin.outputs), SIZE_SAMPLES)].tolist()
-    states = [state for state in map(result.state, looked_at) if np.isfinite(state.r).all()]
+    samples = thin.outputs[evenly_spaced(len(thin.outputs), SIZE_SAMPLES)].tolist()
+    states = [state for state in map(result.state, samples) if np.isfinite(state.r).all()]
     bodies = [body.frame for body in layout.bodies]
     clouds = [np.concatenate([drawing.points(state), state.r[bodies]]) for state in states]
     clouds = clouds or [np.zeros((1, 3))]
@@ -369,10 +369,10 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _points(standing: ConstraintHistory, joints: list[JointLayout], i: int, state: State) -> Floats:
+def _points(history: ConstraintHistory, joints: list[JointLayout], i: int, state: State) -> Floats:
     """Return the points of joints on their part a (J, 3), m, at output `i`."""
     frames = np.array([joint.frames[0] for joint in joints if joint.frames is not None], np.int64)
-    X = np.array([standing.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints]).reshape(-1, 3)
+    X = np.array([history.sides(joint, slice(i, i + 1)).points[0, 0] for joint in joints]).reshape(-1, 3)
     return state.r[frames] + rotate(state.quat[frames], X)
 
 
@@ -384,22 +384,25 @@ def _spring_ends(layout: Layout, state: State) -> Floats:
     return state.r[frames] + rotate(state.quat[frames], X)
 
 
-def _connecting_lines(standing: ConstraintHistory, i: int, state: State) -> Floats:
+def _connecting_lines(history: ConstraintHistory, i: int, state: State) -> Floats:
     """Return lines from bodies without surface to their joints and springs (L, 2, 3), m, at output `i`."""
-    layout = standing.layout
-    bare = {body.frame for body in layout.bodies if not len(body.faces)}
+    layout = history.layout
+    without_surface = {body.frame for body in layout.bodies if not len(body.faces)}
     sides = [
-        (frame, standing.sides(joint, slice(i, i + 1)).points[side, 0])
+        (frame, history.sides(joint, slice(i, i + 1)).points[side, 0])
         for joint in layout.joints
         if joint.frames is not None
         for side, frame in enumerate(joint.frames)
-        if frame in bare
+        if frame in without_surface
     ]
     if layout.system is not None:
         springs = springs_of(layout.system.others)
         ends = ((springs.frames[:, 0], springs.Xa), (springs.frames[:, 1], springs.Xb))
         sides += [
-            (int(f), X) for frames, Xs in ends for f, X in zip(frames, Xs, strict=True) if int(f) in bare
+            (int(f), X)
+            for frames, Xs in ends
+            for f, X in zip(frames, Xs, strict=True)
+            if int(f) in without_surface
         ]
     sides = sides[:MOST_MARKS]
     if not sides:

@@ -167,9 +167,9 @@ def _sections(
     of_contacts = [key for key in figures if key in _CONTACT_TITLES]
     elsewhere = {*joint_curves, *of_contacts}
     drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in elsewhere})
-    out: list[tuple[str, str, Safe]] = []
+    sections: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
-        out.append(
+        sections.append(
             (
                 "motion",
                 _TITLES[parts.kind],
@@ -177,32 +177,34 @@ def _sections(
             )
         )
     tables = [result_sections.modes_table(result.description)] if parts.kind == MODES else []
-    out.append(("model", "Model", join([*tables, model_tables(result)])))
+    sections.append(("model", "Model", join([*tables, model_tables(result)])))
     if parts.kind == STATICS:
-        out.append(
+        sections.append(
             ("path", "Path of equilibria", join([drawn, result_sections.events_table(result.description)]))
         )
     elif drawn:
-        out.append(("invariants", "Energies, momenta, residuals", drawn))
+        sections.append(("invariants", "Energies, momenta, residuals", drawn))
     if parts.joints:
         table = result_sections.joints_table(parts.joints, len(thin.joint_outputs), result.n_outputs)
-        out.append(
+        sections.append(
             ("joints", "Joints", join([_grid({key: _JOINT_TITLES[key] for key in joint_curves}), table]))
         )
     if parts.contacts:
         table = result_sections.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
         drawn = _grid({key: _CONTACT_TITLES[key] for key in of_contacts})
-        out.append(("contacts", "Contacts", join([drawn, table])))
+        sections.append(("contacts", "Contacts", join([drawn, table])))
     if result.layout.rods:
         pieces = [_strain_figures(result, data)] if data and data["fields"] else []
-        out.append(
+        sections.append(
             ("rods", "Strains along rods", join([*pieces, result_sections.extremes_table(extremes(result))]))
         )
-    out.append(("audit", "Audit", result_sections.audit_section(parts.audit)))
-    out.append(("thinning", "What was thinned", result_sections.thinning_table(rows, _thinning_notes(parts))))
-    out.append(("origin", "Versions and file", result_sections.origin(result)))
-    out.append(("scene", "Scene", result_sections.scene(result)))
-    return out
+    sections.append(("audit", "Audit", result_sections.audit_section(parts.audit)))
+    sections.append(
+        ("thinning", "What was thinned", result_sections.thinning_table(rows, _thinning_notes(parts)))
+    )
+    sections.append(("origin", "Versions and file", result_sections.origin(result)))
+    sections.append(("scene", "Scene", result_sections.scene(result)))
+    return sections
 
 
 _TITLES = {RUN: "Motion", STATICS: "Shapes", MODES: "Mode shapes"}
@@ -229,12 +231,12 @@ def labels(result: Result, kind: str, drawn: Motion) -> list[str]:
     digits = digits_for(float(t[-1] - t[0]) / max(1, len(t) - 1))
     if kind == MODES:
         modes = result.description.get("modes", [])
-        out = []
+        names = []
         for x in t.tolist():
             k = int(x + 1e-9)
             hertz = f", {modes[k - 1]['Hz']:.4g} Hz" if 0 < k <= len(modes) else ""
-            out.append(f"mode {k}{hertz}, phase {x - k:.2f}")
-        return out
+            names.append(f"mode {k}{hertz}, phase {x - k:.2f}")
+        return names
     if kind == STATICS:
         factors = result.description["statics"]["load_factor"]
         nearest = {float(x): f for x, f in zip(result.t, factors, strict=False)}
@@ -315,8 +317,8 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
     options = [Safe(o.replace(f'value="{chosen}"', f'value="{chosen}" selected=""')) for o in options]
     notes = [thinned]
     if parts.motion is not None and (thick := thicken_rods(parts.result, parts.motion)):
-        who = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
-        notes.append(f"{who} drawn thicker than in the model, to be seen.")
+        subject = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
+        notes.append(f"{subject} drawn thicker than in the model, to be seen.")
     if parts.motion is not None and parts.motion.follows:
         notes.append("The view follows the model, which travels far; the axes tell where it is.")
     template = Template((files("rodsim.reporting") / "static" / "motion.html").read_text(encoding="utf-8"))

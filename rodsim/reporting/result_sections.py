@@ -142,7 +142,7 @@ def thinning_table(rows: list[tuple[str, int, int]], notes: list[str]) -> Safe:
         [what, total, shown, "all" if shown == total else f"1 in {total / shown:.3g}"]
         for what, total, shown in rows
     ]
-    out = [
+    content = [
         table(
             ["of the result", "there are", "in this page", "that is"], body, "What this page holds", "rods"
         ),
@@ -153,7 +153,7 @@ def thinning_table(rows: list[tuple[str, int, int]], notes: list[str]) -> Safe:
         if thinned
         else "Nothing was thinned: every output and every node is in this page."
     )
-    return join([tag("p", words), *out, *(tag("p", line, class_="note") for line in notes)])
+    return join([tag("p", words), *content, *(tag("p", line, class_="note") for line in notes)])
 
 
 def describe_thinning(rows: list[tuple[str, int, int]]) -> str:
@@ -202,11 +202,11 @@ def _file_facts(result: Result) -> list[tuple[str, object]]:
     """Return label and value of facts of the result: time of the page, fingerprint, start, file and its SHA-256."""
     described = result.description
     start = described.get("start")
-    began = describe_start(start) if start else None
+    start_words = describe_start(start) if start else None
     rows: list[tuple[str, object]] = [
         ("page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("system", described.get("fingerprint")),
-        ("began with", began),
+        ("began with", start_words),
     ]
     if result.path is not None:
         path = existing(result.path)

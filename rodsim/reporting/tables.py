@@ -40,10 +40,12 @@ def describe_model(result: Result) -> str:
         )
         if n
     ]
-    made = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "nothing"
+    listed_parts = (
+        ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] if parts else "nothing"
+    )
     elements = sum(len(rod.elements) for rod in layout.rods)
     elements_note = f" ({count(elements, 'rod element')})" if elements else ""
-    return f"{made}{elements_note}. {_gravity(layout)}."
+    return f"{listed_parts}{elements_note}. {_gravity(layout)}."
 
 
 def _gravity(layout: Layout) -> str:

@@ -63,9 +63,9 @@ def figure(result: Result, frames: int, height: int) -> Any:
     names = [f"{time:.6g}" for time in t]
     traces = list(range(len(first)))
     moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
-    made = _with_picture(go)(data=first, frames=moved, layout=_layout(result, points, names, t, height))
-    made._result = result
-    return made
+    widget = _with_picture(go)(data=first, frames=moved, layout=_layout(result, points, names, t, height))
+    widget._result = result
+    return widget
 
 
 @cache

@@ -304,9 +304,9 @@ class FileSource:
         values = self.read_all([name for name in kind.names or () if name != journal.CRC], outputs)
         records = file_checksums.make_records(kind, outputs.stop - outputs.start, values)
         with damage_as_result_error(self.path), self._open() as file:
-            has = file_checksums.CHECKSUMS in file
+            has_checksums = file_checksums.CHECKSUMS in file
             records[journal.CRC] = (
-                file[file_checksums.CHECKSUMS][outputs] if has else journal.checksums(records)
+                file[file_checksums.CHECKSUMS][outputs] if has_checksums else journal.checksums(records)
             )
         return records
 

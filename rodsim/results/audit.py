@@ -88,12 +88,12 @@ def audit(result: ResultLike) -> Audit:
             return replace(measured, verdicts=judge_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)
         # do not repeat steps with a changed model: it may lack frames that the states refer to
-        retaken = (
+        steps_again = (
             StepRecomputation(reason="the model is not the one of the run")
             if fits is False or measured.other_code
             else recompute_steps(result)
         )
-        measured = replace(measured, retaken=retaken, model_fits=fits)
+        measured = replace(measured, retaken=steps_again, model_fits=fits)
         return replace(measured, verdicts=judge_run(measured))
 
 
@@ -116,8 +116,8 @@ def _measure(result: Result) -> Audit:
 
     W, D = column("work"), column("dissipation")
     gravity = column("gravity") - column("gravity")[0]  # the zero of the potential is arbitrary
-    turned_over = sum((np.abs(column(name)) for name in ("kinetic", "elastic", "spring")), np.abs(gravity))
-    scale = float(np.max(np.maximum.reduce([turned_over, np.abs(W), np.abs(D)])))
+    largest_terms = sum((np.abs(column(name)) for name in ("kinetic", "elastic", "spring")), np.abs(gravity))
+    scale = float(np.max(np.maximum.reduce([largest_terms, np.abs(W), np.abs(D)])))
     A = result.algorithmic
     first = _first_free(W)
     P, L = (np.stack([column(x) for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM))

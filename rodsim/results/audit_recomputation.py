@@ -125,8 +125,8 @@ def recompute(result: Result) -> Recomputation:
     Without the system (older files) only the columns that need no masses, the times and the drawn data are compared.
     """
     system, constraints = result.layout.system, result.layout.constraints
-    standing = ConstraintHistory(result.layout)
-    differences = _Differences(result)
+    history = ConstraintHistory(result.layout)
+    collector = _Differences(result)
     drawing = Drawing(result.layout, surfaces=True)
     columns: dict[str, list[Floats]] = {}
     evaluation = power = inertia = 0.0
@@ -140,12 +140,12 @@ def recompute(result: Result) -> Recomputation:
     scheme_columns: dict[str, list[Floats]] = {}
     for outputs in blocks(result, drawing):
         state = result.states(outputs)
-        g = None if constraints is None else standing.residual(outputs, state)
-        values = state_columns(state, g, None if constraints is None else standing.rate(state))
-        rounding = _frame_rounding(state, standing)
+        g = None if constraints is None else history.residual(outputs, state)
+        values = state_columns(state, g, None if constraints is None else history.rate(state))
+        rounding = _frame_rounding(state, history)
         if constraints is not None and result.layout.n_multipliers:
-            farther, faster = _point_scales(state, standing)
-            reach, speed = max(reach, farther), max(speed, faster)
+            block_reach, block_speed = _point_scales(state, history)
+            reach, speed = max(reach, block_reach), max(speed, block_speed)
             gap = max(
                 gap, _largest(np.minimum(values["constraint"], ROUNDING_FACTOR * rounding["constraint"]))
             )
@@ -160,30 +160,30 @@ def recompute(result: Result) -> Recomputation:
             evaluation = max(evaluation, _largest(rounding["total"]))
             power = max(power, _largest(noise_power(system, state, noise if scheme else None)))
             inertia = max(inertia, _largest(_inertia(system, state)))
-            differences.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
-            differences.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
+            collector.elements("strains", outputs, strain, noise + EPS * np.abs(strain))
+            collector.elements("stresses", outputs, stress, stress_noise + EPS * np.abs(stress))
         for name, known in rounding.items():
-            differences.table(name, outputs, values[name], known)
+            collector.table(name, outputs, values[name], known)
             columns.setdefault(name, []).append(values[name])
         if scheme is not None:
             speed = max(speed, _largest(_largest_norm(state.Omega)))
             read = scheme.read(state)
-            differences.frames(outputs, state, read.frames)
+            collector.frames(outputs, state, read.frames)
             potential = values["elastic"] + values["gravity"] + values["spring"]
             for name, value in read.columns.items():
-                whole_energy = potential if name in (ENERGY, GENERALISED) else 0.0
-                scheme_columns.setdefault(name, []).append(value + whole_energy)
-        drawn = differences.points(drawing, outputs, state) or drawn
-    differences.times()
-    differences.work_of_drives()
+                potential_part = potential if name in (ENERGY, GENERALISED) else 0.0
+                scheme_columns.setdefault(name, []).append(value + potential_part)
+        drawn = collector.points(drawing, outputs, state) or drawn
+    collector.times()
+    collector.work_of_drives()
     if drawn:
         chosen = np.linspace(0, result.n_outputs - 1, min(SAMPLE_OUTPUTS, result.n_outputs)).astype(int)
         for i in np.unique(chosen):
-            differences.arrays(drawing, int(i))
+            collector.arrays(drawing, int(i))
     all_columns = {name: np.concatenate(parts) for name, parts in columns.items()}
     of_scheme = {name: np.concatenate(parts) for name, parts in scheme_columns.items()}
     if system is None:
-        return Recomputation(all_columns, differences.differences(), drawn, unread=unread)
+        return Recomputation(all_columns, collector.differences(), drawn, unread=unread)
     steps = result.step
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
@@ -193,7 +193,7 @@ def recompute(result: Result) -> Recomputation:
     misses = max(RESIDUAL_LEVELS, newton_tolerance(result) / EPS)
     return Recomputation(
         all_columns,
-        differences.differences(),
+        collector.differences(),
         drawn,
         mass,
         inertia,
@@ -228,10 +228,10 @@ def strain_noise(system: System, state: State) -> Floats:
     points = system.rods.points
     # slopes of order p at a point: at most p/2 times the differences of neighbours over the length of the point's part
     length, (a, b) = points.weight / system.rods.order_at, points.frames.reshape(-1, 2).T
-    out = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
+    noise = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
     reach = np.linalg.norm(state.r, axis=-1)
-    out[..., :3] = EPS * (4.0 + (reach[..., a] + reach[..., b]) / length)[..., None]
-    return out
+    noise[..., :3] = EPS * (4.0 + (reach[..., a] + reach[..., b]) / length)[..., None]
+    return noise
 
 
 def noise_power(system: System, state: State, noise: Floats | None = None) -> Floats:
@@ -266,20 +266,20 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     return np.sqrt((v * force**2 + Omega * moment**2) @ moving)
 
 
-def _frame_rounding(state: State, standing: ConstraintHistory) -> dict[str, Floats]:
+def _frame_rounding(state: State, history: ConstraintHistory) -> dict[str, Floats]:
     """Return the rounding errors (T,) of the columns that need no masses: work, dissipation, ||q| - 1|, |g|, |G v|."""
     work, dissipation = np.abs(state.totals.T)
-    out = {"work": EPS * work, "dissipation": EPS * dissipation, "quat_norm": np.full(len(work), EPS)}
-    if standing.constraints is not None:
-        reach = 1.0 + standing.levers()[0] + _largest_norm(state.r)
+    rounding = {"work": EPS * work, "dissipation": EPS * dissipation, "quat_norm": np.full(len(work), EPS)}
+    if history.constraints is not None:
+        reach = 1.0 + history.levers()[0] + _largest_norm(state.r)
         speed = _largest_norm(state.v) + _largest_norm(state.Omega) * reach
-        out |= {"constraint": EPS * reach**2, "velocity_constraint": EPS * speed * reach}
-    return out
+        rounding |= {"constraint": EPS * reach**2, "velocity_constraint": EPS * speed * reach}
+    return rounding
 
 
-def _point_scales(state: State, standing: ConstraintHistory) -> tuple[float, float]:
+def _point_scales(state: State, history: ConstraintHistory) -> tuple[float, float]:
     """Return the length (m) and the largest speed of a joint point (m/s) of (5)."""
-    arm, constrained = standing.levers()
+    arm, constrained = history.levers()
     speed = np.linalg.norm(state.v[:, constrained], axis=-1) + arm * np.linalg.norm(
         state.Omega[:, constrained], axis=-1
     )
@@ -300,17 +300,17 @@ def _energy_rounding(
     reach, speed = np.linalg.norm(state.r, axis=-1), np.linalg.norm(state.v, axis=-1)
     spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)
     of_stress = np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
-    out = {
+    rounding = {
         "kinetic": EPS * (speed**2 @ mass + np.abs(values["kinetic"])),
         "elastic": of_stress @ system.rods.points.weight,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }
-    out["total"] = sum(out.values()) + EPS * np.abs(values["total"])
+    rounding["total"] = sum(rounding.values()) + EPS * np.abs(values["total"])
     for linear, angular in zip(LINEAR_MOMENTUM, ANGULAR_MOMENTUM, strict=True):
-        out[linear] = EPS * (speed @ mass)
-        out[angular] = EPS * ((speed * reach) @ mass + spin @ moving)
-    return out
+        rounding[linear] = EPS * (speed @ mass)
+        rounding[angular] = EPS * ((speed * reach) @ mass + spin @ moving)
+    return rounding
 
 
 def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
@@ -322,9 +322,9 @@ def _spring_rounding(system: System, state: State, reach: Floats) -> Floats:
     known = EPS * (reach[:, a] + reach[:, b] + arms + springs.length0)
     force = np.sqrt(2.0 * springs.stiffness * energy)
     angle = np.abs(counted - torsions.angle0)
-    turned = EPS * (np.abs(counted) + np.abs(torsions.angle0))
+    angle_rounding = EPS * (np.abs(counted) + np.abs(torsions.angle0))
     linear = np.sum(force * known, axis=-1) + 0.5 * known**2 @ springs.stiffness
-    return linear + (angle * turned + 0.5 * turned**2) @ torsions.stiffness
+    return linear + (angle * angle_rounding + 0.5 * angle_rounding**2) @ torsions.stiffness
 
 
 def _inertia(system: System, state: State) -> Floats:

@@ -117,9 +117,9 @@ class VtkCanvas:
         actor.GetProperty().SetLineWidth(max(1.0, width))
         self.plotter.add_actor(actor, name=name, reset_camera=False, render=False)
 
-    def erase(self, *beginnings: str) -> None:
+    def erase(self, *prefixes: str) -> None:
         """Remove the texts and lines whose names begin so."""
-        for name in [name for name in self.plotter.actors if name.startswith(beginnings)]:
+        for name in [name for name in self.plotter.actors if name.startswith(prefixes)]:
             self.plotter.remove_actor(name, render=False)
 
     def shade(self, even: bool) -> None:

@@ -149,19 +149,19 @@ class ConstraintHistory:
         `constraints` and `layout` belong to the other model and are changed in place.
         """
         number = [joint.name for joint in layout.joints].index(name)
-        mine, one = layout.joints[number], slice(index, index + 1)
+        target_joint, one = layout.joints[number], slice(index, index + 1)
         if name in self.moved_at_start:  # the other model is in its state before that motion
             assert self.constraints is not None
-            theirs = self.layout.joints[number]
-            mine.points, mine.axes = theirs.points.copy(), theirs.axes.copy()
+            source_joint = self.layout.joints[number]
+            target_joint.points, target_joint.axes = source_joint.points.copy(), source_joint.axes.copy()
             for k in np.flatnonzero(constraints.joint == number):
                 for side in np.flatnonzero(constraints.frames[k] == 0):
                     for column in _POINT_COLUMNS[side::2]:
                         getattr(constraints, column)[k] = getattr(self.constraints, column)[k]
         if name in self.motions:
             moved_points(constraints, constraints, number, self.motions[name].at(one))
-            sides = self.sides(mine, one)
-            mine.points, mine.axes = sides.points[:, 0], sides.axes[:, 0]
+            sides = self.sides(target_joint, one)
+            target_joint.points, target_joint.axes = sides.points[:, 0], sides.axes[:, 0]
 
     def motions_by_output(self) -> list[GroundMotion]:
         """Return the motions of ground points as functions of the number of the output instead of the load factor."""

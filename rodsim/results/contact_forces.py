@@ -74,7 +74,7 @@ TINY = 1e-200  # N, forces below this are never used as divisors
 CHUNK_ROWS = 100_000  # largest number of interactions, over all states, that are computed together
 _CACHED_LISTS = 4  # number of lists of pairs that are cached
 _ENERGIES, _LOSSES = (
-    [INTERACTIONS.index(kind) for kind in each] for each in zip(*PLANE_DISSIPATIONS.items(), strict=True)
+    [INTERACTIONS.index(kind) for kind in kinds] for kinds in zip(*PLANE_DISSIPATIONS.items(), strict=True)
 )
 # function of a state, the normals n (..., w, 3) of patches, and the mean heights along n (..., w) of the frames of their parts
 # and of their partners, weighted with their forces, m, that returns the heights (..., w) of the contact points along n, m
@@ -197,8 +197,8 @@ def _bristle_force(
     u = _perpendicular_part(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
     length, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
     u = (length / np.where(left > 0.0, left, 1.0))[..., None] * u
-    way = _friction_directions(laws, state, n)
-    of_bristle = bristles.stiffness[..., None] * _scale_by_power(u, way, u, -0.5)
+    directions = _friction_directions(laws, state, n)
+    of_bristle = bristles.stiffness[..., None] * _scale_by_power(u, directions, u, -0.5)
     rest_speed = CREEP * laws.loss[:, REST]
     d = (
         np.where(rest_speed > 0.0, laws.loss[:, STATIC] / np.where(rest_speed > 0.0, rest_speed, 1.0), 0.0)
@@ -208,8 +208,10 @@ def _bristle_force(
     size, slid = np.linalg.norm(P, axis=-1), bristles.sliding > 0.5
     limit = normal * np.where(slid, laws.loss[:, KINETIC], laws.loss[:, STATIC])
     fraction = np.minimum(1.0, limit / np.where(size > 0.0, size, 1.0))
-    stored = np.where((slid | (fraction < 1.0))[..., None], 0.0, _scale_by_power(of_bristle, way, u, 1.0))
-    return _scale_by_power(fraction[..., None] * P, way, P, 1.0), stored
+    stored = np.where(
+        (slid | (fraction < 1.0))[..., None], 0.0, _scale_by_power(of_bristle, directions, u, 1.0)
+    )
+    return _scale_by_power(fraction[..., None] * P, directions, P, 1.0), stored
 
 
 def _friction_directions(laws: ContactLaws, state: State, n: Floats) -> tuple[Floats, Floats]:
@@ -220,16 +222,16 @@ def _friction_directions(laws: ContactLaws, state: State, n: Floats) -> tuple[Fl
     """
     along = state.r[..., laws.part[:, 1], :] - state.r[..., laws.part[:, 0], :]
     e = _perpendicular_part(along, n)
-    long, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
-    lies = (left / np.where(long > 0.0, long, 1.0))[..., None] ** 2
-    factors = np.where(long[..., None] > 0.0, laws.loss[:, (FORWARD, BACKWARD, SIDEWAYS)], 1.0)
+    length, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
+    tangential_part = (left / np.where(length > 0.0, length, 1.0))[..., None] ** 2
+    factors = np.where(length[..., None] > 0.0, laws.loss[:, (FORWARD, BACKWARD, SIDEWAYS)], 1.0)
     side = factors[..., 2:]
-    return e / np.where(left > 0.0, left, 1.0)[..., None], side + lies * (factors - side)
+    return e / np.where(left > 0.0, left, 1.0)[..., None], side + tangential_part * (factors - side)
 
 
-def _scale_by_power(x: Floats, way: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
+def _scale_by_power(x: Floats, directions: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
     """Return F^power x, with the matrix F of the factors of friction for the direction of sliding of the vectors `of`."""
-    e, factors = way
+    e, factors = directions
     forth, back, side = np.moveaxis(factors**power, -1, 0)
     p = np.where(np.sum(of * e, axis=-1) > 0.0, forth, back)
     return side[..., None] * x + ((p - side) * np.sum(x * e, axis=-1))[..., None] * e
@@ -240,9 +242,9 @@ def _perpendicular_part(x: Floats, n: Floats) -> Floats:
     return x - np.sum(x * n, axis=-1, keepdims=True) * n
 
 
-def _sum_over_patches(values: Floats, of: Ints, w: int, behind: int = 0) -> Floats:
-    """Sum values of rows over each of the w patches; `of`: patch of each row; `behind`: number of axes after that of the rows."""
-    axis = values.ndim - 1 - behind
+def _sum_over_patches(values: Floats, of: Ints, w: int, trailing: int = 0) -> Floats:
+    """Sum values of rows over each of w patches; `of`: patch of each row; `trailing`: number of axes after that of the rows."""
+    axis = values.ndim - 1 - trailing
     sums = np.zeros((*values.shape[:axis], w, *values.shape[axis + 1 :]))
     np.add.at(np.moveaxis(sums, axis, 0), of, np.moveaxis(values, axis, 0))
     return sums
@@ -274,11 +276,11 @@ class PlaneContacts:
         # indices of the internal variables in `State.own`; -1: none
         self._places = np.full((w, OWN), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
-        behind = np.minimum(use + 1, len(table.kind) - 1)
-        loses = np.isin(table.kind[behind], _LOSSES)
-        ends = table.first[behind[loses] + 1][:, None]
-        loss[loses] = table.numbers[ends - OWN - LOSS + np.arange(LOSS)]
-        self._places[loses] = first_history_variable(system)[behind[loses]][:, None] + np.arange(OWN)
+        next_row = np.minimum(use + 1, len(table.kind) - 1)
+        has_loss = np.isin(table.kind[next_row], _LOSSES)
+        ends = table.first[next_row[has_loss] + 1][:, None]
+        loss[has_loss] = table.numbers[ends - OWN - LOSS + np.arange(LOSS)]
+        self._places[has_loss] = first_history_variable(system)[next_row[has_loss]][:, None] + np.arange(OWN)
         self._groups, self._plane = _groups(table, use), frames[:, 0]
         part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
         self.laws = ContactLaws(
@@ -351,8 +353,11 @@ class PairContacts:
         """Return the contacts of a list; a patch is a window, also without losses."""
         contacts, ints = system.contacts, np.int64
         windows = find_patches(contacts._replace(loss=np.ones_like(contacts.loss)), listed)
-        rubbing = find_patches(contacts, listed)
-        losing, loses = iter(range(1, 1 + len(rubbing))), {patch.pair for patch in rubbing}
+        lossy_patches = find_patches(contacts, listed)
+        window_numbers, pairs_with_loss = (
+            iter(range(1, 1 + len(lossy_patches))),
+            {patch.pair for patch in lossy_patches},
+        )
         place = {}
         for k, patch in enumerate(windows):
             row = patch.row if len(patch.row) > 1 else 2 * patch.row
@@ -365,7 +370,9 @@ class PairContacts:
             np.array([place[tuple(key)] for key in keys], ints),
             np.array([patch.pair for patch in windows], ints),
             np.array([patch.side for patch in windows], ints),
-            np.array([next(losing) if patch.pair in loses else 0 for patch in windows], ints),
+            np.array(
+                [next(window_numbers) if patch.pair in pairs_with_loss else 0 for patch in windows], ints
+            ),
             np.array([(patch.part[0], patch.part[-1]) for patch in windows], ints).reshape(-1, 2),
         )
 
@@ -464,9 +471,7 @@ class PairContacts:
         points = points_of(contacts, state.r, state.quat)
         flat = np.ascontiguousarray(points.reshape(-1, *points.shape[-2:]))
         radii = contacts.radius[self._surfaces].sum(axis=1)
-        distances = np.array(
-            [gaps(contacts, self.listed, points_of_state) + radii for points_of_state in flat]
-        )
+        distances = np.array([gaps(contacts, self.listed, tracked) + radii for tracked in flat])
         apart = np.full((len(self.pair), len(flat)), np.inf)
         np.minimum.at(apart, self.patch, distances.T)
         return apart.T.reshape(*points.shape[:-2], len(self.pair))
@@ -499,20 +504,20 @@ class PairLists:
         It is the list stored in the state, to whose windows the bristles of the state belong. If the state stores none, it is
         a list of the parts that are near enough to act.
         """
-        contacts, made = self._system.contacts, b""
+        contacts, key = self._system.contacts, b""
         if self._memory.points and state.memory.shape == (self._memory.size,):
             parts = self._memory.parts(state.memory)
             points, skin = parts["reference"], float(parts["skin"][0])
-            made = points.tobytes() + parts["skin"].tobytes() if skin > 0.0 else b""
-        if made in self._known:
-            return self._known[made]
-        if not made:
+            key = points.tobytes() + parts["skin"].tobytes() if skin > 0.0 else b""
+        if key in self._known:
+            return self._known[key]
+        if not key:
             points, skin = points_of(contacts, state.r, state.quat), 0.0
         pair_contacts = PairContacts.at(
             self._system, candidates(contacts, np.ascontiguousarray(points), skin)
         )
-        if made:
-            self._known[made] = pair_contacts
+        if key:
+            self._known[key] = pair_contacts
             if len(self._known) > _CACHED_LISTS:
                 self._known.popitem(last=False)
         return pair_contacts
@@ -552,9 +557,9 @@ class ContactForces:
         if self._pairs.stop > self._pairs.start:
             runs = self._lists.runs(states)
             parts += [(at, contacts if self._whole else contacts.of(self._pairs)) for at, contacts in runs]
-        for states_of, contacts in parts:
-            for k in range(states_of.start, states_of.stop, contacts.laws.states_at_once):
-                at = slice(k, min(k + contacts.laws.states_at_once, states_of.stop))
+        for batch, contacts in parts:
+            for k in range(batch.start, batch.stop, contacts.laws.states_at_once):
+                at = slice(k, min(k + contacts.laws.states_at_once, batch.stop))
                 some = State(*(array[at] for array in states))
                 yield at, contacts, compute_patch_forces(contacts.laws, contacts.bristles(some), some)
 

@@ -34,7 +34,7 @@ class MinimumGap:
     def of(self, state: State) -> Floats:
         """Return the least gap (...), m, in a state, or in many; infinite without pairs."""
         points = self.points(state)
-        least = [self.least(points_of_state) for points_of_state in points.reshape(-1, *points.shape[-2:])]
+        least = [self.least(tracked) for tracked in points.reshape(-1, *points.shape[-2:])]
         return np.reshape(least, points.shape[:-2])
 
     def least(self, points: Floats) -> float:

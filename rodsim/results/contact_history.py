@@ -176,12 +176,12 @@ class ContactHistory:
             "touching": self._sums.touching,
         }
         if self._describe_contact["friction"][0] > 0.0:
-            rubs = {
+            with_friction = {
                 "tangential_force": self.tangential_force,
                 "slip_rate": self.slip_rate,
                 "sliding": self._sums.sliding,
             }
-            columns |= rubs
+            columns |= with_friction
         if "b" not in self._describe_contact:
             return columns
         return columns | {f"force_{axis}": self.force[:, i] for i, axis in enumerate("xyz")}

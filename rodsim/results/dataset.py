@@ -89,7 +89,7 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
     """
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
-    known = {thing.name for things in (layout.rods, layout.bodies, layout.joints) for thing in things}
+    known = {part.name for things in (layout.rods, layout.bodies, layout.joints) for part in things}
     known |= set(contact_names(source))
     unknown = sorted(set(parts or ()) - known)
     if unknown:

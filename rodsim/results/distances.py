@@ -159,7 +159,7 @@ def _mesh_distance(one: Surface, mesh: Surface, state: State) -> Floats:
     to_frame = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
     local = quaternions.rotate(to_frame, one.points(state) - state.r[..., frame, None, :])
     flat, trees = local.reshape(-1, *local.shape[-2:]), build_triangle_trees(mesh.X[faces])
-    least = [least_distance(trees, points_of_state[one.ends], one.radius) for points_of_state in flat]
+    least = [least_distance(trees, tracked[one.ends], one.radius) for tracked in flat]
     distance: Floats = np.reshape(least, state.r.shape[:-2]) - mesh.radius[0]
     return distance
 

@@ -60,7 +60,7 @@ class Drawing:
     def __init__(self, layout: Layout, surfaces: bool = False) -> None:
         """Compute the topology; `surfaces`: True to include contact surfaces, for files; pictures draw these separately."""
         self.layout = layout
-        no_element = layout.n_elements  # an additional row of zeros for points that belong to no element
+        zero_row = layout.n_elements  # an additional row of zeros for points that belong to no element
         frame: list[Ints] = []
         local: list[Floats] = []
         before: list[Ints] = []
@@ -98,8 +98,8 @@ class Drawing:
             triangles.append(faces + start)
             frame.append(np.full(n, of_frame))
             local.append(vertices)
-            before.append(np.full(n, no_element))
-            after.append(np.full(n, no_element))
+            before.append(np.full(n, zero_row))
+            after.append(np.full(n, zero_row))
             part.append(np.zeros(n))
             radius.append(np.zeros(n))
             sides.append(np.zeros((n, 2)))

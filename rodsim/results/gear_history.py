@@ -46,11 +46,11 @@ class GearHistory(JointHistory):
         ResultError
             If the gear does not couple this coordinate, or couples several of this joint.
         """
-        mine = [gear for gear in self.each if gear["joint"] == joint and of in (None, gear["of"])]
-        if len(mine) != 1:
+        gears_of_joint = [gear for gear in self.each if gear["joint"] == joint and of in (None, gear["of"])]
+        if len(gears_of_joint) != 1:
             known = ", ".join(f"{gear['of']} of '{gear['joint']}'" for gear in self.each)
             raise ResultError(f"gear '{self.name}': on {joint!r}, of = {of!r}; it couples {known}")
-        force: Floats = -mine[0]["ratio"] * self.multipliers[:, 0]
+        force: Floats = -gears_of_joint[0]["ratio"] * self.multipliers[:, 0]
         return force
 
     def table(self) -> dict[str, Floats]:

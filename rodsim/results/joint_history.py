@@ -187,10 +187,10 @@ class JointHistory:
         """Raise ResultError if joints of this kind do not have the coordinate."""
         known = self._coordinate_names
         if coordinate not in known:
-            has = (
+            has_coordinate = (
                 f"it has {' and '.join(known)}" if known else "`.offset` says where b is, in the joint's axes"
             )
-            raise ResultError(f"{self.kind} joint '{self.name}': has no {coordinate}; {has}")
+            raise ResultError(f"{self.kind} joint '{self.name}': has no {coordinate}; {has_coordinate}")
 
     def _in_axes(self, axes: str, vectors: Floats) -> Floats:
         """Return vectors (T, 3), given in inertial axes, in "inertial" or "joint" axes."""
@@ -224,9 +224,9 @@ class JointHistory:
     @cached_property
     def _wrench(self) -> tuple[Floats, Floats]:
         """Return force (T, 3), N, and moment about the joint's point on b (T, 3), N m, on b in inertial axes."""
-        standing, mine = ConstraintHistory(self._source.layout), self._constraint_mask()
-        assert standing.constraints is not None
-        constraints = standing.constraints.chosen(mine)
+        history, mask = ConstraintHistory(self._source.layout), self._constraint_mask()
+        assert history.constraints is not None
+        constraints = history.constraints.chosen(mask)
         a, b = (int(f) for f in constraints.frames[0])
         # a state of the ground and the two frames alone: frame 0 remains the ground, so that sides fixed to it are recognised
         r, quat = (
@@ -238,21 +238,21 @@ class JointHistory:
         )
         none = np.zeros((len(r), 0))
         state = State(r, quat, r, r, none, none, none, none)
-        gradients = standing.gradients(constraints, slice(None), state, self._driven_rows(mine))
+        gradients = history.gradients(constraints, slice(None), state, self._driven_rows(mask))
         # the equations of motion contain + G^T lam, so that the wrench on b is -lam times the gradient
         on_b = -np.einsum("tm,tmi->ti", self.multipliers, gradients[:, :, 1])
         force = on_b[:, :3]
-        point = standing.point(constraints, 1, slice(None))
+        point = history.point(constraints, 1, slice(None))
         return force, on_b[:, 3:] - np.cross(rotate(quat[:, 2], point), force)
 
-    def _driven_rows(self, mine: Any) -> Floats:
+    def _driven_rows(self, mask: Any) -> Floats:
         """Return the stored rows of the driven constraints among those of this joint (T, d, 9); d = 0 if none is driven.
 
-        `mine`: (c,) mask of the constraints of this joint.
+        `mask`: (c,) mask of the constraints of this joint.
         """
         every = self._source.layout.constraints
         assert every is not None
-        of_mine = mine[driven_rows(every)]
+        of_mine = mask[driven_rows(every)]
         if not of_mine.any():
             return np.zeros((self._source.n_outputs, 0, NUMBERS))
         return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]

@@ -289,8 +289,8 @@ def _terms(grid: RodGrid, stored: _Stored, layout: Layout, every: int = 1) -> Lo
     )
     laws = terms.momentum, terms.angular_momentum, terms.energy
     for term, values in zip(laws, stored.acting, strict=True):
-        does = grid.in_boxes(values[::every])
-        term.source[...] += 0.5 * (does[1:] + does[:-1])
+        line_load = grid.in_boxes(values[::every])
+        term.source[...] += 0.5 * (line_load[1:] + line_load[:-1])
     return terms
 
 

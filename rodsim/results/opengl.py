@@ -54,10 +54,10 @@ def window_class() -> str:
     except OSError:
         pass
     try:
-        done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=120)
+        process = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    answer = done.stdout.strip() if done.returncode == 0 else ""
+    answer = process.stdout.strip() if process.returncode == 0 else ""
     if answer:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -96,8 +96,8 @@ class Recorder:
                 t = steps[part] * self._dt
                 after = None if self._after is None else self._after(t, batch)
                 if isinstance(self.writer, MemoryWriter) and self._listener is None:
-                    late = LazyColumns(self._system, self._dt, at_once=self.most)
-                    self.writer.extend_lazily(t, steps[part], batch, newton[part], late, after)
+                    lazy = LazyColumns(self._system, self._dt, at_once=self.most)
+                    self.writer.extend_lazily(t, steps[part], batch, newton[part], lazy, after)
                     continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
                 outputs = outputs._replace(after=after)

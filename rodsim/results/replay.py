@@ -105,8 +105,8 @@ class Replay:
         values = self.loads, self.drives
 
         def make(system: System) -> MechanicalStepper:
-            begun = without_neighbour_list(system, self.system, result.state(0))
-            return MechanicalStepper(layout.name, system, begun, self.h, name, chart, *values)
+            start_state = without_neighbour_list(system, self.system, result.state(0))
+            return MechanicalStepper(layout.name, system, start_state, self.h, name, chart, *values)
 
         plain = make(self.system._replace(contacts=contacts_of()))
         self._stepper, self.shape = plain, (layout, plain.mechanical.n, plain.mechanical.m)

@@ -1052,12 +1052,12 @@ class Result:
 
         return result_html(self._source, type(self).__name__)
 
-    def _find(self, kind: str, name: str, things: list[Any]) -> Any:
+    def _find(self, kind: str, name: str, items: list[Any]) -> Any:
         """Return the part called `name`; raise UnknownName, with the names of all parts of this kind, if there is none."""
-        for thing in things:
-            if thing.name == name:
-                return thing
-        names = ", ".join(f"'{thing.name}'" for thing in things)
+        for item in items:
+            if item.name == name:
+                return item
+        names = ", ".join(f"'{item.name}'" for item in items)
         plural = {"rod": "rods", "body": "bodies", "joint": "joints"}[kind]
         raise UnknownName(
             f"no {kind} '{name}'; " + (f"the {plural} are {names}" if names else f"there are no {plural}")

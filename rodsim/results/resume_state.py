@@ -135,7 +135,7 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
             f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; go on with "
             "that version, or in a new file from this one: simulate(..., start=)"
         )
-    same = (
+    matches = (
         stored.state_shapes() == layout.state_shapes()
         and stored.n_elements == layout.n_elements
         and [rod.name for rod in stored.rods] == [rod.name for rod in layout.rods]
@@ -143,7 +143,7 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
         and all(np.array_equal(a.frames, b.frames) for a, b in zip(stored.rods, layout.rods, strict=True))
         and all(a.frame == b.frame for a, b in zip(stored.bodies, layout.bodies, strict=True))
     )
-    if not same:
+    if not matches:
         raise ResultError(
             f"'{path}' is the result of another model (its rods, bodies or numbers of frames and joints "
             f"differ from those of '{layout.name}'); give another output, or do not resume"

@@ -77,13 +77,13 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
     weight = every.weight[rod.elements]
     density = _densities(system, rod, p, weight)
     free = every.strain0[rod.elements] * np.repeat([1.0, weight.sum()], 3)
-    same = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
+    uniform = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
     of_spans = rod.elements - system.rods.first
     relaxing = False
     if of_spans[0] >= 0:
         spans = system.spans
         columns = (spans.law[:, None], spans.parameters)
-        same = same and all(_even(column[of_spans].astype(float)) for column in columns if column.size)
+        uniform = uniform and all(_even(column[of_spans].astype(float)) for column in columns if column.size)
         relaxing = bool(np.any(spans.relaxation[of_spans] > 0.0))
     of_intervals = weight.reshape(-1, step)
     mean = np.einsum("ks,ksi->ki", of_intervals, density.reshape(-1, step, 10))
@@ -99,7 +99,7 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
         mean[of_each, 1:].reshape(-1, 3, 3),
         rod.elements.reshape(n_elements, p),
         scipy.interpolate.BarycentricInterpolator(points(p)[0], np.eye(p))((np.arange(parts) + 0.5) / parts),
-        same,
+        uniform,
         relaxing,
         rod.frames,
         _box_fractions(S, rod.arclength, weight.sum() if rod.closed else None),

@@ -194,7 +194,7 @@ def body_shapes(
     `first_point`: number of the first point of bodies in `Drawing`; `size`: size of the scene, m; `pixel`: length that a pixel
     shows, m, to which smooth bodies are refined; 0 if not known; `rounded`: largest number of their triangles.
     """
-    made: dict[tuple[bytes, bytes], tuple[Floats, Ints, Ints]] = {}  # equal bodies share one shape
+    shapes_of: dict[tuple[bytes, bytes], tuple[Floats, Ints, Ints]] = {}  # equal bodies share one shape
     for owner, body in enumerate(bodies, first_owner):
         if not len(body.faces):
             for sides in size * np.where(np.eye(3) > 0.0, LENGTH, THICK):
@@ -202,9 +202,9 @@ def body_shapes(
             first_point += len(body.vertices)
             continue
         key = (body.vertices.tobytes(), body.faces.tobytes())
-        if key not in made:
-            made[key] = body_surface(body, pixel, rounded // len(bodies))
-        vertices, faces, nearest = made[key]
+        if key not in shapes_of:
+            shapes_of[key] = body_surface(body, pixel, rounded // len(bodies))
+        vertices, faces, nearest = shapes_of[key]
         yield fixed_shape(body.frame, owner, vertices, faces, points=first_point + nearest)
         first_point += len(body.vertices)
 

@@ -76,7 +76,7 @@ def perturb_state(
     rad/s, which are added to the size of the velocities, since these may be zero. `free` (frames,): 1 for frames that move by
     forces, else 0. `n`, `m`: numbers of coordinates and constraints of the chart.
     """
-    way = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     copy = State(*(x.copy() for x in state))
     added = dict(zip(("v", "Omega"), gained, strict=True))
     for name, x in split_state(copy, layout, n, m).items():
@@ -84,7 +84,7 @@ def perturb_state(
             continue
         kind = name.removeprefix("second ")
         size = 1.0 if kind == "quat" else float(np.abs(x).max()) + added.get(kind, 0.0)
-        step = part * size * way.choice([-1.0, 1.0], x.shape)
+        step = part * size * generator.choice([-1.0, 1.0], x.shape)
         x += step * free[:, None] if kind in _FRAME_COLUMNS else step
         if kind == "quat":
             x /= np.linalg.norm(x, axis=-1, keepdims=True)

@@ -33,21 +33,21 @@ def balance(result: Result) -> Balance:
     system, statics = result.layout.system, result.description["statics"]
     if system is None or result.n_outputs == 0:
         return Balance(np.nan, np.nan, np.nan, 0)
-    standing = ConstraintHistory(result.layout)
+    history = ConstraintHistory(result.layout)
     loads = {key: np.array(statics["loads"][key], float).reshape(shape) for key, shape in _SHAPES}
     loading = Loading(
         loads["constant"],
         loads["varying"],
         loads["constant_gravity"],
         loads["varying_gravity"],
-        standing.motions_by_output(),
+        history.motions_by_output(),
     )
     equilibrium = equilibrium_system_of(system, result.state(0), loading)
-    gone_on = "start" in result.description
+    continued = "start" in result.description
     residual = rounding = gap = largest = 0.0
     judged = 0
     for i, factor in enumerate(statics["load_factor"]):
-        if gone_on and factor != 1.0:
+        if continued and factor != 1.0:
             continue  # balanced by forces that fade as the load factor grows to 1
         judged += 1
         equilibrium.set_equilibrium(result.state(i), float(i if loading.motions else factor))
@@ -59,7 +59,7 @@ def balance(result: Result) -> Balance:
         residual = max(residual, float(np.abs(forces[:, :3]).max(initial=0.0)))
         largest = max(largest, equilibrium.largest_force())
         one = slice(i, i + 1)
-        g = standing.residual(one, result.states(one))
+        g = history.residual(one, result.states(one))
         gap = max(gap, float(np.abs(g).max(initial=0.0)) / equilibrium.length)
     joints = gap if count_multipliers(system) else np.nan
     return Balance(residual / largest if largest > 0.0 else 0.0, rounding, joints, judged)
@@ -81,7 +81,7 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
             ("equilibrium", "not recomputed: forces that fade hold it, or the file keeps no system", None)
         ]
     summary = f"{measured.residual:.1e} of the largest force, {measured.rounding:.1e} of its round-off"
-    out: list[tuple[str, str, bool | None]] = [
+    rows: list[tuple[str, str, bool | None]] = [
         (
             "equilibrium, forces",
             summary,
@@ -89,7 +89,7 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
         )
     ]
     if np.isfinite(measured.joints):
-        out.append(
+        rows.append(
             (
                 "joints, positions",
                 f"|g| <= {measured.joints:.1e} of the model's size",
@@ -98,7 +98,7 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
         )
     relaxed = result.description["statics"].get("relaxation")
     if relaxed:
-        out.append(
+        rows.append(
             ("relaxation", f"load steps ended at {relaxed['from']:.6g}: what is beyond was relaxed to", None)
         )
-    return out
+    return rows

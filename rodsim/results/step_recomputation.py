@@ -77,17 +77,17 @@ def recompute_steps(result: Result) -> StepRecomputation:
     from rodsim import __version__
 
     versions = result.description.get("provenance", {}).get("versions", {})
-    same = versions.get("rodsim", __version__) == __version__
+    same_version = versions.get("rodsim", __version__) == __version__
     try:
         recomputer = _StepRecomputer(result)
         recomputer.all()
     except UnknownRun as unknown:
-        return StepRecomputation(reason=str(unknown), same_version=same)
+        return StepRecomputation(reason=str(unknown), same_version=same_version)
     except ModelError as error:
-        return StepRecomputation(failed=f"the run cannot begin: {error}", same_version=same)
+        return StepRecomputation(failed=f"the run cannot begin: {error}", same_version=same_version)
     differences = tuple(recomputer.differences.values())
     return StepRecomputation(
-        recomputer.done, recomputer.last, recomputer.reason, recomputer.failed, differences, same
+        recomputer.done, recomputer.last, recomputer.reason, recomputer.failed, differences, same_version
     )
 
 
@@ -170,9 +170,9 @@ class _StepRecomputer:
         plain, stored_layout = stepper.sizes.memory, self._result.layout.memory
 
         def end(start: State) -> State:
-            begun = State(*(x.copy() for x in _with_history_of(start, stored_layout, plain)))
+            start_state = State(*(x.copy() for x in _with_history_of(start, stored_layout, plain)))
             return _with_history_of(
-                stepper.march(begun, h, np.array([self._t[k + 1] - h])).state, plain, stored_layout
+                stepper.march(start_state, h, np.array([self._t[k + 1] - h])).state, plain, stored_layout
             )
 
         yield from self._compared(
@@ -246,9 +246,9 @@ def _accelerations(layout: Layout, state: State) -> tuple[Floats, Floats]:
     return acc[:, :3], acc[:, 3:]
 
 
-def _with_history_of(state: State, has: MemoryLayout, wants: MemoryLayout) -> State:
+def _with_history_of(state: State, stored_layout: MemoryLayout, target_layout: MemoryLayout) -> State:
     """Return the state with the history of another stepper of `em`, which holds only the accelerations."""
-    return state._replace(memory=wants.joined(acc=has.parts(state.memory)["acc"]))
+    return state._replace(memory=target_layout.joined(acc=stored_layout.parts(state.memory)["acc"]))
 
 
 def _previous_state(layout: Layout, state: State, h: float) -> State:

@@ -27,18 +27,18 @@ def tabulate(
     steps: Ints,
     states: State,
     newton: Floats,
-    standing: ConstraintHistory | None = None,
+    history: ConstraintHistory | None = None,
 ) -> Outputs:
     """Compute the outputs after `steps` (k,) from their states (k, ...).
 
-    `newton`: (k, 3) rows as returned by `newton_columns`. `standing`: constraints at all outputs of a result, if ground points
+    `newton`: (k, 3) rows as returned by `newton_columns`. `history`: constraints at all outputs of a result, if ground points
     of joints move; the states must then be those of all outputs. None: the constraints of the system are used.
     """
     strains, stresses = of_elements = element_states(system, states)
-    if standing is None:
+    if history is None:
         g, rate = constraint_residual(system, states), velocity_residual(system, states)
     else:
-        g, rate = standing.residual(slice(None), states), standing.rate(states)
+        g, rate = history.residual(slice(None), states), history.rate(states)
     columns = state_columns(states, g, rate) | energy_columns(system, states, of_elements)
     columns |= dict(zip(("newton_mean", "newton_max", "halvings"), newton.T, strict=True))
     audit = np.stack([columns[name] for name in COLUMNS], axis=1)

@@ -123,9 +123,10 @@ class ViewSetup:
         looked_at = {
             int(i): result.state(int(i)) for i in candidates[evenly_spaced(len(candidates), CAMERA_SAMPLES)]
         }
-        bare = [body.frame for body in layout.bodies if not len(body.faces)]
+        without_surface = [body.frame for body in layout.bodies if not len(body.faces)]
         clouds = {
-            i: np.concatenate([self._drawing.points(state), state.r[bare]]) for i, state in looked_at.items()
+            i: np.concatenate([self._drawing.points(state), state.r[without_surface]])
+            for i, state in looked_at.items()
         }
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:

@@ -96,18 +96,18 @@ class MemoryWriter:
 
     def result(self) -> Result:
         """Return the outputs stored so far as a `Result`."""
-        late = None if self._late is None else (self._late, np.concatenate(self._newton))
+        lazy = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
         for name, item in self._items.items():
             if name == native_format.LAM_AFTER and not self._batches[name]:
                 continue  # computed if a force is read
-            if late is None or name not in LATE:
+            if lazy is None or name not in LATE:
                 batches = self._batches[name]
                 if len(batches) == 1 and batches[0].dtype == item.dtype:  # never changed: no copy
                     arrays[name] = batches[0]
                 else:
                     arrays[name] = np.concatenate([np.zeros((0, *item.shape), item.dtype), *batches])
-        return Result(MemorySource(self.layout, arrays, late, multipliers_after))
+        return Result(MemorySource(self.layout, arrays, lazy, multipliers_after))
 
 
 class ResultWriter:

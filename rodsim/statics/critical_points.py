@@ -99,8 +99,8 @@ def critical_point(
     unit = _orthonormal(shapes[near], M)
     # one step of inverse iteration, which removes the round-off of stiff motions
     first = loaded.held(state, 0.0, unit, M)
-    alike = DOUBLE * float(np.abs(first.squares).max())
-    phi, factor = _along(unit[0], first, alike)[0], float(factors[which])
+    tolerance = DOUBLE * float(np.abs(first.squares).max())
+    phi, factor = _along(unit[0], first, tolerance)[0], float(factors[which])
     size = extent(state.r)
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
     if moves > BEYOND * size:  # for instance a rod that is pulled to a multiple of its length
@@ -114,8 +114,8 @@ def critical_point(
         shapes = first.shapes if idle.all() else first.shapes[idle]
         for fixed_shapes, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
             with suppress(*FAILURES):
-                here = first if fixed_shapes is first.shapes else loaded.held(state, 0.0, fixed_shapes, M)
-                critical = _bifurcation(here, factor, phi, parts)
+                current = first if fixed_shapes is first.shapes else loaded.held(state, 0.0, fixed_shapes, M)
+                critical = _bifurcation(current, factor, phi, parts)
                 if critical is not None:
                     return critical
     try:
@@ -138,78 +138,78 @@ def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     return basis
 
 
-def _along(phi: Floats, constrained: ShapeConstrainedEquilibrium, alike: float) -> tuple[Floats, float]:
+def _along(phi: Floats, constrained: ShapeConstrainedEquilibrium, tolerance: float) -> tuple[Floats, float]:
     """Return the part of phi in the held eigenvectors, and its eigenvalue.
 
-    Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `alike`: tolerance.
+    Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `tolerance`: tolerance.
     """
     overlap = constrained.shapes @ (constrained.M @ phi)
     best = int(np.argmax(np.abs(overlap)))
-    use = np.abs(constrained.squares - constrained.squares[best]) <= alike + constrained.noise
+    use = np.abs(constrained.squares - constrained.squares[best]) <= tolerance + constrained.noise
     coefficients = np.where(use, overlap, 0.0) / np.linalg.norm(overlap[use])
     return coefficients @ constrained.shapes, float(coefficients**2 @ constrained.squares)
 
 
 def _bifurcation(
-    here: ShapeConstrainedEquilibrium, factor: float, phi: Floats, parts: int
+    current: ShapeConstrainedEquilibrium, factor: float, phi: Floats, parts: int
 ) -> CriticalPoint | None:
     """Return the bifurcation next to a factor by secants, from factor zero with shapes held; None if the path moves along one.
 
     `parts`: number of initial steps to the factor; they end when the eigenvalue changes its sign.
     """
-    first = float(np.abs(here.squares).max())
-    phi, square = _along(phi, here, DOUBLE * first)
+    first = float(np.abs(current.squares).max())
+    phi, square = _along(phi, current, DOUBLE * first)
     start, before, last = factor, 0.0, np.inf
     for part in range(1, parts + 1):
-        before, square_before, factor = here.factor, square, start * part / parts
-        here = _equilibrium_at(here, before, factor)
-        phi, square = _along(phi, here, DOUBLE * first)
+        before, square_before, factor = current.factor, square, start * part / parts
+        current = _equilibrium_at(current, before, factor)
+        phi, square = _along(phi, current, DOUBLE * first)
         if square <= 0.0:
             break
     for _ in range(ITERATIONS):
         step = -square * (factor - before) / (square - square_before) if square != square_before else 0.0
-        rounded = abs(square) <= here.noise and abs(step) <= SETTLED * factor
+        rounded = abs(square) <= current.noise and abs(step) <= SETTLED * factor
         small = abs(step) < 1e-4 * factor and abs(step) > 0.5 * last
         if abs(step) <= CONVERGED * factor or rounded or small:
             if abs(square) > ZERO * first:
                 break
-            loose = np.any(np.abs(here.left) > _loose(here, factor))
-            return None if loose else CriticalPoint(BIFURCATION, factor, here.state, phi)
+            force_left = np.any(np.abs(current.left) > _loose(current, factor))
+            return None if force_left else CriticalPoint(BIFURCATION, factor, current.state, phi)
         before, square_before, last = factor, square, abs(step)
         factor = max(factor + step, 0.1 * factor)
         if not LEAST * start < factor < FAR * start:
             break
-        here = _equilibrium_at(here, before, factor)
-        phi, square = _along(phi, here, DOUBLE * first)
+        current = _equilibrium_at(current, before, factor)
+        phi, square = _along(phi, current, DOUBLE * first)
     raise _search_error(factor, last / factor)
 
 
 def _equilibrium_at(
-    here: ShapeConstrainedEquilibrium, start: float, factor: float
+    current: ShapeConstrainedEquilibrium, start: float, factor: float
 ) -> ShapeConstrainedEquilibrium:
     """Return the equilibrium at `factor`, from that at `start`, in as many steps as are needed."""
-    done, part, left = 0.0, 1.0, np.inf
-    hovering = HOVERING * extent(here.state.r)
-    while done < 1.0:
+    fraction_done, part, left = 0.0, 1.0, np.inf
+    hovering = HOVERING * extent(current.state.r)
+    while fraction_done < 1.0:
         try:
-            then = start + (factor - start) * min(done + part, 1.0)
-            here = here.loaded.settled(here.state, then, here.shapes, here.M)
+            target = start + (factor - start) * min(fraction_done + part, 1.0)
+            current = current.loaded.settled(current.state, target, current.shapes, current.M)
         except ConvergenceError as error:
             part *= 0.5
             # if corrections do not shrink with the step, a shorter step does not help
-            in_vain = 0.5 * left < error.residual < hovering
+            futile = 0.5 * left < error.residual < hovering
             left = error.residual
-            if part < 0.5**HALVINGS or in_vain:
+            if part < 0.5**HALVINGS or futile:
                 raise
         else:
-            done += part
-    return here
+            fraction_done += part
+    return current
 
 
-def _loose(here: ShapeConstrainedEquilibrium, factor: float) -> Floats:
+def _loose(current: ShapeConstrainedEquilibrium, factor: float) -> Floats:
     """Return the forces (k,) above which what holds a shape is more than round-off."""
-    applied = here.loaded.applied(here.lin, factor)
-    return IDLE * work_scale(here.shapes, applied) + rounding(here.lin, here.shapes)
+    applied = current.loaded.applied(current.lin, factor)
+    return IDLE * work_scale(current.shapes, applied) + rounding(current.lin, current.shapes)
 
 
 def _search_error(factor: float, residual: float) -> ConvergenceError:
@@ -221,66 +221,68 @@ def _search_error(factor: float, residual: float) -> ConvergenceError:
 def _limit(start: ShapeConstrainedEquilibrium, factor: float) -> CriticalPoint:
     """Return the limit point on the path from factor zero, at which the eigenvalue of the held shape goes to zero."""
     tried = np.inf
-    for here in _points_towards_limit(start, factor):
-        if abs(here.squares[0]) > 0.5 * tried:
+    for current in _points_towards_limit(start, factor):
+        if abs(current.squares[0]) > 0.5 * tried:
             continue
-        critical, tried = _refine_limit_point(here), abs(here.squares[0])
+        critical, tried = _refine_limit_point(current), abs(current.squares[0])
         if critical is not None:
             return critical
-    raise _search_error(here.factor, 1.0)
+    raise _search_error(current.factor, 1.0)
 
 
-def _refine_limit_point(here: ShapeConstrainedEquilibrium) -> CriticalPoint | None:
+def _refine_limit_point(current: ShapeConstrainedEquilibrium) -> CriticalPoint | None:
     """Return the limit point by Newton's method on (2), from a nearby point; None if the iteration leads away."""
-    state, f, size, change = here.state, here.factor, extent(here.state.r), np.inf
+    state, f, size, change = current.state, current.factor, extent(current.state.r), np.inf
     for _ in range(ITERATIONS):
-        phi, square, rate = here.shapes[0], float(here.squares[0]), here.rate
-        x_f = here.saddle.solve(rate)
-        correction = _correction(here, rate, x_f, [_change(here, x_f, 1.0), _change(here, phi, 0.0)], -square)
+        phi, square, rate = current.shapes[0], float(current.squares[0]), current.rate
+        x_f = current.saddle.solve(rate)
+        correction = _correction(
+            current, rate, x_f, [_change(current, x_f, 1.0), _change(current, phi, 0.0)], -square
+        )
         if correction is None:
             return None
         by_frame, df = correction
         before, change = change, largest(by_frame, size)
-        if not change <= FARTHEST * size or not abs(df) <= FARTHEST * here.factor or f + df <= 0.0:
+        if not change <= FARTHEST * size or not abs(df) <= FARTHEST * current.factor or f + df <= 0.0:
             return None
-        state, f = perturb_state(here.loaded.built.system, state, by_frame), f + df
-        here = here.loaded.held(state, f, phi[None], here.M)
+        state, f = perturb_state(current.loaded.built.system, state, by_frame), f + df
+        current = current.loaded.held(state, f, phi[None], current.M)
         if (
             is_last(change, before, size) and abs(df) <= 1e-9 * f
         ):  # an error of the state enters the factor squared
-            return CriticalPoint(LIMIT, f, state, here.shapes[0])
+            return CriticalPoint(LIMIT, f, state, current.shapes[0])
     return None
 
 
 def _correction(
-    here: ShapeConstrainedEquilibrium, rate: Floats, x_f: Floats, row: list[float], right: float
+    current: ShapeConstrainedEquilibrium, rate: Floats, x_f: Floats, row: list[float], right: float
 ) -> tuple[Floats, float] | None:
     """Solve the first equation of (2) and the equation row . (df, a) = right; None if they are singular.
 
     Return the corrections of all frames (n, 6) and of the factor; `rate`: growing loads, `x_f`: response to them.
     """
-    phi = here.shapes[0]
+    phi = current.shapes[0]
     try:
-        df, a = np.linalg.solve(np.array([[phi @ rate, -here.squares[0]], row]), [-here.left[0], right])
+        df, a = np.linalg.solve(np.array([[phi @ rate, -current.squares[0]], row]), [-current.left[0], right])
     except np.linalg.LinAlgError:
         return None
-    return here.lin.of_frames(here.x + df * x_f + a * phi), float(df)
+    return current.lin.of_frames(current.x + df * x_f + a * phi), float(df)
 
 
 def _points_towards_limit(
-    here: ShapeConstrainedEquilibrium, factor: float
+    current: ShapeConstrainedEquilibrium, factor: float
 ) -> Iterator[ShapeConstrainedEquilibrium]:
     """Yield points of the path closer and closer to where the eigenvalue of phi changes its sign, by arc-length.
 
     In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), which is regular where s is zero. Lengths are measured
     by x over the model's size, and f over the linear factor.
     """
-    M = here.M
-    weight = M.diagonal().sum() * extent(here.state.r) ** 2
-    tangent, first, ds = _tangent(here, weight, factor, None), float(here.squares[0]), 0.05
+    M = current.M
+    weight = M.diagonal().sum() * extent(current.state.r) ** 2
+    tangent, first, ds = _tangent(current, weight, factor, None), float(current.squares[0]), 0.05
     between, most = False, 0.0
     for _ in range(STEPS):
-        following = _arc_step(here, weight, factor, tangent, ds)
+        following = _arc_step(current, weight, factor, tangent, ds)
         if following is None:
             ds *= 0.5
             continue
@@ -294,25 +296,25 @@ def _points_towards_limit(
                 yield following
             ds *= 0.5
             continue
-        here, tangent, most = following, after, max(most, following.factor)
-        if here.squares[0] <= CLOSE * first:
-            yield here
-        if here.factor > FAR * factor or here.factor < 0.0:
+        current, tangent, most = following, after, max(most, following.factor)
+        if current.squares[0] <= CLOSE * first:
+            yield current
+        if current.factor > FAR * factor or current.factor < 0.0:
             break
         ds *= 1.0 if between else 1.5
-    raise _search_error(most, float(here.squares[0]) / first)
+    raise _search_error(most, float(current.squares[0]) / first)
 
 
 Tangent = tuple[Floats, float]  # components for x (size,) and for the factor
 
 
 def _tangent(
-    here: ShapeConstrainedEquilibrium, weight: float, factor: float, before: Tangent | None
+    current: ShapeConstrainedEquilibrium, weight: float, factor: float, before: Tangent | None
 ) -> Tangent:
     """Return the unit tangent of the path, continuing `before`; if that is None, towards larger factors."""
-    phi, rate, M = here.shapes[0], here.rate, here.M
-    df, a = float(here.squares[0]), float(phi @ rate)
-    x = df * here.saddle.solve(rate) + a * phi
+    phi, rate, M = current.shapes[0], current.rate, current.M
+    df, a = float(current.squares[0]), float(phi @ rate)
+    x = df * current.saddle.solve(rate) + a * phi
     length = np.sqrt(x @ (M @ x) / weight + df**2 / factor**2)
     along = df if before is None else before[0] @ (M @ x) / weight + before[1] * df / factor**2
     length = np.copysign(length, along)
@@ -320,21 +322,21 @@ def _tangent(
 
 
 def _arc_step(
-    here: ShapeConstrainedEquilibrium, weight: float, factor: float, tangent: Tangent, ds: float
+    current: ShapeConstrainedEquilibrium, weight: float, factor: float, tangent: Tangent, ds: float
 ) -> ShapeConstrainedEquilibrium | None:
     """Return the equilibrium after a step of length ds, in the plane perpendicular to the tangent.
 
     None if Newton's method does not converge.
     """
-    system, size, change = here.loaded.built.system, extent(here.state.r), np.inf
-    state = perturb_state(system, here.state, here.lin.of_frames(ds * tangent[0]))
-    f, across = here.factor + ds * tangent[1], here.M @ tangent[0] / weight
+    system, size, change = current.loaded.built.system, extent(current.state.r), np.inf
+    state = perturb_state(system, current.state, current.lin.of_frames(ds * tangent[0]))
+    f, across = current.factor + ds * tangent[1], current.M @ tangent[0] / weight
     for _ in range(ITERATIONS):
-        here = here.at(state, f)
-        rate = here.rate
-        x_f = here.saddle.solve(rate)
-        row = [across @ x_f + tangent[1] / factor**2, across @ here.shapes[0]]
-        correction = _correction(here, rate, x_f, row, -across @ here.x)
+        current = current.at(state, f)
+        rate = current.rate
+        x_f = current.saddle.solve(rate)
+        row = [across @ x_f + tangent[1] / factor**2, across @ current.shapes[0]]
+        correction = _correction(current, rate, x_f, row, -across @ current.x)
         if correction is None:
             return None
         by_frame, df = correction
@@ -343,21 +345,21 @@ def _arc_step(
             return None
         state, f = perturb_state(system, state, by_frame), f + df
         if is_last(change, before, size):
-            return here.at(state, f)
+            return current.at(state, f)
     return None
 
 
-def _change(here: ShapeConstrainedEquilibrium, x: Floats, df: float) -> float:
+def _change(current: ShapeConstrainedEquilibrium, x: Floats, df: float) -> float:
     """Return the change of the eigenvalue of the single held shape along x, with the factor changing by df.
 
     It is phi K' phi + 2 y G' phi, y of (1).
     """
-    phi, by_frame, system = here.shapes[0], here.lin.of_frames(x), here.loaded.built.system
-    size = extent(here.state.r)
-    eps = STEP / max(largest(by_frame, size) / size, abs(df / here.factor), 1e-300)
+    phi, by_frame, system = current.shapes[0], current.lin.of_frames(x), current.loaded.built.system
+    size = extent(current.state.r)
+    eps = STEP / max(largest(by_frame, size) / size, abs(df / current.factor), 1e-300)
     ends = [
-        here.loaded.linear(perturb_state(system, here.state, e * by_frame), here.factor + e * df)
+        current.loaded.linear(perturb_state(system, current.state, e * by_frame), current.factor + e * df)
         for e in (eps, -eps)
     ]
     K, G = ends[0].K - ends[1].K, ends[0].G - ends[1].G
-    return float(phi @ (K @ phi) + 2.0 * here.pull[0] @ (G @ phi)) / (2.0 * eps)
+    return float(phi @ (K @ phi) + 2.0 * current.pull[0] @ (G @ phi)) / (2.0 * eps)

@@ -337,10 +337,10 @@ def _relax_in_parts(
         _add_relaxed(statics, record, saved[1], relaxed.iterations)
         if statics.factor >= end:
             return None
-        walked = follow_load_steps(statics, statics.factor, end, 1.0, reached).failure
-        if walked is None:
+        outcome = follow_load_steps(statics, statics.factor, end, 1.0, reached).failure
+        if outcome is None:
             return None
-        failure = walked
+        failure = outcome
     return failure
 
 

@@ -214,12 +214,12 @@ class Record:
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
-            steps, states, standing = np.arange(n), stacked(self.states), ConstraintHistory(layout)
+            steps, states, history = np.arange(n), stacked(self.states), ConstraintHistory(layout)
             if isinstance(writer, MemoryWriter):
-                late = LazyColumns(system, 1.0, standing)
-                writer.extend_lazily(self._times(), steps, states, newton, late)
+                lazy = LazyColumns(system, 1.0, history)
+                writer.extend_lazily(self._times(), steps, states, newton, lazy)
             else:
-                outputs = tabulate(system, 1.0, steps, states, newton, standing)
+                outputs = tabulate(system, 1.0, steps, states, newton, history)
                 writer.extend(outputs._replace(t=self._times()))
         writer.close()
         result = writer.result()

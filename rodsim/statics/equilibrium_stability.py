@@ -128,13 +128,13 @@ def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record:
     A push along a motion that lowers the energy starts a damped motion to the next equilibrium.
     """
     for _ in range(MAX_LEFT_EQUILIBRIA):
-        ways = unstable_motions(built, statics)
-        if ways is None:
+        motions = unstable_motions(built, statics)
+        if motions is None:
             return
-        saved, moves = statics.keep(), np.abs(ways.shape)
+        saved, moves = statics.keep(), np.abs(motions.shape)
         size = statics.length * moves[:, 3:].max() + moves[:, :3].max()
         x = np.zeros(statics.size)
-        x[statics.unknowns] = PUSH * statics.length / size * ways.shape[statics.frames]
+        x[statics.unknowns] = PUSH * statics.length / size * motions.shape[statics.frames]
         pushed = statics.advance(x)
         relaxed = relax(statics, every_way=True) if pushed == SOLVED else None
         if relaxed is None or relaxed.status != SOLVED:
@@ -154,21 +154,21 @@ class Unstable(Exception):
 
 def refuse_unstable(built: Built, statics: EquilibriumSystem) -> None:
     """Raise Unstable if motions lower the energy of the equilibrium in which `statics` is."""
-    ways = unstable_motions(built, statics)
-    if ways is not None:
-        raise Unstable(float(statics.factor), ways)
+    motions = unstable_motions(built, statics)
+    if motions is not None:
+        raise Unstable(float(statics.factor), motions)
 
 
 def record_stability(built: Built, statics: EquilibriumSystem, record: Record, warn: bool) -> None:
     """Record, and warn if `warn`, if the last equilibrium, that of `statics`, is unstable or its forces are lost in round-off."""
     model = f"model '{built.layout.name}'"
-    ways = unstable_motions(built, statics)
-    if ways is not None:
+    motions = unstable_motions(built, statics)
+    if motions is not None:
         first = _first_unstable(built, statics, record)
-        record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
+        record.settings["unstable"] = {"pivots": motions.pivots, "from": first}
         if warn:
             warn_user(
-                f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: {ways}; "
+                f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: {motions}; "
                 "unstable='leave' goes on from there to a stable one, method=ArcLength(branch=1) leaves the path where it "
                 "became unstable",
                 UnstableEquilibriumWarning,

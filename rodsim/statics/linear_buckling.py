@@ -155,11 +155,11 @@ def buckling(
     start = built.state._replace(v=still, Omega=still)
     check_supported(built)
     try:
-        here = loaded.settled(start, 0.0)
+        unloaded = loaded.settled(start, 0.0)
     except (ConvergenceError, ModelError) as error:
         _refuse(built, loaded.linear(start, 0.0))
         raise error
-    state, lin = here.state, here.lin
+    state, lin = unloaded.state, unloaded.lin
     _check_potential(loaded, state)
     if _negative_pivots(lin) > 0:
         _refuse(built, lin)
@@ -223,13 +223,13 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Proporti
     """Return the model with constant and growing loads; raise ModelError if no load grows."""
     names = list(built.layout.description["loads"])
     values = given_loads("buckling", built, load_time)
-    stays = [constant] if isinstance(constant, str) else list(constant)
-    for name in stays:
+    constant_names = [constant] if isinstance(constant, str) else list(constant)
+    for name in constant_names:
         check_known("buckling", "load", name, [*names, GRAVITY])
     is_constant = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
-    is_constant[: len(names), 0] = [name in stays for name in names]
+    is_constant[: len(names), 0] = [name in constant_names for name in names]
     g, none = built.system.gravity, np.zeros(3)
-    gravity = (g, none) if GRAVITY in stays else (none, g)
+    gravity = (g, none) if GRAVITY in constant_names else (none, g)
     loaded = ProportionallyLoadedModel(
         built, np.where(is_constant, values, 0.0), np.where(is_constant, 0.0, values), gravity
     )
@@ -381,9 +381,9 @@ def _rounding(lin: Linearised, phi: Floats) -> Floats:
 
 def _scaled(lin: Linearised, shapes: Floats) -> Floats:
     """Return the shapes by frame (k, n, 6), scaled so that the largest displacement is 1."""
-    out = lin.of_frames(shapes)
-    largest = np.abs(out[..., :3]).max(axis=(1, 2), keepdims=True)
-    return out / np.where(largest > 0, largest, 1.0)
+    motions = lin.of_frames(shapes)
+    largest = np.abs(motions[..., :3]).max(axis=(1, 2), keepdims=True)
+    return motions / np.where(largest > 0, largest, 1.0)
 
 
 def _warn_of_strains(

@@ -57,17 +57,12 @@ def loading_of(
 
 def stations(factors: ArrayLike) -> Floats:
     """Return the checked load factors (k,) at which equilibria are requested."""
-    factors_checked = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
-    if (
-        not len(factors_checked)
-        or factors_checked[0] <= 0.0
-        or factors_checked[-1] > 1.0
-        or np.any(np.diff(factors_checked) <= 0.0)
-    ):
+    checked = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
+    if not len(checked) or checked[0] <= 0.0 or checked[-1] > 1.0 or np.any(np.diff(checked) <= 0.0):
         raise ModelError(
             f"equilibrium: factors = {checks.shown(factors)}; give load factors that increase, from above 0 to 1 at most"
         )
-    return factors_checked
+    return checked
 
 
 def _motion(
@@ -80,8 +75,8 @@ def _motion(
     owner = f"motion of joint '{name}'"
     checks.by_name(owner, "what is given", motion, "{'displacement': (3,), 'rotation': (3,)}")
     constraints = built.system.constraints
-    mine = constraints.joint == number
-    if not (constraints.frames[mine] == 0).any():
+    rows = constraints.joint == number
+    if not (constraints.frames[rows] == 0).any():
         raise ModelError(f"{owner}: joins two moving parts; only the ground side of a joint can be moved")
     unknown = sorted(set(motion) - {"displacement", "rotation", "about"})
     if unknown:
@@ -92,14 +87,14 @@ def _motion(
     )
     begins = bool(np.any(d(0.0)) or np.any(rotation(0.0)))
     table = unmoved if begins else constraints
-    on_ground = np.where(table.frames[mine, :1] == 0, table.Xa[mine], table.Xb[mine])
+    on_ground = np.where(table.frames[rows, :1] == 0, table.Xa[rows], table.Xb[rows])
     center = np.asarray(checks.vector(owner, "about", motion["about"]) if "about" in motion else on_ground[0])
     if not begins:
         return GroundMotion(number, lambda factor: (d(factor), rotation(factor)), center)
     moved = copied(unmoved)
     moved_points(unmoved, moved, number, rigid_placement(center, d(0.0), rotation(0.0)))
     off = max(
-        float(np.abs(getattr(moved, column)[mine] - getattr(constraints, column)[mine]).max())
+        float(np.abs(getattr(moved, column)[rows] - getattr(constraints, column)[rows]).max())
         for column in _MOVED
     )
     if off > _THERE * max(1.0, float(np.abs(center).max())):
@@ -125,8 +120,8 @@ def _onward(
         else:
             relative = quaternions.multiply(quaternions.from_rotation_vector(total), back)
             on = quaternions.to_rotation_vector(relative)
-        undone = quaternions.rotate(quaternions.from_rotation_vector(on), d0)
-        return d(factor) - undone, on
+        back_rotated = quaternions.rotate(quaternions.from_rotation_vector(on), d0)
+        return d(factor) - back_rotated, on
 
     return path
 

@@ -118,11 +118,11 @@ class ProportionallyLoadedModel(NamedTuple):
         """
         size, change, rises = extent(state.r), np.inf, 0
         for _ in range(ITERATIONS):
-            here = self.held(state, factor, shapes, M)
-            by_frame, shapes = here.lin.of_frames(here.x), here.shapes
+            equilibrium_held = self.held(state, factor, shapes, M)
+            by_frame, shapes = equilibrium_held.lin.of_frames(equilibrium_held.x), equilibrium_held.shapes
             before, change = change, largest(by_frame, size)
             if change <= CONVERGED * size:
-                return here
+                return equilibrium_held
             rises = rises + 1 if change > before else 0
             state = perturb_state(self.built.system, state, by_frame)
             if is_last(change, before, size):
@@ -156,12 +156,12 @@ class ProportionallyLoadedModel(NamedTuple):
         below[m:, 1:] = np.diag(scale)
         solution, reactions = saddle.refined(right, below)
         x, U = solution[:, 0], solution[:, 1:]
-        squares, turned = (
+        squares, rotated_shapes = (
             scipy.linalg.eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
         )
-        left = turned.T @ (scale * reactions[m:, 0])
-        pull = (reactions[:m, 1:] @ turned).T
-        phi = (U @ turned).T
+        left = rotated_shapes.T @ (scale * reactions[m:, 0])
+        pull = (reactions[:m, 1:] @ rotated_shapes).T
+        phi = (U @ rotated_shapes).T
         noise = (
             ROUNDED * EPS * np.sqrt(np.sum(phi.T**2 * (lin.K.power(2) @ phi.T**2), axis=0)).max(initial=0.0)
         )

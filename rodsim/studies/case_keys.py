@@ -243,19 +243,19 @@ def _installed_in() -> tuple[Path, ...]:
 def sources_of(name: str) -> list[list[str]]:
     """Return name and hash of the source of a user's module and of all user modules that it imports, directly or not."""
     hashes: dict[str, str] = {}
-    waiting = [name]
-    while waiting:
-        here = waiting.pop()
-        if here in hashes or installed(here) is not None:
+    pending = [name]
+    while pending:
+        module = pending.pop()
+        if module in hashes or installed(module) is not None:
             continue
-        file = _file(here)
+        file = _file(module)
         if file is None:
             continue
         content = file.read_bytes()
-        hashes[here] = hashlib.sha256(content).hexdigest()
-        package = here if file.stem == "__init__" else here.rpartition(".")[0]
-        waiting += _imports(content, package)
-    return [[here, hashes[here]] for here in sorted(hashes)]
+        hashes[module] = hashlib.sha256(content).hexdigest()
+        package = module if file.stem == "__init__" else module.rpartition(".")[0]
+        pending += _imports(content, package)
+    return [[module, hashes[module]] for module in sorted(hashes)]
 
 
 def imported_in(function: types.FunctionType) -> list[list[str]]:
@@ -304,8 +304,8 @@ def _absolute(name: str, level: int, names: Any, package: str) -> list[str]:
     if level:
         parts = package.split(".")
         name = ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
-    on_the_way = [".".join(name.split(".")[: k + 1]) for k in range(name.count(".") + 1)] if name else []
-    return on_the_way + [f"{name}.{below}" for below in names if name and below != "*"]
+    parents = [".".join(name.split(".")[: k + 1]) for k in range(name.count(".") + 1)] if name else []
+    return parents + [f"{name}.{below}" for below in names if name and below != "*"]
 
 
 def _file(name: str) -> Path | None:

@@ -119,7 +119,7 @@ def run_batch(recipe: Recipe, cases: Sequence[Case], saved: frozenset[int] = fro
 
 def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
     """Run one case within its time limit and return its outcome, with errors and warnings as text."""
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     measures: dict[str, float] = {}
     error, file, samples, stuck = "", None, (), False
     with warnings.catch_warnings(record=True) as caught:
@@ -138,7 +138,7 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
         except Exception as failure:
             error = _words(failure)
     notes = tuple(dict.fromkeys(str(item.message) for item in caught))
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
     return Outcome(case.number, case.key, measures, error, False, seconds, notes, file, samples, stuck)
 
 
@@ -163,10 +163,10 @@ def _words(failure: Exception) -> str:
     from rigid.errors import ConvergenceError, ModelError
 
     text = " ".join(str(failure).split())
-    ours = isinstance(failure, ModelError | ConvergenceError) or type(failure).__module__.startswith(
+    is_known = isinstance(failure, ModelError | ConvergenceError) or type(failure).__module__.startswith(
         "rodsim."
     )
-    return text if ours and text else f"{type(failure).__name__}: {text}"
+    return text if is_known and text else f"{type(failure).__name__}: {text}"
 
 
 # --- limit of time
@@ -223,10 +223,10 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=run, daemon=True)
     with event.install_listener("numba:compile", compiling):
-        began = time.monotonic()
+        start_time = time.monotonic()
         thread.start()
         try:
-            while not ended.done() and time.monotonic() - began - compiling.seconds < seconds:
+            while not ended.done() and time.monotonic() - start_time - compiling.seconds < seconds:
                 concurrent.futures.wait([ended], LOOK)
         finally:
             if not ended.done():  # at the limit, or if this thread is interrupted

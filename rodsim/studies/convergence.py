@@ -202,8 +202,8 @@ class Convergence:
 def _of_parts(choice: Choice) -> str:
     """Return the errors of mesh and step as a sum in text; empty unless both are positive."""
     parts = [(choice.mesh_error, "mesh"), (choice.step_error, "step")]
-    parts_listed = [f"{word} {error:.2e}" for error, word in parts if error]
-    return f"{' + '.join(parts_listed)} = " if len(parts_listed) > 1 else ""
+    summands = [f"{word} {error:.2e}" for error, word in parts if error]
+    return f"{' + '.join(summands)} = " if len(summands) > 1 else ""
 
 
 def _of_what(all_found: list[Series]) -> str:
@@ -321,14 +321,12 @@ class Refinement:
         mesh, step = [], []
         first, factors = self.plan.first, 2.0 ** np.arange(self.plan.levels)
         n_mesh = self.plan.n_mesh
-        for name, values_of in values.items():
+        for name, levels in values.items():
             if first.elements:
                 n_total = sum(first.elements.values()) * factors
-                mesh.append(series(name, n_total, values_of[:n_mesh], scales[name]))
+                mesh.append(series(name, n_total, levels[:n_mesh], scales[name]))
             if first.dt is not None:
-                step.append(
-                    series(name, first.dt / factors, [values_of[0], *values_of[n_mesh:]], scales[name])
-                )
+                step.append(series(name, first.dt / factors, [levels[0], *levels[n_mesh:]], scales[name]))
         result = Convergence(self.base.file, self.error, mesh, step, None, runs, first.elements)
         notes = [
             f"{what}, {x.name}: order {x.order:.2f} on the finest levels: it does not converge yet; begin with a finer "
@@ -413,12 +411,12 @@ def plan_of(base: SceneTarget, levels: int, motion: bool) -> Plan:
         )
     dt, n_steps = steps_of(run.t_end, run.dt)
     between = _steps_between_samples(n_steps)
-    usual = run.output_every or max(1, round(n_steps / DEFAULT_OUTPUTS))
+    outputs_every = run.output_every or max(1, round(n_steps / DEFAULT_OUTPUTS))
     if motion:  # all samples must be outputs
-        usual = math.gcd(between, usual)
+        outputs_every = math.gcd(between, outputs_every)
     else:
-        between = usual * max(1, round(n_steps / usual / SAMPLES))
-    return Plan(Run(elements, dt, usual), levels, orders, n_steps, between, motion)
+        between = outputs_every * max(1, round(n_steps / outputs_every / SAMPLES))
+    return Plan(Run(elements, dt, outputs_every), levels, orders, n_steps, between, motion)
 
 
 def _multiple(n: int, order: int) -> int:
@@ -508,12 +506,12 @@ class SchemeChoice:
         if best is None:
             return [f"none keeps to an error of {self.error:g}: `rodsim converge --integrator` says why"]
         least = self.found[best].seconds
-        alike = [
+        close = [
             name
             for name, convergence in self.found.items()
             if name != best and convergence.ok and convergence.seconds < ALIKE * least
         ]
-        suffix = f"; {', '.join(alike)} within {ALIKE - 1:.0%} of its time" if alike else ""
+        suffix = f"; {', '.join(close)} within {ALIKE - 1:.0%} of its time" if close else ""
         return [f"cheapest: {best}, {least:.3g} s{suffix}"]
 
     def to_json(self) -> str:

@@ -120,10 +120,10 @@ def parse(text: str, layout: Layout, end: float | None = None) -> ParsedMeasure:
     """Parse the measure `text` for results with this layout; `end`: end time of the run (s), None if it is not known."""
     word, named, reduce = _reduction(text, end)
     try:
-        quantity_named = quantity(named, layout)
+        quantity_read = quantity(named, layout)
     except StudyError as error:
         raise StudyError(f"measure '{text}': {error}") from None
-    return ParsedMeasure(quantity_named, _UNITS.get(word, quantity_named.unit), reduce)
+    return ParsedMeasure(quantity_read, _UNITS.get(word, quantity_read.unit), reduce)
 
 
 def check_words(text: str) -> None:
@@ -211,13 +211,13 @@ class MotionSamples:
         few = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), MAX_PARTS)).round().astype(int))
         chosen = {parts[k] for k in few}
         at = self._outputs(result)
-        way, samples = 0.0, []
+        path_length, samples = 0.0, []
         for text, part in points.items():
             if part in chosen:
                 r = motion(result, "the result", text).r
-                way = max(way, float(np.linalg.norm(r - r[0], axis=1).max()))
+                path_length = max(path_length, float(np.linalg.norm(r - r[0], axis=1).max()))
                 samples.append(r[at].ravel())
-        return iter([way, *np.concatenate(samples).tolist()])
+        return iter([path_length, *np.concatenate(samples).tolist()])
 
     def _outputs(self, result: Result) -> list[int]:
         """Return the indices of the outputs at the sample times; raise StudyError if a time has no output."""

@@ -240,12 +240,12 @@ def choose(
     """
     meshes, steps, notes = dict(meshes), dict(steps), []
     least, best, missed = 1.0 / COARSER, None, None
-    kept_work = float("inf")
+    best_work = float("inf")
     tries = 0
     while tries < TRIES:
         factors = [cheapest(meshes.get(name), steps.get(name), AIM * error) for name in scales]
         row = plan.finer(max(least, *(m for m, _ in factors)), max(least, *(s for _, s in factors)))
-        if row.work >= 0.9 * kept_work:
+        if row.work >= 0.9 * best_work:
             break
         m, s = plan.factors(row)
         try:
@@ -263,7 +263,7 @@ def choose(
         if not choice.ok:
             missed = choice
         else:
-            best, kept_work = choice, row.work
+            best, best_work = choice, row.work
             if choice.checked >= LOOSE * error:
                 break
         for name, (of_mesh, of_step) in parts.items():

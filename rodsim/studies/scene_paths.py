@@ -26,36 +26,36 @@ _REFERRED = {"section": "sections", "material": "materials"}  # reference -> lis
 def locate(scene: dict[str, Any], path: str) -> Path:
     """Return the keys and indices to which `path` leads in the plain data of a complete scene (with defaults)."""
     keys: list[str | int] = []
-    here: Any = scene
+    node: Any = scene
     key: str | int
-    remaining, gone = path, ""
+    remaining, parsed = path, ""
     while remaining:
         index = _INDEX.match(remaining)
         if index:
-            here, key = _entry(path, gone, here, int(index[1]))
+            node, key = _entry(path, parsed, node, int(index[1]))
             word = index[0]
         else:
-            if gone:
+            if parsed:
                 remaining = remaining.removeprefix(".")
-            here = _followed(scene, keys, here)
-            here, key, word = _named(path, gone, here, remaining)
+            node = _followed(scene, keys, node)
+            node, key, word = _named(path, parsed, node, remaining)
         keys.append(key)
-        gone = gone + word if index or not gone else f"{gone}.{word}"
+        parsed = parsed + word if index or not parsed else f"{parsed}.{word}"
         remaining = remaining[len(word) :]
     return tuple(keys)
 
 
-def _entry(path: str, gone: str, here: Any, number: int) -> tuple[Any, int]:
-    """Return the entry of a list at an index, and the index without sign; `gone`: the part of the path before it."""
-    if here is None:
-        raise _not_given(path, gone)
-    if not isinstance(here, list):
-        raise StudyError(f"path '{path}': {gone or 'the scene'} is no list; leave [{number}] out")
-    if not -len(here) <= number < len(here):
+def _entry(path: str, parsed: str, node: Any, number: int) -> tuple[Any, int]:
+    """Return the entry of a list at an index, and the index without sign; `parsed`: the part of the path before it."""
+    if node is None:
+        raise _not_given(path, parsed)
+    if not isinstance(node, list):
+        raise StudyError(f"path '{path}': {parsed or 'the scene'} is no list; leave [{number}] out")
+    if not -len(node) <= number < len(node):
         raise StudyError(
-            f"path '{path}': {gone} has {len(here)} entries; give [0] to [{len(here) - 1}] instead of [{number}]"
+            f"path '{path}': {parsed} has {len(node)} entries; give [0] to [{len(node) - 1}] instead of [{number}]"
         )
-    return here[number], number % len(here)
+    return node[number], number % len(node)
 
 
 def _not_given(path: str, where: str) -> StudyError:
@@ -63,9 +63,9 @@ def _not_given(path: str, where: str) -> StudyError:
     return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
 
 
-def _named(path: str, gone: str, here: Any, remaining: str) -> tuple[Any, str | int, str]:
+def _named(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, str | int, str]:
     """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
-    known = _names(here)
+    known = _names(node)
     fitting = [
         name
         for name in known
@@ -73,46 +73,46 @@ def _named(path: str, gone: str, here: Any, remaining: str) -> tuple[Any, str | 
     ]
     if fitting:
         word = max(fitting, key=len)
-        return here[known[word]], known[word], word
+        return node[known[word]], known[word], word
     word = re.split(r"[.\[]", remaining, maxsplit=1)[0]
-    where = gone or "the scene"
-    if here is None:
+    where = parsed or "the scene"
+    if node is None:
         raise _not_given(path, where)
     if not known:
         raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
     raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")
 
 
-def _names(here: Any) -> dict[str, str | int]:
+def _names(node: Any) -> dict[str, str | int]:
     """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
-    if isinstance(here, dict):
-        return {str(key): key for key in here}
-    if isinstance(here, list):
-        return {item["name"]: k for k, item in enumerate(here) if isinstance(item, dict) and "name" in item}
+    if isinstance(node, dict):
+        return {str(key): key for key in node}
+    if isinstance(node, list):
+        return {item["name"]: k for k, item in enumerate(node) if isinstance(item, dict) and "name" in item}
     return {}
 
 
-def _followed(scene: dict[str, Any], keys: list[str | int], here: Any) -> Any:
+def _followed(scene: dict[str, Any], keys: list[str | int], node: Any) -> Any:
     """Return the section or material that a name refers to; any other value is returned unchanged."""
-    if isinstance(here, str) and keys and keys[-1] in _REFERRED:
-        return scene[_REFERRED[str(keys[-1])]].get(here, here)
-    return here
+    if isinstance(node, str) and keys and keys[-1] in _REFERRED:
+        return scene[_REFERRED[str(keys[-1])]].get(node, node)
+    return node
 
 
 def assign(data: dict[str, Any], scene: dict[str, Any], keys: Path, value: Any) -> None:
     """Set `value` at `keys` of `data`; entries that `data` omits on the way are copied from `scene`, the complete data."""
-    here: Any = data
+    node: Any = data
     complete: Any = scene
     for k, key in enumerate(keys[:-1]):
         complete = _followed(scene, list(keys[: k + 1]), complete[key])
-        below = here.get(key) if isinstance(here, dict) else here[key]
+        below = node.get(key) if isinstance(node, dict) else node[key]
         if isinstance(below, str):  # a section or material by name: from now on a private copy
             below = copy.deepcopy(data[_REFERRED[str(key)]][below])
         elif below is None:
             below = copy.deepcopy(complete)
-        here[key] = below
-        here = below
-    here[keys[-1]] = value
+        node[key] = below
+        node = below
+    node[keys[-1]] = value
 
 
 def with_values(source: Source, complete: dict[str, Any], values: Sequence[tuple[Path, Any]]) -> Source:

@@ -80,13 +80,13 @@ def draw(
         )
     figure, target = _figure("plot", path, (7.5, 5.2))
     ax = figure.subplots()
-    done = table[table[ERROR] == ""]
-    if not len(done):
+    succeeded = table[table[ERROR] == ""]
+    if not len(succeeded):
         raise StudyError("plot: no case was done; see the column error")
     for column in log:
-        _check_log(done, column, everywhere=kind == HEAT and column in columns[:2])
-    Canvas(figure, ax, done, parameters, columns, log).paint(kind)
-    failed = len(table) - len(done)
+        _check_log(succeeded, column, everywhere=kind == HEAT and column in columns[:2])
+    Canvas(figure, ax, succeeded, parameters, columns, log).paint(kind)
+    failed = len(table) - len(succeeded)
     if failed:
         ax.set_title(f"{failed} of {len(table)} cases failed", fontsize="small", color="grey")
     with atomic_file(target) as file:

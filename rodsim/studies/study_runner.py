@@ -277,29 +277,31 @@ def run_with(
     """
     if folder is None and study.keep != "none":
         raise StudyError("keep: results go to a folder; give one")
-    home = None if folder is None else StudyFolder(Path(folder))
+    study_folder = None if folder is None else StudyFolder(Path(folder))
     try:
-        outcomes = {} if home is None else _known(study, home, retry)
-        sweep = Sweep(study, [], None if home is None else home.path)
+        outcomes = {} if study_folder is None else _known(study, study_folder, retry)
+        sweep = Sweep(study, [], None if study_folder is None else study_folder.path)
         try:
-            _complete(study, workers, home, outcomes, progress, study.limit if limit is None else limit)
+            _complete(
+                study, workers, study_folder, outcomes, progress, study.limit if limit is None else limit
+            )
         finally:
             sweep.outcomes = [outcomes[number] for number in sorted(outcomes)]
-            if home is not None and sweep.outcomes:
-                sweep.write(home.path)
+            if study_folder is not None and sweep.outcomes:
+                sweep.write(study_folder.path)
                 sweep.__dict__.pop("frame", None)
         return sweep
     finally:
-        if home is not None:
-            home.close()
+        if study_folder is not None:
+            study_folder.close()
 
 
-def _known(study: Study, home: StudyFolder, retry: bool) -> dict[int, Outcome]:
+def _known(study: Study, study_folder: StudyFolder, retry: bool) -> dict[int, Outcome]:
     """Return the outcomes of cases that were done before, by number; cases whose worker died are always run again."""
-    done = home.done()
+    outcomes = study_folder.done()
     known = {}
     for case in study.cases:
-        outcome = done.get(case.key)
+        outcome = outcomes.get(case.key)
         if outcome is not None and not outcome.lost and not (retry and outcome.error):
             known[case.number] = outcome._replace(number=case.number)
     return known
@@ -308,7 +310,7 @@ def _known(study: Study, home: StudyFolder, retry: bool) -> dict[int, Outcome]:
 def _complete(
     study: Study,
     workers: Workers | None,
-    home: StudyFolder | None,
+    study_folder: StudyFolder | None,
     outcomes: dict[int, Outcome],
     progress: bool | None,
     limit: float | None,
@@ -321,8 +323,8 @@ def _complete(
     with tqdm(total=len(study.cases), initial=len(outcomes), **look) as bar:
 
         def took(outcome: Outcome) -> None:
-            if home is not None:
-                home.add(outcome, study.rows[outcome.number])
+            if study_folder is not None:
+                study_folder.add(outcome, study.rows[outcome.number])
             bar.update(
                 outcome.number not in outcomes
             )  # a case that is run again for its result file counts once
@@ -340,10 +342,12 @@ def _complete(
 
         every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
         run([case for case in study.cases if case.number not in outcomes], every)
-        if home is not None and study.keep != "none":
+        if study_folder is not None and study.keep != "none":
             chosen = every or _chosen(study.keep, outcomes)
             numbers = [
-                n for n in sorted(chosen) if not outcomes[n].error and home.kept(study.cases[n].key) is None
+                n
+                for n in sorted(chosen)
+                if not outcomes[n].error and study_folder.kept(study.cases[n].key) is None
             ]
             run([study.cases[number] for number in numbers], frozenset(numbers))
 
@@ -354,8 +358,9 @@ def _chosen(keep: str | ChosenEntry, outcomes: Mapping[int, Outcome]) -> frozens
     chosen = set(keep.cases)
     for name, sign in ((keep.largest, -1.0), (keep.smallest, 1.0)):
         if name is not None:
-            done = [o for o in outcomes.values() if not o.error and o.measures[name] == o.measures[name]]
+            succeeded = [o for o in outcomes.values() if not o.error and o.measures[name] == o.measures[name]]
             chosen |= {
-                o.number for o in sorted(done, key=lambda o: (sign * o.measures[name], o.number))[: keep.n]
+                o.number
+                for o in sorted(succeeded, key=lambda o: (sign * o.measures[name], o.number))[: keep.n]
             }
     return frozenset(chosen)

@@ -40,9 +40,9 @@ class ParameterEntry(Part):
         """Raise ValueError unless the values are given in exactly one consistent way."""
         if (self.low is None) != (self.high is None):
             raise ValueError("give both low and high")
-        ways = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
-        if len(ways) != 1:
-            given_kinds = " and ".join(ways) if ways else "nothing"
+        kinds = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
+        if len(kinds) != 1:
+            given_kinds = " and ".join(kinds) if kinds else "nothing"
             raise ValueError(f"it has {given_kinds}; give one of values, low and high, normal, uniform")
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise ValueError("low is not below high; exchange them")

@@ -222,19 +222,19 @@ class FunctionTarget:
         if isinstance(code, CodeType) and names_in(code) & _RUNNING:
             return None
         try:
-            made = self.function(**self._given(values))
-            if isinstance(made, Model):
-                return made.build().layout
-            if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
-                return read_scene_target(made).layout({})
+            returned = self.function(**self._given(values))
+            if isinstance(returned, Model):
+                return returned.build().layout
+            if isinstance(returned, Mapping) and ("run" in returned or "equilibrium" in returned):
+                return read_scene_target(returned).layout({})
         except Exception:
             return None  # the error is reported when the case is run
         return None
 
     def _given(self, values: Values) -> dict[str, Any]:
         """Return the values that are arguments of the function; the others are settings of the run."""
-        takes = self._argument_names()
-        return {name: value for name, value in values.items() if takes is None or name in takes}
+        accepted = self._argument_names()
+        return {name: value for name, value in values.items() if accepted is None or name in accepted}
 
     def result(self, values: Values, output: Path | None) -> Result | Mapping[str, Any]:
         from rodsim.model import Model
@@ -242,31 +242,31 @@ class FunctionTarget:
 
         arguments = self._given(values)
         settings = {**self.settings, **{name: v for name, v in values.items() if name not in arguments}}
-        made = self.function(**arguments)
-        if isinstance(made, Model):
-            return _simulate(made, settings, output)
-        if isinstance(made, Result):
-            return made
-        if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
-            return read_scene_target(made, settings=settings).result({}, output)
-        if isinstance(made, Mapping):
-            return made
+        returned = self.function(**arguments)
+        if isinstance(returned, Model):
+            return _simulate(returned, settings, output)
+        if isinstance(returned, Result):
+            return returned
+        if isinstance(returned, Mapping) and ("run" in returned or "equilibrium" in returned):
+            return read_scene_target(returned, settings=settings).result({}, output)
+        if isinstance(returned, Mapping):
+            return returned
         raise StudyError(
-            f"{_name(self.function)}: it gave a {type(made).__name__}; return a Model, a Result, a scene or numbers by name"
+            f"{_name(self.function)}: it gave a {type(returned).__name__}; return a Model, a Result, a scene or numbers by name"
         )
 
     def check(self, names: list[str]) -> None:
         """Raise StudyError unless function and run accept all parameters and no required argument is missing."""
-        takes = self._argument_names()
-        if takes is None:
+        accepted = self._argument_names()
+        if accepted is None:
             return
         for name in names:
-            if name not in takes and name not in SETTINGS and name != "seed":
-                known = [*takes, *SETTINGS]
+            if name not in accepted and name not in SETTINGS and name != "seed":
+                known = [*accepted, *SETTINGS]
                 raise StudyError(
                     f"parameter '{name}': {_name(self.function)} takes no '{name}'; {near(name, known)}"
                 )
-        needed = [n for n, p in takes.items() if p.default is p.empty and n not in names]
+        needed = [n for n, p in accepted.items() if p.default is p.empty and n not in names]
         if needed:
             raise StudyError(f"{_name(self.function)}: it needs '{needed[0]}'; give that parameter")
 

@@ -53,22 +53,22 @@ def open_workers(scheduler: Any = None, workers: int | None = None) -> Iterator[
     `scheduler`: address of a Dask scheduler, or a `distributed.Client`; None: `workers` processes of this machine, by default one
     for each core.
     """
-    workers_opened: Workers | None = None
+    opened: Workers | None = None
     if scheduler is not None:
         if workers is not None:
             raise StudyError(
                 f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out"
             )
         extra("distributed", "studies", "a study on a Dask cluster")
-        workers_opened = DaskWorkers(scheduler)
+        opened = DaskWorkers(scheduler)
     elif workers != 0:
         extra("cloudpickle", "studies", "a study with workers of its own")
-        workers_opened = LocalWorkers(workers or _cores())
+        opened = LocalWorkers(workers or _cores())
     try:
-        yield workers_opened
+        yield opened
     finally:
-        if workers_opened is not None:
-            workers_opened.close()
+        if opened is not None:
+            opened.close()
 
 
 def _cores() -> int:
@@ -266,26 +266,26 @@ def run_cases(
     workers: Workers | None,
     recipe: Recipe,
     cases: Sequence[Case],
-    took: Callable[[Outcome], None],
+    on_outcome: Callable[[Outcome], None],
     saved: frozenset[int] = frozenset(),
     tell: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Run all cases; call `took` with each outcome as it arrives, and `tell` with a message if none has arrived for a while.
+    """Run all cases; call `on_outcome` with each outcome, and `tell` with a message if none has arrived for a while.
 
     `workers`: None to run the cases in this process. `saved`: numbers of the cases whose result files are returned.
 
     Raises
     ------
     StudyStopped
-        If the scheduler is gone for good; the cases whose outcomes `took` has received are done.
+        If the scheduler is gone for good; the cases whose outcomes `on_outcome` has received are done.
     StudyError
         If the workers cannot run the study at all.
     """
     if workers is None:
         for case in cases:
-            took(run_batch(recipe, [case], saved)[0])
+            on_outcome(run_batch(recipe, [case], saved)[0])
     else:
-        _Dispatch(workers, recipe, cases, took, saved, tell).run()
+        _Dispatch(workers, recipe, cases, on_outcome, saved, tell).run()
 
 
 class _Dispatch:
@@ -296,11 +296,11 @@ class _Dispatch:
         workers: Workers,
         recipe: Recipe,
         cases: Sequence[Case],
-        took: Callable[[Outcome], None],
+        on_outcome: Callable[[Outcome], None],
         saved: frozenset[int],
         tell: Callable[[str], None],
     ) -> None:
-        self._workers, self._took, self._kept, self._tell = workers, took, saved, tell
+        self._workers, self._took, self._kept, self._tell = workers, on_outcome, saved, tell
         self._recipe, self._limited = pack(recipe), recipe.limit is not None
         self._ready: deque[Case] = deque()
         self._later: dict[str, list[Case]] = {}  # by structure: cases that wait for its first one
@@ -401,10 +401,10 @@ class _Dispatch:
         """Make suspects of the cases of a batch whose worker died; record one that was `alone` as lost after
         `MAX_WORKER_DEATHS`.
         """
-        deaths = getattr(error, "allowed_failures", 0) + 1
-        self._died += deaths
+        n_deaths = getattr(error, "allowed_failures", 0) + 1
+        self._died += n_deaths
         for case in cases:
-            self._deaths[case.number] += deaths
+            self._deaths[case.number] += n_deaths
             n = self._deaths[case.number]
             if alone and n >= MAX_WORKER_DEATHS:
                 words = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
@@ -419,15 +419,17 @@ class _Dispatch:
             seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
             self._seconds = seconds if self._seconds is None else 0.5 * (self._seconds + seconds)
 
-    def _report(self, news: bool) -> None:
+    def _report(self, changed: bool) -> None:
         """Print a message if no batch has ended for a while."""
         now = time.monotonic()
-        if news:
+        if changed:
             self._last, self._patience = now, QUIET
         elif now - self._last > self._patience:
             self._patience *= 2.0
             n = sum(map(len, self._under_way.values()))
-            died = f", {self._died} workers have died" if self._died else ""
+            deaths_note = f", {self._died} workers have died" if self._died else ""
             first = ", the first of their kind: they may have to be compiled" if self._later else ""
             without = "" if self._limited else "; a limit of time for a case (`limit`) ends what hangs"
-            self._tell(f"no case has ended for {now - self._last:.0f} s: {n} under way{died}{first}{without}")
+            self._tell(
+                f"no case has ended for {now - self._last:.0f} s: {n} under way{deaths_note}{first}{without}"
+            )
