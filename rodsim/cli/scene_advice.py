@@ -27,7 +27,7 @@ def _list_of(match: re.Match[str]) -> str:
 _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"^(simulate|equilibrium): ", lambda found: f"{_PREFIXES[found[1]]}: "),
+        (r"^(simulate|equilibrium): ", lambda match: f"{_PREFIXES[match[1]]}: "),
         (r"\(in a scene (`[^`]*`), in Python `[^`]*`\)", r"(\1)"),
         (r"equilibrium\(method=[\"']arc-length[\"']\)", "`rodsim equilibrium --method arc-length`"),
         (r"method=ArcLength\((\w+)=([^()]*)\)", r"`method: arc-length, \1: \2`"),
@@ -40,14 +40,14 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"body\.at\(\.\.\.\)", "{body: name, at: [x, y, z]}"),
         (r"model\.ground\.at\((point|\.\.\.)\)", "{ground: [x, y, z]}"),
         (r"`([^`]+)\.at\(\.\.\.\)`", r"`{body: \1, at: [x, y, z]}`"),
-        (r"`(simulate|equilibrium|modes)`", lambda found: f"`{_FUNCTIONS[found[1]]}`"),
+        (r"`(simulate|equilibrium|modes)`", lambda match: f"`{_FUNCTIONS[match[1]]}`"),
         (r"\badd_(\w+)", _list_of),
         (r"`with_(law|centers|relaxation)`", r"`\1:`"),
         (r"\bSpringLaw\.table\(\.\.\.\)", "{type: table, x: [...], force: [...]}"),
         (r"(?<![\w-])(\w+)=\(([^()]*)\)", r"`\1: [\2]`"),
         (r"`(\w+)=`", r"`\1:`"),
         (r"(?<![\w-])(\w+)='([\w().-]+)'", r"`\1: \2`"),
-        (r"(?<![\w-])(\w+)=(True|False)\b", lambda found: f"`{found[1]}: {found[2].lower()}`"),
+        (r"(?<![\w-])(\w+)=(True|False)\b", lambda match: f"`{match[1]}: {match[2].lower()}`"),
         (r"(?<![\w-])(\w+)=(\d[\d.e+-]*)\b", r"`\1: \2`"),
         (r"(?<![\w-])(\w+)=\[\.\.\.\]", r"`\1: [...]`"),
         (r"(?<![\w-])(\w+)=(?=[\s;,)]|$)", r"`\1:`"),

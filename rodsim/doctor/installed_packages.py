@@ -36,7 +36,7 @@ def program() -> Finding:
 def packages() -> list[Finding]:
     """Return the findings on the required packages, then on those of each extra."""
     try:
-        required = _wanted(metadata.requires(PROGRAM) or [])
+        required = _bounds_by_extra(metadata.requires(PROGRAM) or [])
     except metadata.PackageNotFoundError:
         cure = "install the program with its packages, in its folder: pip install ."
         return [Finding("packages", BROKEN, "the program is not installed: its needs are not known", cure)]
@@ -48,12 +48,12 @@ def packages() -> list[Finding]:
 def needed() -> list[str]:
     """Return the names of the required packages without extras; empty if they are not known."""
     try:
-        return list(_wanted(metadata.requires(PROGRAM) or []).get("", {}))
+        return list(_bounds_by_extra(metadata.requires(PROGRAM) or []).get("", {}))
     except metadata.PackageNotFoundError:
         return []
 
 
-def _wanted(lines: list[str]) -> dict[str, dict[str, str]]:
+def _bounds_by_extra(lines: list[str]) -> dict[str, dict[str, str]]:
     """Return the requirements: extra ("" for none) -> package -> version bounds, such as ">=2.0"."""
     bounds_of: dict[str, dict[str, str]] = {}
     for line in lines:

@@ -20,7 +20,7 @@ from rodsim.results.journal import existing
 from rodsim.results.result import Result
 
 LARGEST_TEXT = 600_000  # largest number of characters of a scene or description in a page
-_KEPT = {True: ("kept", "kept"), False: ("NOT KEPT", "broken"), None: ("–", "untold")}
+_VERDICT_WORDS = {True: ("kept", "kept"), False: ("NOT KEPT", "broken"), None: ("–", "untold")}
 _HASHED = 2_000_000_000  # size in bytes above which a file is not hashed
 
 
@@ -37,7 +37,10 @@ def verdict(audit: Audit) -> Safe:
 
 def audit_section(audit: Audit) -> Safe:
     """Return the table of all verdicts, in the words and numbers of `rodsim audit`."""
-    rows = [[v.law, tag("td", _KEPT[v.kept][0], class_=_KEPT[v.kept][1]), v.measured] for v in audit.verdicts]
+    rows = [
+        [v.law, tag("td", _VERDICT_WORDS[v.kept][0], class_=_VERDICT_WORDS[v.kept][1]), v.measured]
+        for v in audit.verdicts
+    ]
     newton = (
         f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; "
         f"{audit.halvings} steps halved."

@@ -84,7 +84,7 @@ class Source(Protocol):
 class MemorySource:
     """Hold the arrays of a result in memory.
 
-    `late`: derived columns and the Newton columns (T, 3) they need; the derived arrays are computed when one of them is first
+    `lazy`: derived columns and the Newton columns (T, 3) they need; the derived arrays are computed when one of them is first
     read. `after`: function that computes the multipliers of the step after each output when these are first read.
     """
 
@@ -94,21 +94,21 @@ class MemorySource:
         self,
         layout: Layout,
         arrays: Mapping[str, NDArray[Any]],
-        late: tuple[LazyColumns, NDArray[Any]] | None = None,
+        lazy: tuple[LazyColumns, NDArray[Any]] | None = None,
         after: Callable[[Source], NDArray[Any]] | None = None,
     ) -> None:
         self.layout, self._after = layout, after
         self._arrays = dict(arrays)
-        self._late = late
+        self._lazy = lazy
         self.n_outputs = len(arrays[native_format.TIME])
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         if name == native_format.LAM_AFTER and name not in self._arrays and self._after is not None:
             self._arrays[name] = self._after(self)
-        if name not in self._arrays and self._late is not None:
-            columns, newton = self._late
-            self._arrays |= columns.found(self.layout, self._arrays, newton)
-            self._late = None
+        if name not in self._arrays and self._lazy is not None:
+            columns, newton = self._lazy
+            self._arrays |= columns.compute(self.layout, self._arrays, newton)
+            self._lazy = None
         return self._arrays[name][key]
 
     def multipliers(self, rows: slice) -> NDArray[Any]:
@@ -147,15 +147,15 @@ class _CachedReads:
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self._found: dict[str, Any] = {}
+        self._datasets: dict[str, Any] = {}
 
     def __getitem__(self, path: str) -> Any:
-        if path not in self._found:
-            self._found[path] = self._file[path]
-        return self._found[path]
+        if path not in self._datasets:
+            self._datasets[path] = self._file[path]
+        return self._datasets[path]
 
     def __contains__(self, path: str) -> bool:
-        return path in self._found or path in self._file
+        return path in self._datasets or path in self._file
 
     def get(self, path: str) -> Any:
         """Return the group or dataset at `path`; None if there is none."""

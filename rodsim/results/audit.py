@@ -131,7 +131,7 @@ def _measure(result: Result) -> Audit:
         # m v of a mass with this kinetic energy and speed: the sum of all momenta may be zero, a single one is not
         P_scale = max(_largest(P), 2 * float(column("kinetic").max()) / speed if speed > 0 else 0.0)
         L_scale = max(_largest(L), P_scale * size)
-    keep_P, keep_L, note = _kept_components(result, column("gravity"))
+    keep_P, keep_L, note = _conserved_components(result, column("gravity"))
     if first is None:
         note = "loads act until the last output"
 
@@ -262,7 +262,7 @@ def _size_and_speed(result: Result) -> tuple[float, float]:
     return size, speed
 
 
-def _kept_components(result: Result, gravity: Floats) -> tuple[Floats | None, Floats | None, str]:
+def _conserved_components(result: Result, gravity: Floats) -> tuple[Floats | None, Floats | None, str]:
     """Return the projections (3, 3) on the conserved components of P and L (None: no component), and the reason as text."""
     layout = result.layout
     grounded, g = layout.grounded, layout.gravity

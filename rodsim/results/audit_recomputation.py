@@ -349,11 +349,11 @@ class _Differences:
     def __init__(self, result: Result) -> None:
         self._result = result
         self._t = result.t
-        self._found: dict[tuple[str, str], Difference] = {}
+        self._differences: dict[tuple[str, str], Difference] = {}
 
     def differences(self) -> tuple[Difference, ...]:
         """Return all differences found."""
-        return tuple(self._found.values())
+        return tuple(self._differences.values())
 
     def table(self, name: str, outputs: slice, value: Floats, rounding: Floats) -> None:
         """Compare a column of the audit table with its recomputed values (T,)."""
@@ -451,7 +451,7 @@ class _Differences:
         if not wrong.any():
             return
         at = np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1))
-        earlier = self._found.get((part, what))
+        earlier = self._differences.get((part, what))
         count = len(at) + (earlier.outputs if earlier else 0)
         if earlier is None:
             k = int(at[0])
@@ -460,4 +460,4 @@ class _Differences:
             i = outputs.start + k
             numbers = float(stored[k][worst]), float(value[k][worst])
             earlier = Difference(part, what, count, i, float(self._t[i]), *numbers)
-        self._found[part, what] = Difference(**{**vars(earlier), "outputs": count})
+        self._differences[part, what] = Difference(**{**vars(earlier), "outputs": count})

@@ -25,7 +25,7 @@ SAMPLES = 8  # multisampling; VTK takes fewer if the driver has no more
 GLOSS = 24  # exponent of highlights
 GRID = np.array([218, 221, 226]) / 255
 # shift towards the viewer, as a part of the camera's distance, by which the first of coplanar faces is seen; for SHIFTED objects
-NEARER, SHIFTED = 2e-5, 8
+DEPTH_SHIFT, SHIFTED = 2e-5, 8
 
 
 def shading(even: bool) -> tuple[float, float, float]:
@@ -65,7 +65,7 @@ class VtkCanvas:
     def draw(self, vertices: Floats, faces: Ints, owner: Ints, colors: Floats) -> None:
         """Set the surface to draw: vertices (n, 3), m, faces (m, 3), owners (n,) and colors (n, 3) in 0..1 of the vertices."""
         rank = SHIFTED - 1 - owner % SHIFTED
-        shift = NEARER * self._camera.distance * rank[:, None] * self._camera.axes[:, 2]
+        shift = DEPTH_SHIFT * self._camera.distance * rank[:, None] * self._camera.axes[:, 2]
         rgb = (255 * np.clip(colors, 0, 1)).astype(np.uint8)
         mesh = with_normals(vertices + shift, faces, rgb=rgb)
         ambient, diffuse, specular = shading(self._even)

@@ -29,11 +29,11 @@ class _GroundMotion(NamedTuple):
     joint: int  # number of the joint
     center: Floats  # (3,) centre of rotation, m
     d: Floats  # (T, 3) displacement, m
-    turn: Floats  # (T, 3) rotation vector, rad
+    rotation: Floats  # (T, 3) rotation vector, rad
 
     def at(self, outputs: slice) -> RigidPlacement:
         """Return the rigid motion of the ground points at these outputs."""
-        return rigid_placement(self.center, self.d[outputs], self.turn[outputs])
+        return rigid_placement(self.center, self.d[outputs], self.rotation[outputs])
 
 
 class Sides(NamedTuple):
@@ -167,7 +167,7 @@ class ConstraintHistory:
         """Return the motions of ground points as functions of the number of the output instead of the load factor."""
 
         def path(motion: _GroundMotion) -> Callable[[float], tuple[Floats, Floats]]:
-            return lambda i: (motion.d[round(i)], motion.turn[round(i)])
+            return lambda i: (motion.d[round(i)], motion.rotation[round(i)])
 
         return [GroundMotion(motion.joint, path(motion), motion.center) for motion in self.motions.values()]
 

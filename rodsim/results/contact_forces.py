@@ -274,13 +274,15 @@ class PlaneContacts:
         loss = np.zeros((w, LOSS))
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] = 1.0
         # indices of the internal variables in `State.own`; -1: none
-        self._places = np.full((w, OWN), -1)
+        self._variable_indices = np.full((w, OWN), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
         next_row = np.minimum(use + 1, len(table.kind) - 1)
         has_loss = np.isin(table.kind[next_row], _LOSSES)
         ends = table.first[next_row[has_loss] + 1][:, None]
         loss[has_loss] = table.numbers[ends - OWN - LOSS + np.arange(LOSS)]
-        self._places[has_loss] = first_history_variable(system)[next_row[has_loss]][:, None] + np.arange(OWN)
+        self._variable_indices[has_loss] = first_history_variable(system)[next_row[has_loss]][
+            :, None
+        ] + np.arange(OWN)
         self._groups, self._plane = _groups(table, use), frames[:, 0]
         part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
         self.laws = ContactLaws(
@@ -298,7 +300,7 @@ class PlaneContacts:
     def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
         none = np.zeros((*state.own.shape[:-1], 1))
-        variables = np.concatenate([state.own, none], axis=-1)[..., self._places]
+        variables = np.concatenate([state.own, none], axis=-1)[..., self._variable_indices]
         loss = self.laws.loss
         return BristleParameters(
             np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), variables[..., :3], variables[..., 3]
@@ -496,7 +498,7 @@ class PairLists:
 
     def __init__(self, system: System, memory: MemoryLayout) -> None:
         self._system, self._memory = system, memory
-        self._known: OrderedDict[bytes, PairContacts] = OrderedDict()
+        self._cache: OrderedDict[bytes, PairContacts] = OrderedDict()
 
     def of(self, state: State) -> PairContacts:
         """Return the list of a state.
@@ -509,17 +511,17 @@ class PairLists:
             parts = self._memory.parts(state.memory)
             points, skin = parts["reference"], float(parts["skin"][0])
             key = points.tobytes() + parts["skin"].tobytes() if skin > 0.0 else b""
-        if key in self._known:
-            return self._known[key]
+        if key in self._cache:
+            return self._cache[key]
         if not key:
             points, skin = points_of(contacts, state.r, state.quat), 0.0
         pair_contacts = PairContacts.at(
             self._system, candidates(contacts, np.ascontiguousarray(points), skin)
         )
         if key:
-            self._known[key] = pair_contacts
-            if len(self._known) > _CACHED_LISTS:
-                self._known.popitem(last=False)
+            self._cache[key] = pair_contacts
+            if len(self._cache) > _CACHED_LISTS:
+                self._cache.popitem(last=False)
         return pair_contacts
 
     def runs(self, states: State) -> Iterator[tuple[slice, PairContacts]]:
@@ -546,7 +548,7 @@ class ContactForces:
         self.planes = PlaneContacts(system, use) if len(use) else None
         self._pairs = slice(0, len(system.contacts.pairs)) if pairs is None else pairs
         self._lists = PairLists(system, memory)
-        self._whole = pairs is None
+        self._all_pairs = pairs is None
         self._frames = len(system.frames.mass)
 
     def of(self, states: State) -> Iterator[tuple[slice, PlaneContacts | PairContacts, PatchForces]]:
@@ -556,7 +558,9 @@ class ContactForces:
             parts.append((slice(0, len(states.r)), self.planes))
         if self._pairs.stop > self._pairs.start:
             runs = self._lists.runs(states)
-            parts += [(at, contacts if self._whole else contacts.of(self._pairs)) for at, contacts in runs]
+            parts += [
+                (at, contacts if self._all_pairs else contacts.of(self._pairs)) for at, contacts in runs
+            ]
         for batch, contacts in parts:
             for k in range(batch.start, batch.stop, contacts.laws.states_at_once):
                 at = slice(k, min(k + contacts.laws.states_at_once, batch.stop))

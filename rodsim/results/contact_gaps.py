@@ -63,7 +63,7 @@ class ContactGaps:
         self._reference: tuple[Floats, float] | None = None  # points at the last search, and the gap there
 
     @property
-    def told(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
         """Entry of this contact in the description."""
         entry: dict[str, Any] = self._layout.description[CONTACTS][self.name]
         return entry
@@ -78,7 +78,7 @@ class ContactGaps:
     def pairs(self) -> slice:
         """Pairs of `Contacts` that belong to this contact."""
         first = self._rows_before(PAIRS)
-        return slice(first, first + int(self.told[PAIRS]))
+        return slice(first, first + int(self.entry[PAIRS]))
 
     @cached_property
     def first_plane(self) -> int:
@@ -93,7 +93,7 @@ class ContactGaps:
     def plane_use(self) -> Ints:
         """Indices of the energies with planes of this contact in `System.others`."""
         first, use = self.first_plane, plane_rows(self._system)
-        return use[(use >= first) & (use < first + self.told[PLANE_DISSIPATIONS])]
+        return use[(use >= first) & (use < first + self.entry[PLANE_DISSIPATIONS])]
 
     @cached_property
     def planes(self) -> PlaneContacts:
@@ -114,11 +114,11 @@ class ContactGaps:
 
     def plane_gap(self, states: State) -> Floats:
         """Return the least gap to a plane (k,), m, in k states; infinite without a plane."""
-        return self.planes.gap(states) if self.told[PLANE_DISSIPATIONS] else np.full(len(states.r), np.inf)
+        return self.planes.gap(states) if self.entry[PLANE_DISSIPATIONS] else np.full(len(states.r), np.inf)
 
     def pair_gap(self, states: State) -> Floats:
         """Return the least gap of the pairs (k,), m, without planes, in k states; infinite without pairs."""
-        if not self.told[PAIRS]:
+        if not self.entry[PAIRS]:
             return np.full(len(states.r), np.inf)
         return self._pairs.of(states)
 
@@ -128,10 +128,10 @@ class ContactGaps:
         A positive number is a lower bound of the distance by which the gap exceeds the activation distance of the law.
         """
         gap = self.plane_gap(states)
-        if self.told[PAIRS]:
+        if self.entry[PAIRS]:
             for k, points in enumerate(self._pairs.points(states)):
                 gap[k] = min(gap[k], self._lower_bound(points))
-        return gap - float(self.told.get("reach") or 0.0)
+        return gap - float(self.entry.get("reach") or 0.0)
 
     def _lower_bound(self, points: Floats) -> float:
         """Return a lower bound of the gap of the pairs, m.
@@ -139,7 +139,7 @@ class ContactGaps:
         It is the gap of the last search less twice the largest displacement of a point since then. If that is not above the
         activation distance, the gap is computed again.
         """
-        reach = float(self.told.get("reach") or 0.0)
+        reach = float(self.entry.get("reach") or 0.0)
         if self._reference is not None:
             before, gap = self._reference
             left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())

@@ -188,7 +188,7 @@ class ContactHistory:
 
     @property
     def _describe_contact(self) -> dict[str, Any]:
-        return self._gaps.told
+        return self._gaps.entry
 
     @cached_property
     def _forces(self) -> ContactForces | None:

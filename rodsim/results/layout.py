@@ -210,7 +210,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.system is not None:
-            self._take_from(self.system)
+            self._check_system_sizes(self.system)
         if self.gravity is not None:
             self.gravity = _array(f"model '{self.name}'", "gravity", self.gravity, (3,), np.float64)
         rods, bodies = [rod.name for rod in self.rods], [body.name for body in self.bodies]
@@ -236,7 +236,7 @@ class Layout:
                     f"joint '{joint.name}': rows {joint.rows} of {self.n_multipliers} multipliers"
                 )
 
-    def _take_from(self, system: System) -> None:
+    def _check_system_sizes(self, system: System) -> None:
         """Set constraints and gravity from the system if they are None; raise ValueError if its sizes differ from the layout."""
         if self.constraints is None:
             self.constraints = system.constraints

@@ -26,15 +26,16 @@ NAMES = ("strains", "stresses", native_format.AUDIT)
 class LazyColumns(NamedTuple):
     """Derived columns of a run of `system` with steps of `dt`.
 
-    `standing`: constraints at all outputs of the result, passed to `tabulate`; None if the constraints are those of the system.
+    `constraint_history`: constraints at all outputs of the result, passed to `tabulate`; None if the constraints are those of
+    the system.
     """
 
     system: System
     dt: float
-    standing: ConstraintHistory | None = None
-    at_once: int = 2**31  # number of outputs per evaluation; with `standing` all outputs in one
+    constraint_history: ConstraintHistory | None = None
+    at_once: int = 2**31  # number of outputs per evaluation; with `constraint_history` all outputs in one
 
-    def found(
+    def compute(
         self, layout: Layout, arrays: Mapping[str, NDArray[Any]], newton: Floats
     ) -> dict[str, NDArray[Any]]:
         """Return the arrays `NAMES` for T outputs: "strains" and "stresses" (T, m, 6), and the audit table (T, columns).
@@ -48,5 +49,7 @@ class LazyColumns(NamedTuple):
                 layout, {name: arrays[name][rows] for name in stored_states.shapes(layout)}
             )
             steps = arrays[native_format.STEP][rows]
-            tables.append(tabulate(self.system, self.dt, steps, states, newton[rows], self.standing))
+            tables.append(
+                tabulate(self.system, self.dt, steps, states, newton[rows], self.constraint_history)
+            )
         return {name: np.concatenate([getattr(outputs, name) for outputs in tables]) for name in NAMES}

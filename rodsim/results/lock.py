@@ -42,7 +42,7 @@ class Lock:
         while True:
             self._file: BinaryIO = open(self.path, "a+b", buffering=0)  # noqa: SIM115, closed in release()
             try:
-                self._take(path)
+                self._acquire(path)
                 if os.path.samestat(os.fstat(self._file.fileno()), self.path.stat()):
                     break
             except FileNotFoundError:
@@ -55,18 +55,18 @@ class Lock:
             self._file.truncate(0)
             self._file.write(json.dumps(_holder()).encode())
 
-    def _take(self, path: Path) -> None:
+    def _acquire(self, path: Path) -> None:
         """Lock the open lock file; raise BlockingIOError if another process holds the lock."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BlockingIOError(
-                f"'{path}' is being written by {self._who()}; wait for it, stop it, or give another output"
+                f"'{path}' is being written by {self._describe_holder()}; wait for it, stop it, or give another output"
             ) from None
         except OSError:
             pass  # the file system has no locks
 
-    def _who(self) -> str:
+    def _describe_holder(self) -> str:
         """Return a description of the process that holds the lock, read from the lock file."""
         self._file.seek(0)
         try:

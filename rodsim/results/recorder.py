@@ -41,7 +41,7 @@ class Recorder:
         self.writer = writer
         self._listener, self._after = listener, after
         self._before = writer.n_outputs  # number of outputs stored before those that wait
-        self._looked = self._oldest = time.monotonic()
+        self._last_check = self._oldest = time.monotonic()
         self._clear()
         self._reports: list[Report] = []  # reports of the steps since the last output
         self.last = -1  # step of the last state added
@@ -72,8 +72,8 @@ class Recorder:
     def look(self) -> None:
         """Store the waiting outputs if a batch is full, or if they would be older than KEPT at the next call."""
         now = time.monotonic()
-        due = now - self._oldest + (now - self._looked) > MAX_DELAY or len(self._steps) >= self.most
-        self._looked = now
+        due = now - self._oldest + (now - self._last_check) > MAX_DELAY or len(self._steps) >= self.most
+        self._last_check = now
         if self._steps and due:
             self.flush()
 

@@ -28,7 +28,7 @@ from rodsim.results.view_setup import ViewSetup
 Engine = Literal["auto", "opengl", "matplotlib", "painter"]
 
 DEFAULT_TIMES = 10  # default number of times in a still
-NEARER = 3e-4  # shift towards the camera between overlaid times, as a part of its distance
+OVERLAY_SHIFT = 3e-4  # shift towards the camera between overlaid times, as a part of its distance
 TIME_TOLERANCE = 1e-9  # part of the run's length by which a requested time may lie outside of it, as rounding
 LARGEST_SIZE = 16_384  # pixels a side
 MOST_FRAMES = 100_000  # largest number of frames of a movie, about an hour
@@ -111,7 +111,7 @@ def render(
     vertices, colors = [], []
     for k, i in enumerate(outputs):
         # later times are drawn a little nearer: a part that does not move shows its last colour
-        nearer = k * NEARER * camera.distance * camera.axes[:, 2]
+        nearer = k * OVERLAY_SHIFT * camera.distance * camera.axes[:, 2]
         vertices.append(stage.shape.place(stage.states.at(i).state) + nearer)
         age = 1 - k / (len(outputs) - 1) if len(outputs) > 1 else 0.0
         colors.append(stage.colors(float(t[i]), age, overlaid=len(outputs) > 1))

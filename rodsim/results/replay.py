@@ -51,7 +51,7 @@ class Replay:
         layout, settings = result.layout, result.description.get("run", {})
         if layout.system is None or "dt" not in settings or "integrator" not in settings:
             raise UnknownRun("the file does not say how it was run (of an older version)")
-        self.system, self.h, self.own = (
+        self.system, self.h, self.scheme = (
             layout.system,
             float(settings["dt"]),
             em_integrator(settings["integrator"]),
@@ -87,10 +87,10 @@ class Replay:
         self._takes_half_steps = bool(settings.get("halves", count_multipliers(self.system) > 0))
         self._is_adaptive = False  # True if the steps were adaptive: h is then the time between outputs
         self._stepper: StepperBase
-        if self.own is not None:
+        if self.scheme is not None:
             self._is_adaptive = "error" in settings
             h = FIRST * self.h if self._is_adaptive else self.h
-            make_em = partial(self.stepper, h, self.own.order)
+            make_em = partial(self.stepper, h, self.scheme.order)
             touching = len(self.system.contacts.pairs) > 0
             self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
             if self._is_adaptive:
@@ -132,7 +132,7 @@ class Replay:
         `h`: step, s. `system`: system with the contacts of one list; by default that of the run. `earlier`: as in
         `select_stepper`; by default as in the run.
         """
-        assert self.own is not None
+        assert self.scheme is not None
         return select_stepper(
             self.system if system is None else system,
             h,
@@ -145,7 +145,7 @@ class Replay:
             earlier=self._has_history if earlier is None else earlier,
             halves=self._takes_half_steps,
             symmetry=self._symmetry,
-            **self.own.steps,
+            **self.scheme.steps,
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
@@ -161,8 +161,8 @@ class Replay:
             if (
                 not complete
                 or count > 1
-                or self.own is None
-                or self.own.order > 2
+                or self.scheme is None
+                or self.scheme.order > 2
                 or halvings
                 or self._is_adaptive
             ):

@@ -119,7 +119,7 @@ class _StepRecomputer:
 
     def _last_steps(self) -> None:
         """Repeat the last step before some outputs, chosen evenly."""
-        scheme = self._run.own
+        scheme = self._run.scheme
         state = self._result.state(-1)
         if scheme is None or not scheme.plain or state.own.size or self._result.layout.n_points:
             gap = int(np.diff(self._steps).min())
@@ -161,9 +161,9 @@ class _StepRecomputer:
 
     def _has_accelerations(self, k: int) -> Iterator[Difference]:
         """Yield the differences at output k + 1, by repeating its last step, or substep."""
-        assert self._run.own is not None
+        assert self._run.scheme is not None
         stored = self._result.state(k + 1)
-        full_step = self._run.stepper(self._run.h, self._run.own.order)
+        full_step = self._run.stepper(self._run.h, self._run.scheme.order)
         last = ends_of_parts(self._run.corners, self._run.h, self._t[k + 1] - self._run.h)[-2:]
         h = float(np.diff(last)[0] * full_step.fractions[-1])
         stepper = self._run.stepper(h, 2, earlier=False)

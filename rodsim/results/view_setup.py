@@ -53,18 +53,18 @@ class InterpolatedStates:
     def __init__(self, result: Result, drawing: Drawing, field: color_fields.Field | None) -> None:
         self._result, self._drawing, self._field = result, drawing, field
         self._t = result.t
-        self._kept: dict[int, _DrawnOutput] = {}
+        self._cache: dict[int, _DrawnOutput] = {}
 
     def at(self, i: int) -> _DrawnOutput:
         """Return output number i."""
-        if i not in self._kept:
+        if i not in self._cache:
             state = self._result.state(i)
             values: Floats = np.zeros(0)
             if self._field is not None:
                 strains, stresses = self._result.strains(i), self._result.stresses(i)
                 values = color_fields.values(self._field, self._drawing, state, strains, stresses)
-            self._kept = {**dict(list(self._kept.items())[-1:]), i: _DrawnOutput(state, values)}
-        return self._kept[i]
+            self._cache = {**dict(list(self._cache.items())[-1:]), i: _DrawnOutput(state, values)}
+        return self._cache[i]
 
     def between(self, now: float) -> State:
         """Interpolate the state at the time `now`, for drawing: cubic in positions, normalised means of quaternions."""

@@ -43,7 +43,7 @@ class MemoryWriter:
         self.n_outputs = 0
         self._items, self.output_bytes = native_format.series_in_memory(layout)
         self._batches: dict[str, list[NDArray[Any]]] = {name: [] for name in self._items}
-        self._late: LazyColumns | None = None
+        self._lazy: LazyColumns | None = None
         self._newton: list[Floats] = []  # Newton columns of outputs with lazy columns
 
     def append(
@@ -54,7 +54,7 @@ class MemoryWriter:
 
     def extend(self, outputs: Outputs) -> None:
         """Store several outputs, with all their columns."""
-        if self._late is not None:
+        if self._lazy is not None:
             raise ValueError(
                 "outputs behind some whose columns are late; give these by `extend_lazily` as well"
             )
@@ -67,18 +67,18 @@ class MemoryWriter:
         steps: Ints,
         states: State,
         newton: Floats,
-        late: LazyColumns,
+        lazy: LazyColumns,
         after: Floats | None = None,
     ) -> None:
-        """Store k outputs by their states (k, ...); `late` computes the derived columns when they are first read.
+        """Store k outputs by their states (k, ...); `lazy` computes the derived columns when they are first read.
 
         All outputs of a result must be stored in this way. `newton` (k, 3): Newton columns; `after` (k, m): multipliers of the
         step after each output.
         """
-        if self.n_outputs and self._late is None:
+        if self.n_outputs and self._lazy is None:
             raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
         self.layout.check_state(states, len(t))
-        self._late = late
+        self._lazy = lazy
         self._newton.append(np.array(newton, copy=True))
         none = np.zeros((len(t), 0))
         outputs = Outputs(t, steps, states, none, none, none, after)
@@ -96,7 +96,7 @@ class MemoryWriter:
 
     def result(self) -> Result:
         """Return the outputs stored so far as a `Result`."""
-        lazy = None if self._late is None else (self._late, np.concatenate(self._newton))
+        lazy = None if self._lazy is None else (self._lazy, np.concatenate(self._newton))
         arrays = {}
         for name, item in self._items.items():
             if name == native_format.LAM_AFTER and not self._batches[name]:

@@ -39,8 +39,8 @@ from rodsim.small_motions.modal_analysis import rounding
 from rodsim.statics.proportional_loading import (
     CONVERGED,
     HOVERING,
-    IDLE,
     ITERATIONS,
+    NO_WORK,
     ProportionallyLoadedModel,
     ShapeConstrainedEquilibrium,
     is_last,
@@ -49,20 +49,22 @@ from rodsim.statics.proportional_loading import (
 
 BIFURCATION, LIMIT = "bifurcation", "limit point"
 DEPENDENT = 1e-3  # norm of a unit shape orthogonal to the others below which it depends on them
-SCARCELY = 1e-6  # relative to load times displacement: smaller work may be zero
-PARTS = 16  # number of steps to a linear factor if the point is not next to it
-NEAR = 1.5  # times a linear factor: shapes with factors below are held together with that of this factor
+ZERO_WORK = 1e-6  # relative to load times displacement: smaller work may be zero
+APPROACH_STEPS = 16  # number of steps to a linear factor if the point is not next to it
+CLUSTER_RATIO = 1.5  # times a linear factor: shapes with factors below are held together
 HALVINGS = 8  # halvings of the way to a factor if Newton's method does not converge there at once
-DOUBLE = 1e-6  # relative to an eigenvalue without loads: closer eigenvalues count as equal
+SAME_EIGENVALUE = 1e-6  # relative to an eigenvalue without loads: closer eigenvalues count as equal
 ZERO = 1e-4  # relative to an eigenvalue without loads: upper bound of the eigenvalue at a critical point
-SETTLED = 1e-9  # relative to the factor: a smaller change is the last one, if the eigenvalue is round-off
-CLOSE = 0.3  # relative to the eigenvalue without loads: below this, (2) starts
+FACTOR_ROUNDING = (
+    1e-9  # relative to the factor: a smaller change is the last one if the eigenvalue is round-off
+)
+START_RATIO = 0.3  # relative to the eigenvalue without loads: below this, (2) starts
 STEPS = 100  # largest number of arc-length steps to a limit point
-BEYOND = 10.0  # relative to the model's size: beyond, the linear path says nothing about the real one
-LEAST, FAR = 0.01, 3.0  # times the linear factor: bounds of the search for a point
-STRAIGHT = 0.8  # least cosine between consecutive tangents
+MAX_LINEAR_MOTION = 10.0  # relative to the model's size: above, the linear path does not predict the real one
+MIN_FACTOR, MAX_FACTOR = 0.01, 3.0  # times the linear factor: bounds of the search for a point
+MIN_TANGENT_COSINE = 0.8  # least cosine between consecutive tangents
 STEP = 1e-4  # relative to the model's size, or the factor: displacements of the finite differences of K
-FARTHEST = 0.2  # relative to the model's size, and the factor: largest correction of (2)
+MAX_CORRECTION = 0.2  # relative to the model's size, and the factor: largest correction of (2)
 
 
 # exceptions that end one search; points computed before are kept
@@ -95,31 +97,38 @@ def critical_point(
     the equilibrium at factor zero. Raises NoCriticalPoint.
     """
     state, M, load = lin.state, fill_zero_diagonal(lin.M), loaded.rate(lin)
-    near = [which, *(k for k in range(len(factors)) if k != which and factors[k] <= NEAR * factors[which])]
+    near = [
+        which,
+        *(k for k in range(len(factors)) if k != which and factors[k] <= CLUSTER_RATIO * factors[which]),
+    ]
     unit = _orthonormal(shapes[near], M)
     # one step of inverse iteration, which removes the round-off of stiff motions
-    first = loaded.held(state, 0.0, unit, M)
-    tolerance = DOUBLE * float(np.abs(first.squares).max())
+    first = loaded.with_fixed_shapes(state, 0.0, unit, M)
+    tolerance = SAME_EIGENVALUE * float(np.abs(first.squares).max())
     phi, factor = _along(unit[0], first, tolerance)[0], float(factors[which])
     size = extent(state.r)
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
-    if moves > BEYOND * size:  # for instance a rod that is pulled to a multiple of its length
+    if moves > MAX_LINEAR_MOTION * size:  # for instance a rod that is pulled to a multiple of its length
         raise NoCriticalPoint(
             "on the path from load factor zero no critical point is near there, where the linear path has moved by "
             f"{moves / size:.3g} times the size of the model"
         )
     # coarse, as linear shapes have the round-off of K'; forces at the end show whether the path moves along held shapes
-    if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
-        idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
+    if abs(phi @ load) <= ZERO_WORK * work_scale(phi[None], load)[0]:
+        idle = np.abs(first.shapes @ load) <= ZERO_WORK * work_scale(first.shapes, load)
         shapes = first.shapes if idle.all() else first.shapes[idle]
-        for fixed_shapes, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
+        for fixed_shapes, parts in ((shapes, 1), (phi[None], 1), (shapes, APPROACH_STEPS)):
             with suppress(*FAILURES):
-                current = first if fixed_shapes is first.shapes else loaded.held(state, 0.0, fixed_shapes, M)
+                current = (
+                    first
+                    if fixed_shapes is first.shapes
+                    else loaded.with_fixed_shapes(state, 0.0, fixed_shapes, M)
+                )
                 critical = _bifurcation(current, factor, phi, parts)
                 if critical is not None:
                     return critical
     try:
-        return _limit(loaded.held(state, 0.0, phi[None], M), factor)
+        return _limit(loaded.with_fixed_shapes(state, 0.0, phi[None], M), factor)
     except ConvergenceError as error:
         raise NoCriticalPoint(error.message) from error
     except (ModelError, np.linalg.LinAlgError) as error:
@@ -158,29 +167,29 @@ def _bifurcation(
     `parts`: number of initial steps to the factor; they end when the eigenvalue changes its sign.
     """
     first = float(np.abs(current.squares).max())
-    phi, square = _along(phi, current, DOUBLE * first)
+    phi, square = _along(phi, current, SAME_EIGENVALUE * first)
     start, before, last = factor, 0.0, np.inf
     for part in range(1, parts + 1):
         before, square_before, factor = current.factor, square, start * part / parts
         current = _equilibrium_at(current, before, factor)
-        phi, square = _along(phi, current, DOUBLE * first)
+        phi, square = _along(phi, current, SAME_EIGENVALUE * first)
         if square <= 0.0:
             break
     for _ in range(ITERATIONS):
         step = -square * (factor - before) / (square - square_before) if square != square_before else 0.0
-        rounded = abs(square) <= current.noise and abs(step) <= SETTLED * factor
+        rounded = abs(square) <= current.noise and abs(step) <= FACTOR_ROUNDING * factor
         small = abs(step) < 1e-4 * factor and abs(step) > 0.5 * last
         if abs(step) <= CONVERGED * factor or rounded or small:
             if abs(square) > ZERO * first:
                 break
-            force_left = np.any(np.abs(current.left) > _loose(current, factor))
-            return None if force_left else CriticalPoint(BIFURCATION, factor, current.state, phi)
+            unbalanced = np.any(np.abs(current.holding_forces) > _holding_force_tolerance(current, factor))
+            return None if unbalanced else CriticalPoint(BIFURCATION, factor, current.state, phi)
         before, square_before, last = factor, square, abs(step)
         factor = max(factor + step, 0.1 * factor)
-        if not LEAST * start < factor < FAR * start:
+        if not MIN_FACTOR * start < factor < MAX_FACTOR * start:
             break
         current = _equilibrium_at(current, before, factor)
-        phi, square = _along(phi, current, DOUBLE * first)
+        phi, square = _along(phi, current, SAME_EIGENVALUE * first)
     raise _search_error(factor, last / factor)
 
 
@@ -188,17 +197,17 @@ def _equilibrium_at(
     current: ShapeConstrainedEquilibrium, start: float, factor: float
 ) -> ShapeConstrainedEquilibrium:
     """Return the equilibrium at `factor`, from that at `start`, in as many steps as are needed."""
-    fraction_done, part, left = 0.0, 1.0, np.inf
-    hovering = HOVERING * extent(current.state.r)
+    fraction_done, part, last_residual = 0.0, 1.0, np.inf
+    drift_bound = HOVERING * extent(current.state.r)
     while fraction_done < 1.0:
         try:
             target = start + (factor - start) * min(fraction_done + part, 1.0)
-            current = current.loaded.settled(current.state, target, current.shapes, current.M)
+            current = current.loaded.equilibrium_at(current.state, target, current.shapes, current.M)
         except ConvergenceError as error:
             part *= 0.5
             # if corrections do not shrink with the step, a shorter step does not help
-            futile = 0.5 * left < error.residual < hovering
-            left = error.residual
+            futile = 0.5 * last_residual < error.residual < drift_bound
+            last_residual = error.residual
             if part < 0.5**HALVINGS or futile:
                 raise
         else:
@@ -206,10 +215,10 @@ def _equilibrium_at(
     return current
 
 
-def _loose(current: ShapeConstrainedEquilibrium, factor: float) -> Floats:
+def _holding_force_tolerance(current: ShapeConstrainedEquilibrium, factor: float) -> Floats:
     """Return the forces (k,) above which what holds a shape is more than round-off."""
     applied = current.loaded.applied(current.lin, factor)
-    return IDLE * work_scale(current.shapes, applied) + rounding(current.lin, current.shapes)
+    return NO_WORK * work_scale(current.shapes, applied) + rounding(current.lin, current.shapes)
 
 
 def _search_error(factor: float, residual: float) -> ConvergenceError:
@@ -243,10 +252,14 @@ def _refine_limit_point(current: ShapeConstrainedEquilibrium) -> CriticalPoint |
             return None
         by_frame, df = correction
         before, change = change, largest(by_frame, size)
-        if not change <= FARTHEST * size or not abs(df) <= FARTHEST * current.factor or f + df <= 0.0:
+        if (
+            not change <= MAX_CORRECTION * size
+            or not abs(df) <= MAX_CORRECTION * current.factor
+            or f + df <= 0.0
+        ):
             return None
         state, f = perturb_state(current.loaded.built.system, state, by_frame), f + df
-        current = current.loaded.held(state, f, phi[None], current.M)
+        current = current.loaded.with_fixed_shapes(state, f, phi[None], current.M)
         if (
             is_last(change, before, size) and abs(df) <= 1e-9 * f
         ):  # an error of the state enters the factor squared
@@ -263,7 +276,9 @@ def _correction(
     """
     phi = current.shapes[0]
     try:
-        df, a = np.linalg.solve(np.array([[phi @ rate, -current.squares[0]], row]), [-current.left[0], right])
+        df, a = np.linalg.solve(
+            np.array([[phi @ rate, -current.squares[0]], row]), [-current.holding_forces[0], right]
+        )
     except np.linalg.LinAlgError:
         return None
     return current.lin.of_frames(current.x + df * x_f + a * phi), float(df)
@@ -287,19 +302,22 @@ def _points_towards_limit(
             ds *= 0.5
             continue
         after = _tangent(following, weight, factor, tangent)
-        if tangent[0] @ (M @ after[0]) / weight + tangent[1] * after[1] / factor**2 < STRAIGHT and ds > 1e-6:
+        if (
+            tangent[0] @ (M @ after[0]) / weight + tangent[1] * after[1] / factor**2 < MIN_TANGENT_COSINE
+            and ds > 1e-6
+        ):
             ds *= 0.5
             continue
         if following.squares[0] <= 0.0:
             between = True
-            if following.squares[0] >= -CLOSE * first:
+            if following.squares[0] >= -START_RATIO * first:
                 yield following
             ds *= 0.5
             continue
         current, tangent, most = following, after, max(most, following.factor)
-        if current.squares[0] <= CLOSE * first:
+        if current.squares[0] <= START_RATIO * first:
             yield current
-        if current.factor > FAR * factor or current.factor < 0.0:
+        if current.factor > MAX_FACTOR * factor or current.factor < 0.0:
             break
         ds *= 1.0 if between else 1.5
     raise _search_error(most, float(current.squares[0]) / first)

@@ -201,7 +201,7 @@ def equilibrium(
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
     if followed and start is None:
-        _refuse_nothing_to_grow(built, loading)
+        _check_growing_loads(built, loading)
     statics = equilibrium_system_of(built.system, state, loading, idle=built.idle)
     statics.most_turn = _max_rotation(model)
     if start is not None:
@@ -248,7 +248,7 @@ def _refuse_contact(built: Built) -> None:
     refuse_contacts(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
 
 
-def _refuse_nothing_to_grow(built: Built, loading: Loading) -> None:
+def _check_growing_loads(built: Built, loading: Loading) -> None:
     """Raise ModelError if nothing depends on the load factor, so that there is no path: pressures act in full from 0 on."""
     heavy = built.system.frames.mass[built.system.frames.fixed == 0].any()
     if loading.moves or loading.varying_values.any() or (heavy and loading.varying_gravity.any()):
@@ -368,8 +368,8 @@ def raise_not_converged(
     message = (
         f"model '{built.layout.name}': no equilibrium found beyond load factor {statics.factor:.6g}: {reason}"
     )
-    rotations = _words(lambda: turned_in_words(built, statics.state, failure.status == FOLDED))
-    cure = _words(lambda: describe_free_motions(built, statics)) or _words(
+    rotations = _text_or_empty(lambda: turned_in_words(built, statics.state, failure.status == FOLDED))
+    cure = _text_or_empty(lambda: describe_free_motions(built, statics)) or _text_or_empty(
         lambda: _describe_penetration(built, statics)
     )
     cure = cure or "where the load has a limit there is none next to it"
@@ -402,7 +402,7 @@ def _contact_of(built: Built, deepest: DeepestPenetration) -> str:
     raise IndexError(deepest.pair)
 
 
-def _words(find: Callable[[], str]) -> str:
+def _text_or_empty(find: Callable[[], str]) -> str:
     """Return the words that `find` returns, or "" if it fails: the state may be arbitrary."""
     try:
         return find() or ""

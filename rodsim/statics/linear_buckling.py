@@ -155,7 +155,7 @@ def buckling(
     start = built.state._replace(v=still, Omega=still)
     check_supported(built)
     try:
-        unloaded = loaded.settled(start, 0.0)
+        unloaded = loaded.equilibrium_at(start, 0.0)
     except (ConvergenceError, ModelError) as error:
         _refuse(built, loaded.linear(start, 0.0))
         raise error

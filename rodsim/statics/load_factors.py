@@ -19,7 +19,7 @@ from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
 from rodsim.small_motions.linear_equations import given_loads
 
-_THERE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
+POSITION_TOLERANCE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 LoadFactorFunction = Callable[[float], Floats]
@@ -97,7 +97,7 @@ def _motion(
         float(np.abs(getattr(moved, column)[rows] - getattr(constraints, column)[rows]).max())
         for column in _MOVED
     )
-    if off > _THERE * max(1.0, float(np.abs(center).max())):
+    if off > POSITION_TOLERANCE * max(1.0, float(np.abs(center).max())):
         raise ModelError(
             f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {rotation(0.0)} must be zero, or where the result given as "
             f"`start` has moved the joint; it is {off:.3g} m (or of a direction) from there"

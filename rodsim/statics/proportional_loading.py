@@ -37,7 +37,7 @@ STALLED = 1e-5  # relative to the model's size: smaller corrections that do not 
 HOVERING, RISES = 1e-2, 6
 EPS = 2.220446049250313e-16
 ROUNDED = 4.0  # factor of the round-off of an entry's share in eigenvalues
-IDLE = 1e-9  # relative to load times displacement: smaller work counts as zero
+NO_WORK = 1e-9  # relative to load times displacement: smaller work counts as zero
 
 
 class ShapeConstrainedEquilibrium(NamedTuple):
@@ -49,7 +49,7 @@ class ShapeConstrainedEquilibrium(NamedTuple):
     factor: float
     lin: Linearised
     x: Floats  # (size,) x of (1), the remaining correction
-    left: Floats  # (k,) m of (1), forces that hold the amplitudes
+    holding_forces: Floats  # (k,) m of (1), forces that hold the amplitudes
     shapes: Floats  # (k, size) eigenvectors of K after (2), shapes M shapes = 1
     squares: Floats  # (k,) eigenvalues of the shapes, 1/s^2
     noise: float  # round-off of the eigenvalues, 1/s^2
@@ -63,7 +63,7 @@ class ShapeConstrainedEquilibrium(NamedTuple):
 
     def at(self, state: State, factor: float) -> ShapeConstrainedEquilibrium:
         """Solve (1) and (2) with the same shapes at another state and factor."""
-        return self.loaded.held(state, factor, self.shapes, self.M)
+        return self.loaded.with_fixed_shapes(state, factor, self.shapes, self.M)
 
 
 class ProportionallyLoadedModel(NamedTuple):
@@ -105,7 +105,7 @@ class ProportionallyLoadedModel(NamedTuple):
         values = self.values(factor)
         return values, load_stiffness.applied_forces(self.system(factor), lin.state, values)
 
-    def settled(
+    def equilibrium_at(
         self,
         state: State,
         factor: float,
@@ -118,15 +118,15 @@ class ProportionallyLoadedModel(NamedTuple):
         """
         size, change, rises = extent(state.r), np.inf, 0
         for _ in range(ITERATIONS):
-            equilibrium_held = self.held(state, factor, shapes, M)
-            by_frame, shapes = equilibrium_held.lin.of_frames(equilibrium_held.x), equilibrium_held.shapes
+            equilibrium = self.with_fixed_shapes(state, factor, shapes, M)
+            by_frame, shapes = equilibrium.lin.of_frames(equilibrium.x), equilibrium.shapes
             before, change = change, largest(by_frame, size)
             if change <= CONVERGED * size:
-                return equilibrium_held
+                return equilibrium
             rises = rises + 1 if change > before else 0
             state = perturb_state(self.built.system, state, by_frame)
             if is_last(change, before, size):
-                return self.held(state, factor, shapes, M)
+                return self.with_fixed_shapes(state, factor, shapes, M)
             if not np.isfinite(change) or change > 10 * size or (rises == RISES and change < HOVERING * size):
                 break
         raise ConvergenceError(
@@ -140,7 +140,7 @@ class ProportionallyLoadedModel(NamedTuple):
             ),
         )
 
-    def held(
+    def with_fixed_shapes(
         self, state: State, factor: float, shapes: Floats | None, M: scipy.sparse.csr_matrix | None
     ) -> ShapeConstrainedEquilibrium:
         """Solve (1) and (2) at a state."""
@@ -159,14 +159,14 @@ class ProportionallyLoadedModel(NamedTuple):
         squares, rotated_shapes = (
             scipy.linalg.eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
         )
-        left = rotated_shapes.T @ (scale * reactions[m:, 0])
+        holding_forces = rotated_shapes.T @ (scale * reactions[m:, 0])
         pull = (reactions[:m, 1:] @ rotated_shapes).T
         phi = (U @ rotated_shapes).T
         noise = (
             ROUNDED * EPS * np.sqrt(np.sum(phi.T**2 * (lin.K.power(2) @ phi.T**2), axis=0)).max(initial=0.0)
         )
         return ShapeConstrainedEquilibrium(
-            self, M, state, factor, lin, x, left, phi, squares, float(noise), pull, saddle
+            self, M, state, factor, lin, x, holding_forces, phi, squares, float(noise), pull, saddle
         )
 
 

@@ -92,7 +92,7 @@ class _PlainConverter:
     """Converter of values to data that JSON can represent."""
 
     def __init__(self) -> None:
-        self._met: dict[
+        self._seen: dict[
             int, tuple[int, Any]
         ] = {}  # by id: number of written functions and classes, and the object, which keeps its id valid
 
@@ -166,13 +166,13 @@ class _PlainConverter:
         by_name = self._named(str(value.__module__), value.__qualname__)
         if by_name is not None:
             return by_name
-        if id(value) in self._met:
-            return ["met", self._met[id(value)][0]]
-        self._met[id(value)] = (len(self._met), value)
+        if id(value) in self._seen:
+            return ["met", self._seen[id(value)][0]]
+        self._seen[id(value)] = (len(self._seen), value)
         inside = (*around, id(value))
         if isinstance(value, type):
             attributes = {
-                n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _of_a_slot(x)
+                n: x for n, x in vars(value).items() if n not in _NOT_OF_A_CLASS and not _is_slot(x)
             }
             return ["class", value.__qualname__, self.of([list(value.__bases__), attributes], inside)]
         f: Any = value
@@ -191,7 +191,7 @@ class _PlainConverter:
         return None if version is None else [module, name, version]
 
 
-def _of_a_slot(value: Any) -> bool:
+def _is_slot(value: Any) -> bool:
     """Return whether a class attribute is a descriptor that Python made for a slot or `__dict__`."""
     return isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
 

@@ -25,7 +25,7 @@ from rodsim.studies.measures import Measure, measure, numbers_of
 from rodsim.studies.study_targets import StudyTarget
 
 T = TypeVar("T")
-LOOK = 0.05  # interval between checks of the clock, s
+POLL_INTERVAL = 0.05  # interval between checks of the clock, s
 LEAST_GRACE, MOST_GRACE = 1.0, 10.0  # bounds of the time that a case has to end after its limit, s
 SENT = 1.0  # time for the outcomes of a process to be sent before it ends, s
 _ONE_CASE_LOCK = threading.Lock()  # one case at a time: a worker may have been started with several threads
@@ -227,7 +227,7 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
         thread.start()
         try:
             while not ended.done() and time.monotonic() - start_time - compiling.seconds < seconds:
-                concurrent.futures.wait([ended], LOOK)
+                concurrent.futures.wait([ended], POLL_INTERVAL)
         finally:
             if not ended.done():  # at the limit, or if this thread is interrupted
                 _raise_in(thread, TimeLimitExceeded)

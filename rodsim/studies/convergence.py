@@ -39,7 +39,7 @@ else:
     schema = LazyModule("rodsim.studies.study_schema")
 
 MOTION = "motion"  # name of the default measure: positions of all parts
-ALIKE = 1.2  # ratio of times below which two integrators count as equally fast
+EQUAL_TIME_RATIO = 1.2  # ratio of times below which two integrators count as equally fast
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Convergence:
         str
             Errors and orders on each level, the choice with its error, and notes.
         """
-        lines = [f"{self.scene}: errors relative, {_of_what(self.mesh or self.step)}"]
+        lines = [f"{self.scene}: errors relative, {_describe_reference(self.mesh or self.step)}"]
         for title, head, all_found in (
             (self._mesh_title(), "elements", self.mesh),
             (self._step_title(), "dt (s)", self.step),
@@ -206,7 +206,7 @@ def _of_parts(choice: Choice) -> str:
     return f"{' + '.join(summands)} = " if len(summands) > 1 else ""
 
 
-def _of_what(all_found: list[Series]) -> str:
+def _describe_reference(all_found: list[Series]) -> str:
     """Return the reference of relative errors, in words."""
     if any(refined.name == MOTION for refined in all_found):
         return "of the farthest that a point goes"
@@ -509,9 +509,9 @@ class SchemeChoice:
         close = [
             name
             for name, convergence in self.found.items()
-            if name != best and convergence.ok and convergence.seconds < ALIKE * least
+            if name != best and convergence.ok and convergence.seconds < EQUAL_TIME_RATIO * least
         ]
-        suffix = f"; {', '.join(close)} within {ALIKE - 1:.0%} of its time" if close else ""
+        suffix = f"; {', '.join(close)} within {EQUAL_TIME_RATIO - 1:.0%} of its time" if close else ""
         return [f"cheapest: {best}, {least:.3g} s{suffix}"]
 
     def to_json(self) -> str:

@@ -381,7 +381,7 @@ def _momentum_drift(name: str) -> Read:
 # --- quantities of rods, bodies, joints, drives
 
 
-def _named(text: str, path: str, kind: str, names: list[str]) -> tuple[str, str]:
+def _split_name(text: str, path: str, kind: str, names: list[str]) -> tuple[str, str]:
     """Split `path` into the name at its beginning and the text behind it; names may contain points."""
     fitting = [n for n in names if path.startswith(n) and path[len(n) : len(n) + 1] in (".", "@")]
     if fitting:
@@ -396,7 +396,7 @@ def _named(text: str, path: str, kind: str, names: list[str]) -> tuple[str, str]
 _EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work", "contact": "depth"}
 
 
-def _field_of(text: str, path: str, fields: dict[str, str]) -> tuple[str, str]:
+def _split_field(text: str, path: str, fields: dict[str, str]) -> tuple[str, str]:
     """Split `path` into the name of a field and the text behind it; raise StudyError for an unknown field."""
     word = re.split(r"[.\[]", path, maxsplit=1)[0]
     if word not in fields:
@@ -406,10 +406,10 @@ def _field_of(text: str, path: str, fields: dict[str, str]) -> tuple[str, str]:
 
 def _of_rod(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a rod, and the text behind it."""
-    name, path = _named(text, path, "rod", [rod.name for rod in layout.rods])
+    name, path = _split_name(text, path, "rod", [rod.name for rod in layout.rods])
     place, path = _place_on_rod(text, path)
     fields = {**AT_NODE, **ON_ELEMENT} if place is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
-    word, ending = _field_of(text, path, fields)
+    word, ending = _split_field(text, path, fields)
     if place is None:
         if ending:
             raise _fail(text, f"'{LARGEST}' is of the norm; leave {ending} out")
@@ -505,12 +505,12 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
 
 def _of_body(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a body or of one of its points, and the text behind it."""
-    name, path = _named(text, path, "body", [body.name for body in layout.bodies])
+    name, path = _split_name(text, path, "body", [body.name for body in layout.bodies])
     where, behind = leading_position(path)
     if path.startswith("@") and where.count(",") != 2:
         raise _fail(text, f"give a point of the body as {name}@0.1,0,0")
     fields = AT_POINT if where else OF_BODY
-    word, ending = _field_of(text, behind[1:], fields)
+    word, ending = _split_field(text, behind[1:], fields)
     length = 4 if word == "quat" else 3
     if where:
         return _Field(fields[word], length, _at_point(f"{name}@{where}", word)), ending
@@ -524,13 +524,13 @@ def _of_joint(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
 
-    name, path = _named(text, path, "joint", [joint.name for joint in layout.joints])
+    name, path = _split_name(text, path, "joint", [joint.name for joint in layout.joints])
     joint = next(joint for joint in layout.joints if joint.name == name)
     fields = dict(OF_JOINT) if joint.kind != GEAR else {"multipliers": ""}  # a gear acts on several joints
     for known in JOINTS[joint.kind].coordinates if joint.kind in JOINTS else ():
         unit, rate = OF_COORDINATES[known]
         fields |= {known: unit, rate: f"{unit}/s"}
-    word, ending = _field_of(text, path.removeprefix("."), fields)
+    word, ending = _split_field(text, path.removeprefix("."), fields)
     length = {"force": 3, "moment": 3, "offset": 3, "angles": 2, "angle_rates": 2}.get(word)
     if word == "multipliers":
         length = joint.rows[1] - joint.rows[0]
@@ -539,15 +539,15 @@ def _of_joint(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
 
 def _of_drive(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of the work of a drive, and the text behind it."""
-    name, path = _named(text, path, "drive", list(layout.drives))
-    _, ending = _field_of(text, path.removeprefix("."), {"work": "J"})
+    name, path = _split_name(text, path, "drive", list(layout.drives))
+    _, ending = _split_field(text, path.removeprefix("."), {"work": "J"})
     return _Field("J", None, lambda result: result.drive_work(name)), ending
 
 
 def _of_contact(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a contact, and the text behind it."""
-    name, path = _named(text, path, "contact", list(layout.description.get("contacts", {})))
-    word, ending = _field_of(text, path.removeprefix("."), OF_CONTACT)
+    name, path = _split_name(text, path, "contact", list(layout.description.get("contacts", {})))
+    word, ending = _split_field(text, path.removeprefix("."), OF_CONTACT)
     length = 3 if word in ("force", "point") else None
     return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
 

@@ -35,7 +35,7 @@ COARSER = 4.0  # limit: how many times coarser than the scene's own mesh and ste
 TRIES = 4  # largest number of choices that are run
 SAFETY = 1.1  # safety factor in (1)
 AIM = 0.8  # expected error of a choice, as a fraction of the requested error
-LOOSE = 0.4  # fraction of the requested error: below it a coarser choice is tried, too
+COARSER_TRIAL = 0.4  # fraction of the requested error: below it a coarser choice is tried, too
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ def choose(
             missed = choice
         else:
             best, best_work = choice, row.work
-            if choice.checked >= LOOSE * error:
+            if choice.checked >= COARSER_TRIAL * error:
                 break
         for name, (of_mesh, of_step) in parts.items():
             if name in meshes:

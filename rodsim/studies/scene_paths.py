@@ -38,7 +38,7 @@ def locate(scene: dict[str, Any], path: str) -> Path:
             if parsed:
                 remaining = remaining.removeprefix(".")
             node = _followed(scene, keys, node)
-            node, key, word = _named(path, parsed, node, remaining)
+            node, key, word = _next_step(path, parsed, node, remaining)
         keys.append(key)
         parsed = parsed + word if index or not parsed else f"{parsed}.{word}"
         remaining = remaining[len(word) :]
@@ -48,7 +48,7 @@ def locate(scene: dict[str, Any], path: str) -> Path:
 def _entry(path: str, parsed: str, node: Any, number: int) -> tuple[Any, int]:
     """Return the entry of a list at an index, and the index without sign; `parsed`: the part of the path before it."""
     if node is None:
-        raise _not_given(path, parsed)
+        raise _missing_entry_error(path, parsed)
     if not isinstance(node, list):
         raise StudyError(f"path '{path}': {parsed or 'the scene'} is no list; leave [{number}] out")
     if not -len(node) <= number < len(node):
@@ -58,12 +58,12 @@ def _entry(path: str, parsed: str, node: Any, number: int) -> tuple[Any, int]:
     return node[number], number % len(node)
 
 
-def _not_given(path: str, where: str) -> StudyError:
+def _missing_entry_error(path: str, where: str) -> StudyError:
     """Return the error for a path through an entry that the scene omits."""
     return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
 
 
-def _named(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, str | int, str]:
+def _next_step(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, str | int, str]:
     """Return the next step of a path: value, key and the word for it in the path; names may contain points."""
     known = _names(node)
     fitting = [
@@ -77,7 +77,7 @@ def _named(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, str 
     word = re.split(r"[.\[]", remaining, maxsplit=1)[0]
     where = parsed or "the scene"
     if node is None:
-        raise _not_given(path, where)
+        raise _missing_entry_error(path, where)
     if not known:
         raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
     raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")

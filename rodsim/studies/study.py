@@ -55,7 +55,7 @@ class Study:
         for plot in self.plots:
             for column in (plot.x, plot.y, plot.color):
                 self._check_column(column)
-        self._asked = key(dict(self.measures), self.sampler)  # hashed once, not for each case
+        self._measures_key = key(dict(self.measures), self.sampler)  # hashed once, not for each case
         self.cases = [self._case(number, values) for number, values in enumerate(self.rows)]
 
     def _check_column(self, column: str | None) -> None:
@@ -69,7 +69,7 @@ class Study:
     def _case(self, number: int, values: dict[str, Any]) -> Case:
         """Return a case with the hashes of its contents and of its structure."""
         content = self.base.content(values)
-        return Case(number, key(program(), content, self._asked), structure(content), values)
+        return Case(number, key(program(), content, self._measures_key), structure(content), values)
 
     def _check_seeds(self) -> None:
         """Raise StudyError if seeds would only repeat identical cases of a scene."""
@@ -102,7 +102,7 @@ class Study:
         """Check the first case, its measures against its parts and end time, and for a scene further cases (`_ends`)."""
         first = self.rows[0]
         if isinstance(self.base, FunctionTarget):
-            self._check_made(self.base, first)
+            self._check_function_measures(self.base, first)
             return
         try:
             layout, end = self.base.layout(first), self.base.end(first)
@@ -118,7 +118,7 @@ class Study:
                 except ValueError as error:
                     raise StudyError(f"{self._describe_case(number)}: {error}") from None
 
-    def _check_made(self, base: FunctionTarget, first: dict[str, Any]) -> None:
+    def _check_function_measures(self, base: FunctionTarget, first: dict[str, Any]) -> None:
         """Check named measures against the model that a function makes for the first case; without one, for all models."""
         named = {name: what for name, what in self.measures.items() if isinstance(what, str)}
         layout = base.layout_from_function(first) if named else None

@@ -319,10 +319,15 @@ def _complete(
     recipe = Recipe(study.base, study.measures, program(), study.sampler, limit)
     hidden = None if progress is None else not progress  # None: shown if stderr is a terminal
     failed = {number for number, outcome in outcomes.items() if outcome.error}
-    look: dict[str, Any] = {"unit": "case", "dynamic_ncols": True, "smoothing": 0.1, "disable": hidden}
-    with tqdm(total=len(study.cases), initial=len(outcomes), **look) as bar:
+    bar_settings: dict[str, Any] = {
+        "unit": "case",
+        "dynamic_ncols": True,
+        "smoothing": 0.1,
+        "disable": hidden,
+    }
+    with tqdm(total=len(study.cases), initial=len(outcomes), **bar_settings) as bar:
 
-        def took(outcome: Outcome) -> None:
+        def on_outcome(outcome: Outcome) -> None:
             if study_folder is not None:
                 study_folder.add(outcome, study.rows[outcome.number])
             bar.update(
@@ -332,13 +337,13 @@ def _complete(
             (failed.add if outcome.error else failed.discard)(outcome.number)
             bar.set_postfix_str(f"{len(failed)} failed" if failed else "", refresh=False)
 
-        def tell(words: str) -> None:
+        def notify(words: str) -> None:
             if progress is not False:
                 bar.write(f"rodsim: {words}", file=sys.stderr)
 
         def run(cases: list[Case], saved: frozenset[int]) -> None:
             if cases:
-                run_cases(workers, recipe, cases, took, saved, tell)
+                run_cases(workers, recipe, cases, on_outcome, saved, notify)
 
         every = frozenset(range(len(study.cases))) if study.keep == "all" else frozenset()
         run([case for case in study.cases if case.number not in outcomes], every)

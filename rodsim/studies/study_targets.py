@@ -196,10 +196,10 @@ class FunctionTarget:
     settings: dict[str, Any]
 
     def content(self, values: Values) -> Any:
-        return ["function", self._known, self.settings, dict(values)]
+        return ["function", self._function_key, self.settings, dict(values)]
 
     @cached_property
-    def _known(self) -> str:
+    def _function_key(self) -> str:
         """Return the hash of the function; cached, because it is the same for all cases."""
         return key(self.function)
 

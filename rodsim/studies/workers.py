@@ -37,7 +37,7 @@ from rodsim.studies.cases import Case, Outcome, Recipe, pack, run_batch, run_pac
 from rodsim.studies.errors import StudyError, StudyStopped
 
 BATCH = 1.0  # intended time of a batch, s
-LOOK = 1.0  # interval between checks of the workers, s
+POLL_INTERVAL = 1.0  # interval between checks of the workers, s
 QUIET = 30.0  # time without an outcome until a message is printed, doubled after each, s
 PATIENCE = 60.0  # waiting time for a scheduler that does not answer and for its workers, s
 MAX_WORKER_DEATHS = 3  # number of deaths of workers after which a case is recorded as lost
@@ -224,7 +224,7 @@ class DaskWorkers:
                     raise StudyStopped(
                         f"no scheduler answers at '{self._scheduler}'; start one with `dask scheduler`"
                     ) from None
-                time.sleep(LOOK)
+                time.sleep(POLL_INTERVAL)
 
     def submit(self, *call: Any) -> Future[Any]:
         """Send a function with its arguments to a worker."""
@@ -268,9 +268,9 @@ def run_cases(
     cases: Sequence[Case],
     on_outcome: Callable[[Outcome], None],
     saved: frozenset[int] = frozenset(),
-    tell: Callable[[str], None] = lambda words: None,
+    notify: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Run all cases; call `on_outcome` with each outcome, and `tell` with a message if none has arrived for a while.
+    """Run all cases; call `on_outcome` with each outcome, and `notify` with a message if none has arrived for a while.
 
     `workers`: None to run the cases in this process. `saved`: numbers of the cases whose result files are returned.
 
@@ -285,7 +285,7 @@ def run_cases(
         for case in cases:
             on_outcome(run_batch(recipe, [case], saved)[0])
     else:
-        _Dispatch(workers, recipe, cases, on_outcome, saved, tell).run()
+        _Dispatch(workers, recipe, cases, on_outcome, saved, notify).run()
 
 
 class _Dispatch:
@@ -298,69 +298,69 @@ class _Dispatch:
         cases: Sequence[Case],
         on_outcome: Callable[[Outcome], None],
         saved: frozenset[int],
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
-        self._workers, self._took, self._kept, self._tell = workers, on_outcome, saved, tell
+        self._workers, self._on_outcome, self._saved, self._notify = workers, on_outcome, saved, notify
         self._recipe, self._limited = pack(recipe), recipe.limit is not None
         self._ready: deque[Case] = deque()
-        self._later: dict[str, list[Case]] = {}  # by structure: cases that wait for its first one
+        self._waiting: dict[str, list[Case]] = {}  # by structure: cases that wait for its first one
         for case in cases:
-            if case.structure not in self._later:
-                self._later[case.structure] = []
+            if case.structure not in self._waiting:
+                self._waiting[case.structure] = []
                 self._ready.append(case)
             else:
-                self._later[case.structure].append(case)
+                self._waiting[case.structure].append(case)
         self._suspects: deque[Case] = deque()  # cases whose worker has died, run one at a time
         self._deaths: Counter[int] = Counter()  # number of a case -> deaths of its workers
         self._died = 0  # deaths of all workers
         self._alone: Future[Any] | None = None  # the suspect that is under way
-        self._under_way: dict[Future[Any], list[Case]] = {}
+        self._batches: dict[Future[Any], list[Case]] = {}
         self._seconds: float | None = None  # mean time of a case, s
         self._last, self._patience = time.monotonic(), QUIET
 
     def run(self) -> None:
         """Run until no case is left."""
-        self._workers.start(len(self._ready) + sum(map(len, self._later.values())))
-        while self._ready or self._suspects or self._under_way:
+        self._workers.start(len(self._ready) + sum(map(len, self._waiting.values())))
+        while self._ready or self._suspects or self._batches:
             try:
                 self._send()
             except self._workers.losses:
                 self._send_again()
-            done, _ = concurrent.futures.wait(self._under_way, LOOK, FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(self._batches, POLL_INTERVAL, FIRST_COMPLETED)
             for future in done:
                 self._receive(future)
             self._report(bool(done))
 
     def _send(self) -> None:
         """Send batches to the workers that are free, and at last single suspects."""
-        free = self._workers.places - len(self._under_way) if self._ready else 0
+        free = self._workers.places - len(self._batches) if self._ready else 0
         for _ in range(free):
             if self._ready:
                 self._submit([self._ready.popleft() for _ in range(self._batch_size())])
-        if self._suspects and not (self._under_way or self._ready):
+        if self._suspects and not (self._batches or self._ready):
             self._alone = self._submit([self._suspects.popleft()])
 
     def _batch_size(self) -> int:
         """Return the number of cases of the next batch, from the mean time of a case and the number of waiting cases."""
-        if self._seconds is None or any(self._later.values()):
+        if self._seconds is None or any(self._waiting.values()):
             return 1
         even = -(-len(self._ready) // (2 * self._workers.places))
         return max(1, min(even, int(BATCH / max(self._seconds, 1e-6))))
 
     def _submit(self, cases: list[Case]) -> Future[Any]:
         """Send a batch to a worker and return its future."""
-        saved = self._kept & {case.number for case in cases}
+        saved = self._saved & {case.number for case in cases}
         try:
             future = self._workers.submit(run_packed, self._recipe, pack(cases), saved)
         except self._workers.losses:
             self._ready.extend(cases)
             raise
-        self._under_way[future] = cases
+        self._batches[future] = cases
         return future
 
     def _receive(self, future: Future[Any]) -> None:
         """Process a batch that has ended: its outcomes, or the error by which it ended."""
-        cases = self._under_way.pop(future, None)
+        cases = self._batches.pop(future, None)
         if cases is None:
             return  # sent again, because the scheduler was lost
         try:
@@ -387,15 +387,15 @@ class _Dispatch:
 
     def _send_again(self) -> None:
         """Put all cases that are under way back, because the scheduler was lost, and connect to the next one."""
-        for cases in self._under_way.values():
+        for cases in self._batches.values():
             self._ready.extend(cases)
-        self._under_way.clear()
+        self._batches.clear()
         self._workers.reconnect()
 
     def _end(self, case: Case, outcome: Outcome) -> None:
         """Hand on the outcome of a case, and release the cases that wait for the first of their structure."""
-        self._ready.extend(self._later.pop(case.structure, ()))
-        self._took(outcome)
+        self._ready.extend(self._waiting.pop(case.structure, ()))
+        self._on_outcome(outcome)
 
     def _suspect(self, cases: list[Case], error: Exception, alone: bool) -> None:
         """Make suspects of the cases of a batch whose worker died; record one that was `alone` as lost after
@@ -411,11 +411,11 @@ class _Dispatch:
                 self._end(case, Outcome(case.number, case.key, {}, words, lost=True))
             else:
                 self._suspects.append(case)
-                self._ready.extend(self._later.pop(case.structure, ()))
+                self._ready.extend(self._waiting.pop(case.structure, ()))
 
     def _learn(self, outcomes: Sequence[Outcome]) -> None:
         """Update the mean time of a case; first cases of a structure do not count, as their times include compilation."""
-        if outcomes and not any(self._later.values()):
+        if outcomes and not any(self._waiting.values()):
             seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
             self._seconds = seconds if self._seconds is None else 0.5 * (self._seconds + seconds)
 
@@ -426,10 +426,10 @@ class _Dispatch:
             self._last, self._patience = now, QUIET
         elif now - self._last > self._patience:
             self._patience *= 2.0
-            n = sum(map(len, self._under_way.values()))
+            n = sum(map(len, self._batches.values()))
             deaths_note = f", {self._died} workers have died" if self._died else ""
-            first = ", the first of their kind: they may have to be compiled" if self._later else ""
+            first = ", the first of their kind: they may have to be compiled" if self._waiting else ""
             without = "" if self._limited else "; a limit of time for a case (`limit`) ends what hangs"
-            self._tell(
+            self._notify(
                 f"no case has ended for {now - self._last:.0f} s: {n} under way{deaths_note}{first}{without}"
             )
