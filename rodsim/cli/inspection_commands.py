@@ -32,13 +32,13 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(act=info)
 
-    parser = commands.add_parser("audit", help="were energies, momenta, constraints of a result kept?")
+    parser = commands.add_parser("audit", help="were energies, momenta, constraints of a result conserved?")
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument(
         "--local",
         action="store_true",
-        help="instead: what the local laws of energy and momenta leave along the rods, from output to output",
+        help="instead: residuals of the local laws of energy and momenta along the rods, from output to output",
     )
     parser.add_argument("-o", "--output", help="with --local: folder for pictures; default: none are drawn")
     parser.add_argument(
@@ -88,7 +88,7 @@ def _add_export(commands: Any) -> None:
     parser = commands.add_parser("export", help="write a result for older ParaView and other programs")
     parser.add_argument("file")
     parser.add_argument("--format", choices=["pvd", "vtu", "xdmf"], default="pvd")
-    parser.add_argument("-o", "--output", help="file to write; default: beside the result")
+    parser.add_argument("-o", "--output", help="file to write; default: next to the result")
     parser.add_argument("--every", type=int, default=1, help="every n-th output only")
     parser.set_defaults(act=export)
     parser = commands.add_parser("recover", help="make the result file of a run that was killed")
@@ -112,7 +112,7 @@ def info(options: argparse.Namespace) -> int:
             _print_scene(loaded)
         return OK
     if options.set:
-        raise ModelError(f"'{options.file}' is a result; --set is for scenes: leave it out")
+        raise ModelError(f"'{options.file}' is a result; --set is for scenes: remove it")
     result = open_result(options.file)
     if options.json:
         print(json.dumps({**_result_data(result), "description": result.description}, indent=2))
@@ -235,7 +235,7 @@ def _import(script: str) -> None:
     spec = importlib.util.spec_from_file_location(path.stem, path) if path.is_file() else None
     if spec is None or spec.loader is None:
         raise ModelError(
-            f"--import {script}: is no Python file; give the script that registers the interactions"
+            f"--import {script}: is not a Python file; give the script that registers the interactions"
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
@@ -268,7 +268,7 @@ def compare(options: argparse.Namespace) -> int:
             f"compare: '{options.a}' with what? give another result or scene, or --rigid, --integrator, --dt"
         )
     if options.b is None and not is_scene(options.a):
-        raise ModelError(f"compare: '{options.a}' is a result and run already; give B as well")
+        raise ModelError(f"compare: '{options.a}' is a result, which was run already; give B as well")
     try:
         results = open_or_run(options.a), open_or_run(second, **changes)
     except ConvergenceError as error:

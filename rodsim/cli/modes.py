@@ -25,14 +25,14 @@ def add_parsers(commands: Any) -> None:
         type=float,
         nargs=3,
         metavar=("X", "Y", "Z"),
-        help="rad/s about the origin: everything turns, fixed parts too, in the shape that it has then",
+        help="rad/s about the origin: the whole model rotates, also fixed parts, in its steady shape",
     )
     modes.add_argument(
         "--equilibrium",
         action="store_true",
         help="about the equilibrium under the loads and weights, not the initial shape",
     )
-    modes.add_argument("--undamped", action="store_true", help="leave dampers and viscosity out")
+    modes.add_argument("--undamped", action="store_true", help="ignore dampers and viscosity")
     modes.add_argument("--overwrite", action="store_true", help="overwrite an existing result")
     modes.add_argument("--json", action="store_true", help="for programs")
     modes.set_defaults(act=find_modes)
@@ -50,7 +50,7 @@ def find_modes(options: argparse.Namespace) -> int:
     from rodsim.statics.equilibria import equilibrium
 
     if options.spin is not None and options.equilibrium:
-        raise ModelError("--spin has its own equilibrium, in axes that turn; leave --equilibrium out")
+        raise ModelError("--spin has its own equilibrium, in rotating axes; remove --equilibrium")
     loaded = load_scene(options.scene, options.set)
     if options.output:
         check_output(Path(options.output), False, options.overwrite)

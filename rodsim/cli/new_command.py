@@ -57,7 +57,7 @@ def next_commands(file: str, result: str) -> list[tuple[str, str]]:
         (f"rodsim run {file}", "simulate"),
         (f"rodsim show {result} -o {picture}", "a picture; .mp4 for a movie"),
         (f"rodsim show {result} --what energy", "energies, momenta"),
-        (f"rodsim audit {result}", "were energy and momenta kept?"),
+        (f"rodsim audit {result}", "were energy and momenta conserved?"),
         (f"rodsim show {result} -o {page}", "all of it on one web page"),
     )
     width = max(len(command) for command, _ in commands)
@@ -85,7 +85,7 @@ def _path(name: str) -> Path:
 
     path = Path(name)
     if not path.name or name.endswith(("/", "\\")) or path.name == "..":
-        raise ModelError(f"'{name}' is no name of a scene; give one, such as 'arm' or 'arm.yaml'")
+        raise ModelError(f"'{name}' is not a scene name; write it as 'arm' or 'arm.yaml'")
     if path.suffix and path.suffix.lower() not in ENDINGS:
         raise ModelError(f"'{name}': scenes end in .yaml; give '{path.with_suffix('.yaml')}'")
     path = path if path.suffix else path.with_name(f"{path.name}.yaml")
@@ -93,9 +93,9 @@ def _path(name: str) -> Path:
     if fault:
         raise ModelError(f"the name of the scene {fault}")
     if path.stem in ENDINGS:
-        raise ModelError(f"'{name}' is no name of a scene; give one, such as 'arm{path.stem}'")
+        raise ModelError(f"'{name}' is not a scene name; write it as 'arm{path.stem}'")
     if path.parent.exists() and not path.parent.is_dir():
-        raise ModelError(f"'{name}': '{path.parent}' is no folder")
+        raise ModelError(f"'{name}': '{path.parent}' is not a folder")
     if not path.parent.exists():
         raise ModelError(f"'{name}': there is no folder '{path.parent}'; make it first")
     return path

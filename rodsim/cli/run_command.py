@@ -26,7 +26,9 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
     parser.add_argument("--dt", type=float, help="s, instead of the scene's")
     parser.add_argument(
-        "--error", type=float, help="in place of dt: of the motion, relative to the model's size; em and kin"
+        "--error",
+        type=float,
+        help="in place of dt: of the motion, relative to the model's size; em family only",
     )
     parser.add_argument("--output-dt", type=float, help="s, with error: time between outputs")
     parser.add_argument("--max-dt", type=float, help="s, with error: the longest step")
@@ -55,12 +57,14 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument(
         "--snapshot",
         metavar="N",
-        help='write the result file every N outputs, or every "30 s", while the run goes on',
+        help='write the result file every N outputs, or every "30 s", during the run',
     )
     parser.add_argument(
-        "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
+        "--threads", type=int, default=1, help="that work on each step of a large net of rods; em family only"
     )
-    parser.add_argument("--resume", action="store_true", help="go on where the result file stops")
+    parser.add_argument(
+        "--resume", action="store_true", help="continue from the last output of the result file"
+    )
     parser.add_argument("--overwrite", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no audit")
     parser.set_defaults(act=run)
@@ -169,7 +173,7 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
     from rodsim.results.journal import existing, has_result
 
     if options.resume and options.overwrite:
-        raise ModelError("--resume and --overwrite contradict each other; give one")
+        raise ModelError("--resume and --overwrite exclude each other; remove one of them")
     check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
@@ -178,4 +182,4 @@ def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> Non
             f"'{existing(output)}' exists; --resume continues it, --overwrite overwrites it, -o names another file"
         )
     if options.resume and not has_result(output):
-        raise ModelError(f"'{output}': no result to resume; leave --resume out")
+        raise ModelError(f"'{output}': no result to resume; remove --resume")

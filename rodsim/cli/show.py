@@ -122,21 +122,21 @@ KINDS = {
     "plot": DisplayKind(
         "curves",
         "energies, momenta, residuals, paths over time",
-        "picture (.png, .pdf, .svg); default: NAME-WHAT.png beside the result",
+        "picture (.png, .pdf, .svg); default: NAME-WHAT.png next to the result",
         ("what", "points"),
         plot,
     ),
     "render": DisplayKind(
         "a picture or movie",
         "picture or movie of a result",
-        ".png, .mp4 or .gif; default: NAME.png beside the result",
+        ".png, .mp4 or .gif; default: NAME.png next to the result",
         ("time", "speed", "color", "camera"),
         render,
     ),
     "report": DisplayKind(
         "a web page",
         "a result as one web page that opens without a network",
-        "page, .html; default: beside the result",
+        "page, .html; default: next to the result",
         ("overwrite",),
         report,
     ),
@@ -177,7 +177,7 @@ def show(options: argparse.Namespace) -> int:
     kind = KINDS[_kind(options)]
     for name in OPTIONS:
         if name not in kind.options and getattr(options, name) not in (None, False):
-            raise ModelError(f"show: --{name} does not belong to {kind.name}. Leave it out.")
+            raise ModelError(f"show: --{name} does not belong to {kind.name}. Remove it.")
     return kind.act(options)
 
 

@@ -178,7 +178,7 @@ def converge(options: argparse.Namespace) -> int:
     several = options.schemes is not None
     if several and (options.plot or options.integrator):
         raise StudyError(
-            "converge: --schemes has no picture and takes no --integrator; name it among the schemes, draw one without"
+            "converge: --schemes has no picture and takes no --integrator; name it among the schemes, draw a picture without"
         )
     settings = {
         "error": options.error,
@@ -199,7 +199,7 @@ def converge(options: argparse.Namespace) -> int:
         result = refine(scene, options.measure, integrator=options.integrator, **settings)
     except KeyboardInterrupt as stop:
         if options.output is None:
-            return report_stop(stop, saved="nothing is kept without -o")
+            return report_stop(stop, saved="nothing is saved without -o")
         return report_stop(stop, ["rodsim", *options.given], f"what was done is in {options.output}")
     except StudyStopped as error:
         print(f"rodsim: {error}", file=sys.stderr)

@@ -29,7 +29,7 @@ def _add_reproduce(commands: Any) -> None:
 
 def _add_validate(commands: Any) -> None:
     """Add the command `validate`."""
-    parser = commands.add_parser("validate", help="exact and published numbers beside what is found for them")
+    parser = commands.add_parser("validate", help="computed values compared with exact and published ones")
     parser.add_argument("names", nargs="*", metavar="CASE", help="cases to run; default: all")
     parser.add_argument("--list", action="store_true", help="list the cases and run none")
     parser.add_argument(

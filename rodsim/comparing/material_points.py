@@ -97,7 +97,7 @@ def _part_and_position(result: Result, file: str, text: str) -> tuple[str, tuple
         )
     if point.position is None:
         raise ResultError(
-            f"compare: '{text}' of {file}: '{point.where}' is no place; give a fraction, or x,y,z"
+            f"compare: '{text}' of {file}: '{point.where}' is not a position; give a fraction, or x,y,z"
         )
     return point.part, point.position
 

@@ -34,13 +34,13 @@ def open_or_run(
     if not is_scene(path):
         if rigid or integrator is not None or dt is not None:
             raise ModelError(
-                f"'{path}' is a result and run already; integrator, dt and rigid are for scenes, give one"
+                f"'{path}' is a result, which was run already; integrator, dt and rigid are for scenes. Give a scene"
             )
         return Result.load(path)
     loaded = load(path)
     scene = loaded.scene.run
     if scene is None:
-        raise ModelError(f"'{path}': the scene says not how long to run it; give it a `run`")
+        raise ModelError(f"'{path}': the scene does not say how long to run it; add a `run`")
     every = scene.output_every
     if dt is not None and every is not None and scene.dt is not None:
         every = max(1, round(every * scene.dt / dt))
@@ -72,7 +72,7 @@ def comparison_results(a: Comparable, b: Comparable) -> tuple[Result, Result]:
     if isinstance(first, Model):
         if isinstance(second, Model):
             raise ResultError(
-                f"compare: {first!r} and {second!r} say not how long to run; give what `simulate` returns for one of them"
+                f"compare: {first!r} and {second!r} do not say how long to run; give what `simulate` returns for one of them"
             )
         return _run_with_settings_of(second, first), second
     return first, _run_with_settings_of(first, second) if isinstance(second, Model) else second
@@ -84,7 +84,7 @@ def _open_result(operand: object) -> Result:
         return open_or_run(operand, progress=False) if is_scene(operand) else Result.load(operand)
     if not isinstance(operand, Result):
         raise ResultError(
-            f"compare: {shown(operand)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be "
+            f"compare: {shown(operand)} is not a result; give what `simulate` returns, a file of it, a scene, or a Model to be "
             "run as the other was"
         )
     return operand
@@ -94,11 +94,11 @@ def _run_with_settings_of(result: Result, model: Model) -> Result:
     """Run the model with the settings of the run of a result."""
     run = result.description.get("run", {})
     missing = [name for name in ("t_end", "dt", "integrator") if name not in run]
-    why = "it is no run in time" if missing or "statics" in result.description else ""
+    why = "it is not a simulation" if missing or "statics" in result.description else ""
     why = why or ("it began with the state of another result" if "start" in result.description else "")
     if why:
         raise ResultError(
-            f"compare: {result!r} says not how to run model '{model.name}', {why}; give a result of that model too"
+            f"compare: {result!r} does not say how to run model '{model.name}', {why}; give a result of that model too"
         )
     chosen = "error" in run  # adaptive steps: dt is the time between outputs
     return simulate(

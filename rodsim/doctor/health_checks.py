@@ -82,7 +82,7 @@ def _cache() -> Finding:
         return Finding("cache", BROKEN, answer["error"], _remedy_for(answer["error"]))
     size = f"{answer['kernels']} kernels, {answer['bytes'] / 2**20:.0f} MiB"
     if answer["fault"]:
-        words = f"compiled code cannot be kept in {answer['folder']}: {answer['fault']}; {size}"
+        words = f"compiled code cannot be cached in {answer['folder']}: {answer['fault']}; {size}"
         cure = f"every start compiles again, which takes up to a minute. {answer['remedy']}"
         return Finding("cache", BROKEN, words, cure, answer)
     words = f"{answer['folder']}: {size}, "
@@ -94,9 +94,7 @@ def _cache() -> Finding:
     )
     cure = ""
     if answer["older"]:
-        words += (
-            f"; of other versions beside it: {len(answer['older'])}, {answer['older_bytes'] / 2**20:.0f} MiB"
-        )
+        words += f"; caches of other versions next to it: {len(answer['older'])}, {answer['older_bytes'] / 2**20:.0f} MiB"
         cure = "those may be deleted" + ("" if answer["given"] else "; after 30 days without use they are")
     return Finding("cache", OK, words, cure, answer)
 
@@ -113,10 +111,10 @@ def _run() -> Finding:
     )
     words = f"{steps} steps of a rod of {elements} elements: first {answer['first']:.2f} s ({first}), "
     words += f"again {answer['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
-    words += f"energy kept to {answer['energy_balance']:.0e}"
+    words += f"energy conserved to {answer['energy_balance']:.0e}"
     if not answer["energy_balance"] < 1e-10:
         return Finding(
-            "small run", BROKEN, words, "energy should be kept to round-off; please report this", answer
+            "small run", BROKEN, words, "energy should be conserved to round-off; please report this", answer
         )
     return Finding("small run", OK, words, data=answer)
 

@@ -320,7 +320,7 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
         subject = f"Rod '{thick[0]}' is" if len(thick) == 1 else f"{len(thick)} rods are"
         notes.append(f"{subject} drawn thicker than in the model, to be seen.")
     if parts.motion is not None and parts.motion.follows:
-        notes.append("The view follows the model, which travels far; the axes tell where it is.")
+        notes.append("The view follows the model, which travels far; the axes show where it is.")
     template = Template((files("rodsim.reporting") / "static" / "motion.html").read_text(encoding="utf-8"))
     return Safe(
         template.substitute(

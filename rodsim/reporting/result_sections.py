@@ -173,7 +173,9 @@ def origin(result: Result) -> Safe:
     """Return the versions that computed the result and made this page, and the facts of the file."""
     now = versions()
     recorded = result.description.get("provenance", {}).get("versions", {})
-    rows = [[name, recorded.get(name, "not kept by the file"), now.get(name)] for name in {**now, **recorded}]
+    rows = [
+        [name, recorded.get(name, "not stored in the file"), now.get(name)] for name in {**now, **recorded}
+    ]
     return join(
         [
             table(
@@ -192,7 +194,7 @@ def scene(result: Result) -> Safe:
         pieces.append(tag("p", "The scene file that this result was computed from:"))
         pieces.append(tag("pre", _cut(text), class_="scene"))
     else:
-        pieces.append(tag("p", "The model was built in Python, or by a version that did not keep scenes."))
+        pieces.append(tag("p", "The model was built in Python, or by a version that did not store scenes."))
     built = {key: value for key, value in result.description.items() if key != "provenance"}
     listing = tag("pre", _cut(json.dumps(built, indent=1)))
     pieces.append(

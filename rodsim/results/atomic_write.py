@@ -74,7 +74,7 @@ def atomic_file(path: Path | str, *keep: Path | None) -> Iterator[Path]:
         with named(path):
             yield working
             if working.stat().st_size == 0:
-                raise OSError(f"'{path}' could not be written: what was made is empty")
+                raise OSError(f"'{path}' could not be written: the new file is empty")
             os.replace(working, path)
     except BaseException:
         working.unlink(missing_ok=True)
@@ -88,7 +88,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     Other files in `path` are kept.
     """
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise FileExistsError(f"'{path}' is in the way of a folder of that name; give another name")
+        raise FileExistsError(f"'{path}' exists and is not a folder; give another name")
     working = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with named(path):
         working.mkdir()

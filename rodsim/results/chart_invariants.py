@@ -63,7 +63,7 @@ class ChartReader:
 
         layout, settings = result.layout, result.description["run"]
         if layout.system is None:
-            raise ModelError(f"result of '{layout.name}': it keeps no system")
+            raise ModelError(f"result of '{layout.name}': it stores no system")
         self._model = layout.system._replace(contacts=contacts_of())  # contacts impose no constraints
         self._system = system_in_chart(layout.name, self._model, result.state(0), str(settings["chart"]))
         self._driven = driven_frames(layout.system.frames.fixed)

@@ -89,12 +89,12 @@ class Distance:
             self.a, self.b = self.b, self.a
         if self.b.normal is not None:
             raise ResultError(
-                f"distance: '{a}' and '{b}' are planes both, which have none; give another surface"
+                f"distance: '{a}' and '{b}' are both planes, which have no distance; give another surface"
             )
         for one, other in ((self.a, self.b), (self.b, self.a)):
             if one.cornered and other.normal is None and one.core is None:
                 raise ResultError(
-                    f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
+                    f"distance: {one.label} has a distance only to planes; give a plane for {other.label}, or a point of its body"
                 )
         if self.b.faces is not None and self.a.core is not None:
             mesh = Mesh(int(self.b.frames[0]), self.b.X, self.b.faces, float(self.b.radius[0]))
@@ -185,7 +185,7 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
     known: dict[str, dict[str, Any]] = layout.description.get(SURFACES, {})
     rods, bodies = {item.name: item for item in layout.rods}, {item.name: item for item in layout.bodies}
     if not isinstance(text, str):
-        raise ResultError(f"distance: {text!r} is no name; give one, such as 'ball' or 'cord@0.5'")
+        raise ResultError(f"distance: {text!r} is not a name; write it as 'ball' or 'cord@0.5'")
     if text in known:
         if text in rods:
             raise ResultError(
@@ -219,7 +219,7 @@ def _mesh(layout: Layout, name: str, entry: dict[str, Any]) -> Surface:
     mesh = contact_mesh(layout, entry)
     if mesh is None:
         raise ResultError(
-            f"distance: mesh '{name}' meets nothing that is listed; name it in a contact with a sphere or a rod"
+            f"distance: mesh '{name}' is not in any contact; name it in a contact with a sphere or a rod"
         )
     vertices, faces = mesh
     n = len(vertices)

@@ -64,7 +64,7 @@ class GearHistory(JointHistory):
     @property
     def _wrench(self) -> tuple[Floats, Floats]:
         raise ResultError(
-            f"gear '{self.name}': acts on several joints; `.on(joint)` tells what it does to one"
+            f"gear '{self.name}': acts on several joints; `.on(joint)` returns its action on one"
         )
 
 

@@ -133,7 +133,7 @@ def read_head(path: Path) -> Contents:
     with open(path, "rb") as file:
         preamble = file.read(_PREAMBLE)
         if len(preamble) < _PREAMBLE or not preamble.startswith(MAGIC):
-            raise ValueError("it is no journal of rodsim")
+            raise ValueError("it is not a journal of rodsim")
         length, crc = (int(number) for number in np.frombuffer(preamble[8:], "<u8"))
         if length > os.fstat(file.fileno()).st_size:
             raise ValueError("its head is longer than the file")

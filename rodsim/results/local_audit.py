@@ -140,7 +140,7 @@ class LocalAudit:
             lines += [f"    {_words(law)}" for law in rod.laws]
         lines += [f"not covered: {note}" for note in self.not_covered]
         lines.append(
-            "no scheme keeps local laws: what they leave falls with the square of outputs and elements together"
+            "no scheme conserves local laws exactly: their residuals fall with the square of outputs and elements together"
         )
         return "\n".join(lines)
 
@@ -188,11 +188,11 @@ def local_audit(result: ResultLike) -> LocalAudit:
         raise ResultError(f"local audit: model '{layout.name}' has no rods, and local laws are those of rods")
     if result.n_outputs < 2:
         raise ResultError(
-            f"local audit: '{layout.name}' has one output, and a law needs the change between two; store more of them"
+            f"local audit: '{layout.name}' has one output, and a law needs the change between two; store more outputs"
         )
     if system is None:
         raise ResultError(
-            "local audit: the file keeps no masses and stiffnesses (of an older version); run it again"
+            "local audit: the file stores no masses and stiffnesses (of an older version); run it again"
         )
     with result.held(), np.errstate(all="ignore"):  # diverged runs are measured, not rejected
         return _measured(result, layout, system)
@@ -369,5 +369,5 @@ def _slow(rod: RodAudit) -> list[str]:
     ]
     if not slow:
         return []
-    advice = f"they decide the residuals of {', '.join(slow)}; store more of them"
-    return [f"rod '{rod.rod}': what is quicker than the outputs; {advice}"]
+    advice = f"they dominate the residuals of {', '.join(slow)}; store more outputs"
+    return [f"rod '{rod.rod}': motions faster than the outputs; {advice}"]

@@ -40,7 +40,7 @@ def coverage(layout: Layout, rod: RodLayout, grid: RodGrid) -> Coverage:
     if not rod.closed:
         notes.append(f"{owner}: the halves of the boxes at its two ends")
     if grid.relaxing:
-        notes.append(f"{owner}: material momentum, which a branch that relaxes does not keep")
+        notes.append(f"{owner}: material momentum, which a relaxing branch does not conserve")
     elif not grid.uniform:
         notes.append(
             f"{owner}: material momentum, since sections or stress-free strains change along the rod"
@@ -112,8 +112,8 @@ def _unknown_forces(layout: Layout) -> Iterator[UnknownForce]:
         )
     yield UnknownForce("where surfaces may touch", contact_frames(system.contacts))
     fixed = np.flatnonzero(system.frames.fixed)
-    yield UnknownForce("whose node does not move by forces", fixed[fixed > 0])
+    yield UnknownForce("whose node is fixed or driven", fixed[fixed > 0])
     loads = [load for load in node_loads(layout) if load.value is None]
     for name in dict.fromkeys(load.name for load in loads):
         frames = np.array([load.frame for load in loads if load.name == name])
-        yield UnknownForce(f"of {name}, whose values a file does not keep", frames)
+        yield UnknownForce(f"of {name}, whose values a file does not store", frames)

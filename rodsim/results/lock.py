@@ -24,7 +24,7 @@ def check_locks(path: Path) -> None:
     """Raise OSError if the operating system has no file locks."""
     if fcntl is None:
         raise OSError(
-            f"'{path}': files that grow, results and journals of studies, are written on Linux and other POSIX systems alone, "
+            f"'{path}': files that grow, results and journals of studies, are written only on Linux and other POSIX systems, "
             "which lock files and replace open ones; on Windows use WSL, or keep the result in memory (output=None)"
         )
 

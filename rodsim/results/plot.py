@@ -71,9 +71,7 @@ def plot(
         cure = f", or plot(path={shown(kind)}) for a file of this name" if Path(str(kind)).suffix else ""
         raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}{cure}")
     if points is not None and kind not in OF_POINTS:
-        raise ResultError(
-            f"plot: points are for the kinds 'path' and 'distance', not '{kind}'; leave them out"
-        )
+        raise ResultError(f"plot: points are for the kinds 'path' and 'distance', not '{kind}'; remove them")
     histories = _histories(result, points) if kind == "path" else []
     gaps = _gaps(result, points) if kind == "distance" else []
     figure = Figure(figsize=(11, 7.5) if kind == "overview" else (8, 5), layout="constrained", dpi=150)
@@ -249,7 +247,7 @@ def _histories(result: Result, points: Sequence[str] | None) -> list[tuple[str, 
             known = ", ".join(f"'{n}'" for n in (*result.rods, *result.bodies))
             raise UnknownName(f"plot: no rod or body '{rod_name or name}'; there are {known}")
         if name not in result.rods and not node:
-            raise ResultError(f"plot: '{name}': no node after the colon; give one, like '{rod_name}:0'")
+            raise ResultError(f"plot: '{name}': no node after the colon; write it as '{rod_name}:0'")
         r = result.rod(rod_name).r
         for i in [_node(name, node, r.shape[1])] if node else [0, r.shape[1] - 1]:
             curves.append((f"{rod_name}, node {i}", r[:, i]))

@@ -198,7 +198,9 @@ def render_movie(
     result = opened("render", result)
     path = check_path("render", path)
     if path.suffix.lower() not in (".mp4", ".gif"):
-        raise ResultError(f"render to '{path}': '{path.suffix}' is no movie; end it in .mp4 or .gif")
+        raise ResultError(
+            f"render to '{path}': '{path.suffix}' is not a movie format; end it in .mp4 or .gif"
+        )
     owner = f"render to '{path}'"
     speed = number(owner, "speed", speed, positive=True)
     fps = count(owner, "fps", fps, at_most=1000)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from discretization.time.stepper_base import StepperBase
     from rodsim.results.result import Result
 
-_DRIVES = "drives whose motion a file does not keep, and more than one step from one output to the next"
+_DRIVES = "drives whose motion a file does not store, and more than one step from one output to the next"
 
 
 class UnknownRun(Exception):
@@ -211,7 +211,7 @@ def _load_values(layout: Layout) -> LoadValues | None:
     functions = []
     for load in node_loads(layout):
         if load.value is None:
-            raise UnknownRun(f"a file does not keep the values of {load.name}")
+            raise UnknownRun(f"a file does not store the values of {load.name}")
         functions.append(load.value)
     if not functions:
         return None

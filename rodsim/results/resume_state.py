@@ -82,7 +82,7 @@ def describe_fault(arrays: Mapping[str, Floats]) -> str:
     miss = np.abs(np.linalg.norm(arrays["quat"], axis=-1) - 1.0)
     if miss.max(initial=0.0) > _UNIT:
         k = int(np.argmax(miss))
-        return f"'quat[{k}]' is no unit quaternion (||q| - 1| = {miss[k]:.2g})"
+        return f"'quat[{k}]' is not a unit quaternion (||q| - 1| = {miss[k]:.2g})"
     return ""
 
 
@@ -121,7 +121,7 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
     codes = {entry["kind"]: entry["code"] for entry in new.get("others", {}).values() if "code" in entry}
     for kind, name in kinds_with_other_code(old, codes).items():
         raise ResultError(
-            f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or go on in a "
+            f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or continue in a "
             "new file from this one: simulate(..., start=Result.load(file))"
         )
     if old != new:
@@ -132,7 +132,7 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
         )
     if stored.n_memory != layout.n_memory:
         raise ResultError(
-            f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; go on with "
+            f"'{path}' is of an older version, whose 'em-d' did not dissipate in bushings and springs with laws; continue with "
             "that version, or in a new file from this one: simulate(..., start=)"
         )
     matches = (

@@ -144,7 +144,7 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
         ).solve
     except RuntimeError:  # lengths of 1 and of 1e300 m
         raise ResultError(
-            f"rod '{rod.name}': no density has its masses on its lengths; 'rodsim audit' says whether the file was changed"
+            f"rod '{rod.name}': its masses do not fit its lengths; 'rodsim audit' says whether the file was changed"
         ) from None
     for _ in range(2):
         left = A.T @ (nodal - A @ density)

@@ -78,7 +78,7 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
     measured = balance(result)
     if not measured.judged:
         return [
-            ("equilibrium", "not recomputed: forces that fade hold it, or the file keeps no system", None)
+            ("equilibrium", "not recomputed: forces that fade hold it, or the file stores no system", None)
         ]
     summary = f"{measured.residual:.1e} of the largest force, {measured.rounding:.1e} of its round-off"
     rows: list[tuple[str, str, bool | None]] = [

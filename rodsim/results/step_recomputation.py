@@ -123,7 +123,7 @@ class _StepRecomputer:
         state = self._result.state(-1)
         if scheme is None or not scheme.plain or state.own.size or self._result.layout.n_points:
             gap = int(np.diff(self._steps).min())
-            self.reason = f"{gap} steps from one output to the next, more than are taken again"
+            self.reason = f"{gap} steps from one output to the next, more than are repeated"
             return
         self.last = True
         outputs = (

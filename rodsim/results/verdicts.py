@@ -127,7 +127,7 @@ def _integrator_remarks(a: Audit) -> list[Verdict]:
         measured = f"{a.algorithmic:.4g} J, {part:.1e} {_of(a)}: counted as D above"
         verdicts.append(Verdict(f"taken out by {a.integrator}", measured, None))
     if a.tolerance > 0.0:
-        remark = f"{a.tolerance:g} was asked for: every step may miss its laws by that part"
+        remark = f"{a.tolerance:g} was requested: every step may miss its laws by that part"
         verdicts.append(Verdict("tolerance", remark, None))
     return verdicts
 
@@ -150,7 +150,7 @@ def judge_file(a: Audit) -> list[Verdict]:
     for kind, name in a.other_code.items():
         reason = f"the code of '{kind}' (of interaction '{name}') is not that of the run; import the script as it was then"
         verdicts.append(Verdict("kinds of a script", reason, False))
-    old = "not recomputed: the file keeps no masses and stiffnesses (of an older version)"
+    old = "not recomputed: the file stores no masses and stiffnesses (of an older version)"
     for part, law, intact in (
         ("table", "table of the run", a.recomputed),
         ("elements", "strains and stresses", a.recomputed),
@@ -223,7 +223,7 @@ def _promised(
     the position residual is judged. `conserved`: True if the law holds, None if there is nothing to judge.
     """
     if not set(promises) & set(a.promises):
-        return Verdict(law, f"{measured}; '{a.integrator}' need not keep it", None)
+        return Verdict(law, f"{measured}; '{a.integrator}' need not conserve it", None)
     if promises != ("position",) and not a.of_scheme and not _is_em_family(a):
         return Verdict(
             law, f"{measured}; not judged, the momenta of '{a.integrator}' are not in the file", None

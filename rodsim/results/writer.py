@@ -55,9 +55,7 @@ class MemoryWriter:
     def extend(self, outputs: Outputs) -> None:
         """Store several outputs, with all their columns."""
         if self._lazy is not None:
-            raise ValueError(
-                "outputs behind some whose columns are late; give these by `extend_lazily` as well"
-            )
+            raise ValueError("outputs after lazily computed ones; add these by `extend_lazily` as well")
         self.layout.check_state(outputs.state, len(outputs.t))
         self._keep(outputs, _native_values(self.layout, outputs))
 
@@ -76,7 +74,7 @@ class MemoryWriter:
         step after each output.
         """
         if self.n_outputs and self._lazy is None:
-            raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
+            raise ValueError("lazy columns after computed ones; add these by `extend` as well")
         self.layout.check_state(states, len(t))
         self._lazy = lazy
         self._newton.append(np.array(newton, copy=True))
@@ -266,7 +264,7 @@ class ResultWriter:
             self.path.unlink(missing_ok=True)
 
     def snapshot(self) -> None:
-        """Write a result file with the outputs stored so far; the run may go on."""
+        """Write a result file with the outputs stored so far; the run may continue."""
         source = JournalSource(self.path, self._working)
         source.layout = self.layout
         write_file(self.path, source)

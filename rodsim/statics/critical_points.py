@@ -70,7 +70,7 @@ MAX_CORRECTION = 0.2  # relative to the model's size, and the factor: largest co
 # exceptions that end one search; points computed before are kept
 FAILURES = (ConvergenceError, ModelError, np.linalg.LinAlgError)
 SINGULAR = (
-    "the path from load factor zero came to where the stiffness is singular, and on from there it could not be followed; "
+    "the path from load factor zero reached a singular stiffness and could not be followed further; "
     'follow it by equilibrium(method="arc-length")'
 )
 

@@ -171,7 +171,9 @@ def equilibrium(
     checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
     checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
     if not isinstance(constant, Collection):
-        raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
+        raise ModelError(
+            f"equilibrium: constant = {checks.shown(constant)} is not a list; give names of loads"
+        )
     how = method_of(method)
     first_step = checks.number("equilibrium", "first_step", how.first_step, positive=True)
     followed = isinstance(how, ArcLength)
@@ -348,7 +350,7 @@ def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Pa
     """Raise a ConvergenceError that says at which unstable equilibrium the path was ended."""
     message = (
         f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: {stop.ways}; "
-        "unstable='leave' goes on to a stable one, unstable='keep' keeps it"
+        "unstable='leave' continues to a stable one, unstable='keep' keeps it"
     )
     _raise(record, output, stop.factor, message)
 
@@ -372,7 +374,7 @@ def raise_not_converged(
     cure = _text_or_empty(lambda: describe_free_motions(built, statics)) or _text_or_empty(
         lambda: _describe_penetration(built, statics)
     )
-    cure = cure or "where the load has a limit there is none next to it"
+    cure = cure or "at a limit of the load there is no equilibrium nearby"
     message = "; ".join(part for part in (message, rotations, cure) if part)
     _raise(record, output, statics.factor, message, failure.iterations, failure.level)
 

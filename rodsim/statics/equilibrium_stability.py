@@ -41,7 +41,9 @@ class UnstableMotions(NamedTuple):
 
     def __str__(self) -> str:
         plural = "s" if self.pivots > 1 else ""
-        return f"its stiffness has {self.pivots} negative pivot{plural}, along one way down {self.words}"
+        return (
+            f"its stiffness has {self.pivots} negative pivot{plural}, along one unstable motion {self.words}"
+        )
 
 
 def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
@@ -169,7 +171,7 @@ def record_stability(built: Built, statics: EquilibriumSystem, record: Record, w
         if warn:
             warn_user(
                 f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: {motions}; "
-                "unstable='leave' goes on from there to a stable one, method=ArcLength(branch=1) leaves the path where it "
+                "unstable='leave' continues from there to a stable one, method=ArcLength(branch=1) leaves the path where it "
                 "became unstable",
                 UnstableEquilibriumWarning,
             )

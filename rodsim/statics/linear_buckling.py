@@ -236,7 +236,7 @@ def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Proporti
     if not np.any(loaded.growing) and not np.any(gravity[1]):
         pressed = np.any(built.system.others.kind == INTERACTIONS.index(PRESSED_EDGE))
         cure = (
-            "pressures are there in full; ask `modes` under several of them"
+            "pressures always act in full; use `modes` under several of them"
             if pressed
             else "add one, or gravity"
         )
@@ -254,14 +254,14 @@ def _refuse(built: Built, lin: Linearised) -> None:
     except (ModelError, eigen.UnstiffenedMotionError):
         return
     if free:
-        raise ModelError(f"model '{built.layout.name}' cannot buckle as it stands: {free}")
+        raise ModelError(f"model '{built.layout.name}' is not fully supported: {free}")
     down = (mu < 0.0) & ~np.asarray(zero, bool)
     if not down.any():
         return
     frame, words = describe_shape(lin.of_frames(phi[np.argmin(mu)]), size, names)
     raise ModelError(
-        f"model '{built.layout.name}' is unstable before its loads grow: {words} of its own accord; begin where it is stable: "
-        "hold it there, or leave out what is `constant`",
+        f"model '{built.layout.name}' is unstable before its loads grow: {words} without them; begin where it is stable: "
+        "support it, or remove what is `constant`",
         about=[part_at(built.layout, frame)],
     )
 
@@ -284,7 +284,7 @@ def _check_potential(loaded: ProportionallyLoadedModel, state: State) -> None:
     if reasons:
         raise ModelError(
             f"buckling: {' and '.join(reasons)} {'has' if len(reasons) == 1 else 'have'} no potential, so that K is not "
-            "symmetric and the model may flutter before it buckles; ask `modes` under growing loads, or keep it `constant`"
+            "symmetric and the model may flutter before it buckles; use `modes` under growing loads, or keep it `constant`"
         )
 
 
@@ -305,7 +305,7 @@ def _linear(
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
         raise ModelError(
-            f"model '{name}': {_growing(loaded)} do not make it buckle, only minus these might: they pull; turn them round, or "
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only reversed they might, because they pull; reverse them, or "
             "let a load that presses grow"
         )
     use = use[np.argsort(-inverse[use])]

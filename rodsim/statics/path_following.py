@@ -49,7 +49,7 @@ def path_settings(
     for name, bounds in (stop or {}).items():
         if name != LOAD_FACTOR and name not in checked:
             raise ModelError(
-                f"equilibrium: stop at '{name}', which is no monitor; choose {', '.join([LOAD_FACTOR, *checked])}"
+                f"equilibrium: stop at '{name}', which is not a monitor; choose {', '.join([LOAD_FACTOR, *checked])}"
             )
         low, high = checks.vector("equilibrium", f"stop of {name}", bounds, 2)
         if not low < high:
@@ -71,7 +71,7 @@ def _monitor(model: Model, name: str, monitor: Any) -> Callable[[State], float]:
     try:
         anchor, along = monitor
     except (TypeError, ValueError):
-        raise ModelError(f"{owner}: {checks.shown(monitor)} is no (point, direction); give both") from None
+        raise ModelError(f"{owner}: {checks.shown(monitor)} is not (point, direction); give both") from None
     anchor = find_point(owner, model, anchor)
     if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
         raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
@@ -98,7 +98,7 @@ def follow(
         slack = ROUNDING * (high - low)
         if not low - slack <= value <= high + slack:
             raise ModelError(
-                f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give one around it"
+                f"equilibrium: the path begins at {name} = {value:g}, beyond its stop ({low:g}, {high:g}); give a stop around it"
             )
     try:
         arc = ArcLengthPath(statics, settings.monitors)

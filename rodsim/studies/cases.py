@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()  # messages of warnings
     file: bytes | None = None  # content of the result file, if it is saved
     samples: tuple[float, ...] = ()  # samples of the motion, for `converge`
-    stuck: bool = False  # whether the case did not end at its limit, and goes on in a thread of its own
+    stuck: bool = False  # whether the case did not end at its limit, and continues in a thread of its own
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
                 isinstance(over, CallDoesNotEnd),
             )
         except SystemExit as stop:
-            error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: leave sys.exit out"
+            error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: remove sys.exit"
         except Exception as failure:
             error = _words(failure)
     notes = tuple(dict.fromkeys(str(item.message) for item in caught))
@@ -151,7 +151,7 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
         result = recipe.base.result(case.values, output)
         if not isinstance(result, Result):
             if recipe.measures or keep:
-                raise StudyError("a function that returns numbers has no result; leave measures and keep out")
+                raise StudyError("a function that returns numbers has no result; remove measures and keep")
             return numbers_of("", result), None, ()
         samples = () if recipe.sampler is None else tuple(recipe.sampler(result))
         measures = measure(result, recipe.measures)
@@ -207,7 +207,7 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
 
     With a limit the call runs in a thread. At the limit TookTooLong is raised in this thread, between two steps of the Python
     interpreter. A call that is blocked in one step (it sleeps, or waits for another program) does not end by this: then Stuck is
-    raised a little later, and the thread goes on.
+    raised a little later, and the thread continues.
     """
     if seconds is None:
         return call()

@@ -385,7 +385,9 @@ class Refinement:
         values = {name: [np.array([[run.measures[name]]]) for run in runs.outcomes] for name in names}
         bad = [name for name, values_of in values.items() if not np.isfinite(values_of).all()]
         if bad:
-            raise StudyError(f"converge: measure '{bad[0]}' is no number in some runs; choose another")
+            raise StudyError(
+                f"converge: measure '{bad[0]}' is not a finite number in some runs; choose another"
+            )
         return values, {name: float(np.abs(values_of).max()) or 1.0 for name, values_of in values.items()}
 
 
@@ -504,7 +506,7 @@ class SchemeChoice:
         """Return the line on the cheapest integrator, and on those that are about as fast."""
         best = self.best
         if best is None:
-            return [f"none keeps to an error of {self.error:g}: `rodsim converge --integrator` says why"]
+            return [f"none meets an error of {self.error:g}: `rodsim converge --integrator` says why"]
         least = self.found[best].seconds
         close = [
             name

@@ -149,7 +149,7 @@ def _reduction(text: str, end: float | None) -> tuple[str, str, Callable[[Floats
         reduce = REDUCTIONS[word]
     else:
         known = [*REDUCTIONS, "at"]
-        why = f"'{word}' of what?" if word in known else f"'{word}' is no reduction; {near(word, known)};"
+        why = f"'{word}' of what?" if word in known else f"'{word}' is not a reduction; {near(word, known)};"
         raise StudyError(f"measure '{text}': {why} {_FORM}")
     return word, named, reduce
 
@@ -412,7 +412,7 @@ def _of_rod(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     word, ending = _split_field(text, path, fields)
     if place is None:
         if ending:
-            raise _fail(text, f"'{LARGEST}' is of the norm; leave {ending} out")
+            raise _fail(text, f"'{LARGEST}' is of the norm; remove {ending}")
         return _Field(fields[word], None, _largest_on(name, word)), ""
     length = 4 if word == "quat" else 3
     if word in AT_POINT:
@@ -426,14 +426,16 @@ def _place_on_rod(text: str, path: str) -> tuple[float | None, str]:
     if where:
         place = Point("", where, parse_position(where)).fraction
         if place is None:
-            raise _fail(text, f"'@{where}' is no fraction of the length; give a number from 0 to 1")
+            raise _fail(text, f"'@{where}' is not a fraction of the length; give a number from 0 to 1")
         return place, behind[1:]
     word, _, path = path.removeprefix(".").partition(".")
     if word == LARGEST:
         return None, path
     if word not in PLACES:
         positions = [*PLACES, LARGEST]
-        raise _fail(text, f"'{word}' is no place on a rod; {near(word, positions, 'there are')}, or NAME@0.3")
+        raise _fail(
+            text, f"'{word}' is not a position on a rod; {near(word, positions, 'there are')}, or NAME@0.3"
+        )
     return PLACES[word], path
 
 
@@ -569,7 +571,7 @@ def _component(text: str, field: _Field, ending: str) -> Read:
     read = field.read
     if field.length is None:
         if ending:
-            raise _fail(text, f"is one number at a time; leave '{ending}' out")
+            raise _fail(text, f"is one number at a time; remove '{ending}'")
         return read
     if ending == ".norm":
         return lambda result: np.linalg.norm(read(result), axis=-1)

@@ -50,7 +50,7 @@ def _entry(path: str, parsed: str, node: Any, number: int) -> tuple[Any, int]:
     if node is None:
         raise _missing_entry_error(path, parsed)
     if not isinstance(node, list):
-        raise StudyError(f"path '{path}': {parsed or 'the scene'} is no list; leave [{number}] out")
+        raise StudyError(f"path '{path}': {parsed or 'the scene'} is not a list; remove [{number}]")
     if not -len(node) <= number < len(node):
         raise StudyError(
             f"path '{path}': {parsed} has {len(node)} entries; give [0] to [{len(node) - 1}] instead of [{number}]"
@@ -84,7 +84,7 @@ def _next_step(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, 
 
 
 def _names(node: Any) -> dict[str, str | int]:
-    """Return the names by which a path can go on, each with its key or index; empty for values without parts."""
+    """Return the names by which a path can continue, each with its key or index; empty for values without parts."""
     if isinstance(node, dict):
         return {str(key): key for key in node}
     if isinstance(node, list):

@@ -80,7 +80,7 @@ class Study:
         )
         if self.design.seeds is not None and not varies and not takes_seed:
             raise StudyError(
-                "design: seeds repeat the same cases; give a parameter `normal` or `uniform`, or leave them out"
+                "design: seeds repeat the same cases; give a parameter `normal` or `uniform`, or remove them"
             )
 
     def _check_keep(self) -> None:

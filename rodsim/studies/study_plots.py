@@ -124,7 +124,7 @@ def _check_log(table: pd.DataFrame, column: str, everywhere: bool) -> None:
     if not (above.all() if everywhere else above.any()):
         raise StudyError(
             f"plot: '{column}' goes down to {table[column].min():g}, a logarithmic scale takes what is above 0; "
-            "leave it out of log"
+            "remove it from log"
         )
 
 

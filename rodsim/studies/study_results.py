@@ -260,7 +260,7 @@ class StudyFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if path.exists() and not path.is_dir():
-            raise StudyError(f"'{path}' is no folder; give the name of a folder for the study")
+            raise StudyError(f"'{path}' is not a folder; give the name of a folder for the study")
         path.mkdir(parents=True, exist_ok=True)
         self._journal = path / JOURNAL
         self._lock = Lock(self._journal)

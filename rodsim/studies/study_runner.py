@@ -152,7 +152,7 @@ def _base(
         of_function = FunctionTarget(base, dict(settings))
         of_function.check([*checked, *drawn])
         return of_function
-    raise StudyError(f"sweep: {base!r:.60} is no scene, model or function; give one")
+    raise StudyError(f"sweep: {base!r:.60} is not a scene, a model or a function")
 
 
 def _parameter(name: str, values: Any) -> Parameter:
@@ -276,7 +276,7 @@ def run_with(
         If the scheduler is gone for good; the finished cases are in the folder.
     """
     if folder is None and study.keep != "none":
-        raise StudyError("keep: results go to a folder; give one")
+        raise StudyError("keep: results are saved in a folder; give `folder`")
     study_folder = None if folder is None else StudyFolder(Path(folder))
     try:
         outcomes = {} if study_folder is None else _known(study, study_folder, retry)

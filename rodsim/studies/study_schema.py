@@ -49,7 +49,7 @@ class ParameterEntry(Part):
         if self.scale == "log" and (self.low is None or self.low <= 0.0):
             raise ValueError("scale log is for low and high above 0; use linear")
         if self.n is not None and self.low is None:
-            raise ValueError("n is for low and high; leave it out")
+            raise ValueError("n is for low and high; remove it")
         if self.normal is not None and self.normal[1] < 0.0:
             raise ValueError("the deviation of normal is negative; give 0 or more")
         if self.uniform is not None and not self.uniform[0] < self.uniform[1]:
@@ -81,10 +81,10 @@ class PlotEntry(Part):
         if self.kind == "heat" and self.color is None:
             raise ValueError("a heat map is of three columns; give color")
         if self.kind == "curves" and self.color is not None:
-            raise ValueError("curves are of two columns; leave color out, or give heat or scatter")
+            raise ValueError("curves are of two columns; remove color, or give heat or scatter")
         for column in self.log:
             if column not in (self.x, self.y, self.color):
-                raise ValueError(f"log: '{column}' is none of its columns; give what stands at x, y or color")
+                raise ValueError(f"log: '{column}' is not one of its columns; give a column of x, y or color")
         if self.file is not None and (
             PurePath(self.file).name != self.file or not _PICTURE.search(self.file)
         ):

@@ -57,7 +57,7 @@ def open_workers(scheduler: Any = None, workers: int | None = None) -> Iterator[
     if scheduler is not None:
         if workers is not None:
             raise StudyError(
-                f"workers = {workers}: the scheduler at {scheduler} has its own; leave one of both out"
+                f"workers = {workers}: the scheduler at {scheduler} has its own; remove one of them"
             )
         extra("distributed", "studies", "a study on a Dask cluster")
         opened = DaskWorkers(scheduler)
@@ -217,7 +217,7 @@ class DaskWorkers:
                 return Client(self._scheduler, timeout=min(10.0, PATIENCE))
             except ValueError as error:
                 raise StudyError(
-                    f"scheduler '{self._scheduler}': {error}; give one as tcp://HOST:8786"
+                    f"scheduler '{self._scheduler}': {error}; write it as tcp://HOST:8786"
                 ) from None
             except OSError:
                 if time.monotonic() > last:
