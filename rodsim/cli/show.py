@@ -14,7 +14,7 @@ from rigid.errors import ModelError
 from rodsim.cli.exit_codes import OK
 from rodsim.cli.files import open_result
 
-# Options besides the output, and what argparse is told of them.
+# Options besides the output, with their arguments for argparse.
 OPTIONS: dict[str, dict[str, Any]] = {
     "what": {
         "choices": (

@@ -413,7 +413,7 @@ def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) ->
         path_lengths.append(float(np.linalg.norm(aligned.a - aligned.a[0], axis=1).max()))
         both.add("point", label, "m", 0.0, LARGEST_EXCURSION, aligned)
         pairs.append(aligned.pair(label))
-        # a rigid body has one rotation, reported once for each body; rotations count from the start, whatever the axes
+        # a rigid body has one rotation, reported once for each body; rotations count from the start, regardless of the axes
         of_bodies = of_a.part in both.a.bodies and of_b.part in both.b.bodies
         if not of_bodies or (of_a.part, of_b.part) not in rotating:
             rotating.add((of_a.part, of_b.part))

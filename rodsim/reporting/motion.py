@@ -56,9 +56,9 @@ LIGHTING = {"ambient": 0.62, "diffuse": 0.6, "specular": 0.08, "roughness": 0.7,
 LIGHTING |= {"facenormalsepsilon": 0, "vertexnormalsepsilon": 1e-30}
 # matplotlib's coolwarm, as in pictures and movies, its middle darker: the walls behind are light
 BOTH_SIGNS = [[0, "#3b4cc0"], [0.25, "#8db0fe"], [0.5, "#c3c8ce"], [0.75, "#f49a7b"], [1, "#b40426"]]
-# names of the colours of `marks` and of `contact_surfaces`
+# names of the colours of `support_symbols` and `contact_surfaces`
 MARKS = ("supports", *["driven frames"] * 3, "planes", "spheres that touch")
-SIZE_SAMPLES = 40  # outputs by which the size of the scene is found
+SIZE_SAMPLES = 40  # outputs from which the size of the scene is computed
 LINES = {
     "springs": {"color": "#7a9a3c", "width": 5, "dash": "dot"},
     "bodies without a surface": {"color": "#6b7686", "width": 6},

@@ -140,7 +140,7 @@ def events_table(described: dict[str, Any]) -> Safe:
 
 
 def thinning_table(rows: list[tuple[str, int, int]], notes: list[str]) -> Safe:
-    """Return the table of what the page omits; `rows`: name, number in the result, number in the page; `notes`: notes."""
+    """Return the table of what the page omits; `rows`: name, numbers in the result and in the page; `notes`: lines below it."""
     body: list[list[object]] = [
         [what, total, shown, "all" if shown == total else f"1 in {total / shown:.3g}"]
         for what, total, shown in rows

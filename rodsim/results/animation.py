@@ -42,7 +42,7 @@ def figure(result: Result, frames: int, height: int) -> Any:
     chosen = evenly_spaced(result.n_outputs, frames).tolist()
     with result.held():
         t = result.t[chosen]
-        # single precision, as plotly keeps it: half of the page's size
+        # single precision, as in plotly: this halves the size of the page
         points = np.array([drawing.points(result.state(i)) for i in chosen], dtype=np.float32)
     lines, n = _lines(drawing), drawing.n_rod_points
     triangles = drawing.triangles - n

@@ -54,7 +54,7 @@ class Source(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """Return the path of the file, also where only its journal exists; None if the arrays are in memory."""
+        """Return the path of the file, also if only its journal exists; None if the arrays are in memory."""
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Return part `key` of the array `name`; its first axis counts the outputs."""
@@ -300,7 +300,7 @@ class FileSource:
             return file_checksums.find_changes(file, outputs, native_format.series(self.layout))
 
     def records(self, kind: np.dtype[Any], outputs: slice) -> journal.Records:
-        """Return some outputs as records of a journal; files of earlier formats have no checksums that could be kept."""
+        """Return some outputs as records of a journal; files of earlier formats have no checksums that could be copied."""
         values = self.read_all([name for name in kind.names or () if name != journal.CRC], outputs)
         records = file_checksums.make_records(kind, outputs.stop - outputs.start, values)
         with damage_as_result_error(self.path), self._open() as file:

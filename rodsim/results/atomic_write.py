@@ -22,7 +22,7 @@ _KINDS = (
 
 
 def check_target(path: Path, *keep: Path | None) -> None:
-    """Raise OSError unless `path` is a plain file or a new name in an existing folder, and is none of `keep`."""
+    """Raise OSError unless `path` is a plain file or a new name in an existing folder, and is not one of `keep`."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}': no folder '{path.parent}'; make it first")
     if path.is_symlink():

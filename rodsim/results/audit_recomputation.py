@@ -11,11 +11,11 @@ energy of
 
     L (|s| . d + d . |C| d/2)                                                                           (2)
 
-Newton's iteration leaves a residual of NEWTON times the rounding of its forces, f = eps |C| on a frame, m = f L
-+ eps |C|/L about it; the energy error of a step h is thus h (f |v| + m |Omega|). The errors of frames and steps are
-independent, so that the run has
+Newton's iteration leaves a residual of RESIDUAL_LEVELS times the rounding of its forces, f = eps |C| on a frame,
+m = f L + eps |C|/L about it. The energy error of a step h is thus h (f |v| + m |Omega|). The errors of frames and
+steps are independent, so that the run has
 
-    NEWTON h sqrt(steps) max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                                   (3)
+    RESIDUAL_LEVELS h sqrt(steps) max_t sqrt(sum of (f |v|)^2 + (m |Omega|)^2)                          (3)
 
 which for stiff rods and large steps is far more than eps times the energy: it is the rounding of EA. In a run with a
 tolerance every step has tolerance/eps times that error, always with the same sign:
@@ -24,7 +24,7 @@ tolerance every step has tolerance/eps times that error, always with the same si
 
 The velocities that satisfy the joints are known to
 
-    max(NEWTON, tolerance/eps) eps (4 v + 0.04 l/h)                                                     (5)
+    max(RESIDUAL_LEVELS, tolerance/eps) eps (4 v + 0.04 l/h)                                            (5)
 
 with the largest speed v of a joint point and the length l that joint points reach (`_point_scales`): a velocity is a difference
 of positions over h. Joints are initially open by the rounding of the positions, and are closed during the run. The work of the
@@ -32,7 +32,7 @@ joint forces is then at most
 
     max_t |g| max_t sum |lam|                                                                           (6)
 
-as far as |g| is rounding.
+if |g| is limited to its rounding error.
 
 `recompute` returns the columns with these bounds; `rodsim.results.verdicts` judges the conservation laws with them.
 """

@@ -1,4 +1,4 @@
-"""Draw surfaces, texts and lines: with VTK, off screen or in a window, or with matplotlib where VTK cannot draw.
+"""Draw surfaces, texts and lines: with VTK, off screen or in a window, or with matplotlib if VTK cannot draw.
 
 Both canvases show the same scene from the same camera. matplotlib shades each triangle evenly and sorts
 whole triangles by depth, so that parts that are large or penetrate each other are not always hidden correctly.
@@ -118,7 +118,7 @@ class VtkCanvas:
         self.plotter.add_actor(actor, name=name, reset_camera=False, render=False)
 
     def erase(self, *prefixes: str) -> None:
-        """Remove the texts and lines whose names begin so."""
+        """Remove the texts and lines whose names begin with one of `prefixes`."""
         for name in [name for name in self.plotter.actors if name.startswith(prefixes)]:
             self.plotter.remove_actor(name, render=False)
 
@@ -226,7 +226,7 @@ Canvas = VtkCanvas | FlatCanvas
 
 
 def _silence_vtk() -> Any:
-    """Let VTK report errors only (the search for a display is none), and return its verbosity before."""
+    """Let VTK report errors only (the search for a display is not an error), and return its verbosity before."""
     from vtkmodules.vtkCommonCore import vtkLogger
 
     before = vtkLogger.GetCurrentVerbosityCutoff()

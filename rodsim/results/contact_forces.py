@@ -439,8 +439,8 @@ class PairContacts:
     def _heights(self, state: State, n: Floats, means: tuple[Floats, Floats]) -> Floats:
         """Return the heights of the contact points, which divide the distance of part and partner as their radii do.
 
-        They are measured from the surface of a partner with a core, otherwise from the axes or centres of both. Of a partner
-        that is a mesh, the distance from the part is known.
+        They are measured from the surface of a partner with a core, otherwise from the axes or centres of both. If the
+        partner is a mesh, its distance from the part is computed.
         """
         contacts = self.system.contacts
         row = np.zeros(len(self.pair), np.int64)  # an interaction of each patch

@@ -4,11 +4,11 @@
     to a plane: least n . (x - p) over the points x of the other surface, minus its radius
 
 A surface is a sphere, a solid, a plane or a rod, given by its name. A point is given as `NAME@X,Y,Z` on a body, in m, body axes,
-from the reference point, or as `NAME@0.3` on a rod, on the chord between two nodes. The name of a body that is no surface means
-its reference point. Rods are round about the chords between their nodes, with the radii of their sections. A negative distance
-is minus the penetration depth. For a hull or a body of revolution the depth is measured to the nearest face. Cylinders and
-cones have the distance of their facets to solids with corners and to meshes, as in contact. Flat solids, whose points lie in one
-plane, have distances to planes only. Meshes have the distance of their triangles.
+from the reference point, or as `NAME@0.3` on a rod, on the chord between two nodes. The name of a body that is not a surface
+means its reference point. Rods are round about the chords between their nodes, with the radii of their sections. A negative
+distance is minus the penetration depth. For a hull or a body of revolution the depth is measured to the nearest face. Cylinders
+and cones have the distance of their facets to solids with corners and to meshes, as in contact. Flat solids, whose points lie
+in one plane, have distances to planes only. Meshes have the distance of their triangles.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class NoOpenGL(ResultError, RuntimeError):
 
 
 def check_path(owner: str, path: object) -> Path:
-    """Return `path` as a Path of a file to write. Raise ResultError if it is no file name; `owner`: caller, for the message."""
+    """Return `path`, a file to write, as a Path. Raise ResultError if it is not a file name; `owner`: caller, for the message."""
     if not isinstance(path, str | Path) or not Path(path).name or "\0" in str(path):
         raise ResultError(f"{owner}: path = {shown(path)} is not a file name; give a str or a Path")
     return Path(path)

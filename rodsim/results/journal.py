@@ -5,8 +5,8 @@ A journal is a head followed by records of one size, one record for each output:
     bytes 0 to 7     b"RODSIMJ1"
     bytes 8 to 15    length of the head, little-endian
     bytes 16 to 23   CRC-32 of the head, little-endian
-    head             HDF5 image of what does not grow with the outputs (`native.head`), filled with zeros to a multiple of 8 bytes
-    records          the arrays of `native.series` one after another, and their CRC-32 as a 64-bit number
+    head             HDF5 image of what does not grow with the outputs (`native_format.head`), with zeros to a multiple of 8
+    records          the arrays of `native_format.series` one after another, and their CRC-32 as a 64-bit number
 
 Records are only appended. A killed process leaves whole records and at most one torn record, which readers ignore and a resumed
 run cuts off. On a full disk `append` raises OSError, and the records before stay readable. A journal can be read while it is
@@ -144,7 +144,7 @@ def read_head(path: Path) -> Contents:
 
 
 def read_records(path: Path, start: int, kind: np.dtype[Any]) -> Records:
-    """Map the records of a journal that are whole; records that a crash of the machine tore at the end are left out."""
+    """Map the records of a journal that are whole; records that a crash of the machine tore at the end are omitted."""
     n = max(0, path.stat().st_size - start) // kind.itemsize
     if n == 0:
         return np.zeros(0, kind)

@@ -22,7 +22,7 @@ WINDOW_REMEDY = (
     "no display to open a window on: log in to a desktop, use `ssh -X`, or start under `xvfb-run`; "
     "`rodsim report` and `rodsim render` need none"
 )
-ANSWER_LIFETIME = 24 * 3600.0  # s: age up to which an answer of another process is believed
+ANSWER_LIFETIME = 24 * 3600.0  # s: age up to which an answer of another process is used
 # the variables on which the answer depends
 VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "LD_LIBRARY_PATH", "LD_PRELOAD", "VTK_DEFAULT_OPENGL_WINDOW")
 PROBE = """

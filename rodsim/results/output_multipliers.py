@@ -14,9 +14,14 @@ length: (1) is of order 2 with every integrator. With integrators whose multipli
       done after the last output, too, so that files of resumed runs equal those of uninterrupted runs. For a run in memory it is
       done when forces are first read.
 
-The result is one-sided, of order 1, in these cases: at the last output, if outputs are one step apart; next to a step that was
-halved or was split at a corner of a load; if the next step cannot be computed; and next to a step in which a contact opens or
-closes, where it is the multiplier of the other step. If an output is several steps after the previous one, it is not known
+The result is one-sided, of order 1, in these cases:
+
+    - at the last output, if outputs are one step apart;
+    - next to a step that was halved, or was split at a corner of a load;
+    - if the next step cannot be computed;
+    - next to a step in which a contact opens or closes: the multiplier of the other step is used.
+
+If an output is several steps after the previous one, it is not known
 whether a contact opened or closed in the last step before it.
 
 At t = 0 the equations of motion are solved (`discretization.constraint_forces`). If they have internal variables that this does

@@ -70,7 +70,7 @@ class Recorder:
         self._reports = []
 
     def look(self) -> None:
-        """Store the waiting outputs if a batch is full, or if they would be older than KEPT at the next call."""
+        """Store the waiting outputs if a batch is full, or if they would be older than `MAX_DELAY` at the next call."""
         now = time.monotonic()
         due = now - self._oldest + (now - self._last_check) > MAX_DELAY or len(self._steps) >= self.most
         self._last_check = now

@@ -44,7 +44,7 @@ class UnknownRun(Exception):
 class Replay:
     """Repeat steps of a run.
 
-    Raises Unknown if the result does not contain the settings of its run, and ModelError if these settings are not possible.
+    Raises UnknownRun if the result does not contain the settings of its run, and ModelError if these settings are not possible.
     """
 
     def __init__(self, result: Result) -> None:
@@ -151,7 +151,7 @@ class Replay:
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
         """Return the state after the steps first + 1 ... first + count from `start`.
 
-        `stored`: that state in the result. `halvings`: number of step halvings in the run. Raises Unknown if the values of the
+        `stored`: that state in the result. `halvings`: number of step halvings in the run. Raises UnknownRun if the values of the
         drives during these steps are not known.
         """
         if self._reads_drives:
@@ -205,7 +205,7 @@ class Replay:
 
 
 def _load_values(layout: Layout) -> LoadValues | None:
-    """Return the function of the values of all loads; None without loads. Raise Unknown if a file does not keep them."""
+    """Return the function of the values of all loads; None without loads. Raise UnknownRun if a file does not store them."""
     if layout.functions is not None:
         return layout.functions.loads
     functions = []

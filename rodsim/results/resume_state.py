@@ -121,8 +121,8 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
     codes = {entry["kind"]: entry["code"] for entry in new.get("others", {}).values() if "code" in entry}
     for kind, name in kinds_with_other_code(old, codes).items():
         raise ResultError(
-            f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or continue in a "
-            "new file from this one: simulate(..., start=Result.load(file))"
+            f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or continue "
+            "in a new file from this one: simulate(..., start=Result.load(file))"
         )
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))

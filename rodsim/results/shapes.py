@@ -32,9 +32,9 @@ UNIT_FACES = np.array(
 
 
 class Shape(NamedTuple):
-    """Triangles whose vertices are fixed to stations: frames, or places between two neighbouring frames of a rod.
+    """Triangles whose vertices are fixed to stations: frames, or points between two neighbouring frames of a rod.
 
-    A station moves on a cubic curve between its frames and turns as the normalised mean of their quaternions.
+    A station moves on a cubic curve between its frames and rotates as the normalised mean of their quaternions.
     """
 
     a: Ints  # (m,) frame before each station
@@ -42,13 +42,9 @@ class Shape(NamedTuple):
     x: Floats  # (m,) position between them, 0 to 1
     station: Ints  # (n,) of each vertex
     offset: Floats  # (n, 3) from the station, in its axes, m
-    upright: (
-        Floats  # (n, 3) further offset in inertial axes, m: of shapes that move with a point, but do not turn
-    )
+    upright: Floats  # (n, 3) further offset in inertial axes, m: of shapes that move with a point, but do not rotate
     faces: Ints  # (k, 3) vertex numbers, counter-clockwise seen from outside
-    owner: (
-        Ints  # (n,) number of the object: rods, bodies, then the colours of `marks` and of `contact_surfaces`
-    )
+    owner: Ints  # (n,) number of the object: rods, bodies, then the colours of `support_symbols` and `contact_surfaces`
     before: Ints  # (n,) point of a `Drawing` that has the value of the vertex; -1: none
     after: Ints  # (n,) point of the value at x = 1
 

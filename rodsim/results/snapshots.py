@@ -20,7 +20,7 @@ class Snapshots:
 
     @classmethod
     def of(cls, interval: int | str | None) -> Snapshots:
-        """Return the snapshots that a user asked for: a number of outputs, "30 s", or None, which means none.
+        """Return the requested snapshots: a number of outputs, "30 s", or None, which means none.
 
         Raises ModelError for another value.
         """

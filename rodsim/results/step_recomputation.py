@@ -8,13 +8,13 @@ numbers, and each value of a drive, is moved up or down by a part `PERTURBATION`
 Rounding is a part eps of the numbers, and Newton's residual counts as solved within some rounding levels. So an end value may
 differ by
 
-    SAME (eps/MOVED |d| + eps |x|)                                                                          (1)
+    ROUNDING_FACTOR (eps/PERTURBATION |d| + eps |x|)                                                        (1)
 
-In a run with a tolerance the residual of every equation is tolerance/eps levels instead of NEWTON.
+In a run with a tolerance the residual of every equation is tolerance/eps levels instead of RESIDUAL_LEVELS.
 
 Of long runs only a part is repeated, chosen evenly: `STEP_FRACTION` of the steps, or `MIN_STEPS`. If there are more steps than
-that between every two outputs, only the last step before an output is repeated: `em` stores the accelerations a of its last
-step, so that with the state 1 at the end, the step h and spatial w1 = R1 Omega1,
+that between every two outputs, only the last step before an output is repeated. `em` stores the accelerations a of its last
+step. With the state 1 at the end, the step h and spatial w1 = R1 Omega1,
 
     v0 = v1 - h a,   w0 = w1 - h a_w,   r0 = r1 - h (v0 + v1)/2,   R0 = cay(-psi) R1                        (2)
 

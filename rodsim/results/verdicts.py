@@ -1,4 +1,4 @@
-"""Judge whether each conservation law was conserved, within the bounds that rounding and the run's tolerance allow.
+"""Judge whether each conservation law holds, within the bounds that rounding and the run's tolerance allow.
 
 Only invariants that the integrator guarantees are judged; other measurements are only reported.
 """
@@ -186,7 +186,7 @@ def _judge_checksums(a: Audit) -> list[Verdict]:
 
 
 def _judge_steps(a: Audit) -> Verdict:
-    """Return the verdict on repeated steps: whether they lead from one output to the next again."""
+    """Return the verdict on repeated steps: whether they lead from one output to the next."""
     recomputed, law = a.retaken, "steps taken again"
     if recomputed.failed or recomputed.differences:
         differences = recomputed.failed or str(recomputed.differences[0])

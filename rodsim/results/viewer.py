@@ -17,7 +17,7 @@ from rodsim.results.view_setup import ViewSetup
 
 SIZE = (1280, 800)
 FRAME = 30  # ms between frames during playback
-SHORTEST, LONGEST = 2.0, 20.0  # s: runs of these lengths play in real time, others in USUAL
+SHORTEST, LONGEST = 2.0, 20.0  # s: runs of these lengths play in real time, others in DEFAULT_PLAYBACK
 DEFAULT_PLAYBACK = 10.0  # s, playback time of other runs
 HELP = "space: play    left, right: output by output    c: next colours    r: whole scene    q: close"
 INK = "#464a52"

@@ -41,7 +41,7 @@ class Block(NamedTuple):
     lines: list[Ints]
     triangles: Ints  # (t, 3)
     arrays: dict[str, int]  # arrays on points that change, with the number of their components
-    static: dict[str, NDArray[Any]]  # arrays on points that stay
+    static: dict[str, NDArray[Any]]  # arrays on points that do not change
     n: int
 
     def path(self, *names: str) -> str:
@@ -110,7 +110,7 @@ def _block(name: str, parts: list[Part], drawing: Drawing) -> Block:
 
 
 def create(file: h5py.File, blocks: list[Block], times: NDArray[Any]) -> None:
-    """Write everything but the datasets of `Block.series`: topology, arrays that stay, offsets of the steps."""
+    """Write everything but the datasets of `Block.series`: topology, constant arrays, offsets of the steps."""
     import h5py
 
     root = file.create_group(ROOT, track_order=True)

@@ -235,7 +235,7 @@ class ResultWriter:
     def extend(self, outputs: Outputs) -> None:
         """Store several outputs.
 
-        If it is interrupted, `n_outputs` tells how many outputs are stored.
+        If it is interrupted, `n_outputs` is the number of stored outputs.
         """
         count = len(outputs.t)
         if self.n_outputs + count > self._capacity:

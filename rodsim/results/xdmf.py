@@ -1,7 +1,7 @@
 """Write an XDMF time series with moving points and cells that are lines and triangles, based on meshio's writer.
 
-meshio's own time series keeps the points of the first output, does not accept lines together with triangles, and writes the
-`.h5` file to the working folder; these three things are replaced here. meshio's reader can read the result; it takes the
+meshio's own time series has the points of the first output only, does not accept lines together with triangles, and writes
+the `.h5` file to the working folder. These three things are replaced here. meshio's reader can read the result: it takes the
 points from the first output, to which `displacement` is added for later outputs.
 """
 

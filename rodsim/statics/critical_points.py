@@ -7,12 +7,12 @@ At a critical point the stiffness is singular:
 This is solved in two ways. If the load does no work in phi, the point is a bifurcation: the path does not go along phi. The
 amplitude of phi is held, so that equilibria are computed with a regular matrix (`proportional_loading`), and secants in f bring
 the eigenvalue of phi to zero. If several critical points coincide or are close to each other, all their shapes are held. Else
-the point is a limit point: the load has an extremum there, amplitude a and factor are both unknown. With m, the residual r
-along phi, and the eigenvalue s = phi K phi
+the point is a limit point: the load has an extremum there, amplitude a and factor are both unknown. With the residual m along
+phi and the eigenvalue s = phi K phi
 
     m + m_f df - s a = 0,     s + s_f df + s_a a = 0,     x = x_0 + df x_f + a phi                            (2)
 
-where x_0, m and x_f, m_f are the responses to -r and -dr/df with phi held, and s_f, s_a the changes of s along x_f and phi, from
+The responses to -r and -dr/df with phi held are x_0, m and x_f, m_f. s_f and s_a are the changes of s along x_f and phi, from
 finite differences of K: they affect how fast (2) converges, not to which solution. (2) is regular if dr/df does work in phi and
 s_a is not zero.
 
@@ -150,7 +150,8 @@ def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
 def _along(phi: Floats, constrained: ShapeConstrainedEquilibrium, tolerance: float) -> tuple[Floats, float]:
     """Return the part of phi in the held eigenvectors, and its eigenvalue.
 
-    Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `tolerance`: tolerance.
+    Of eigenvectors with (nearly) equal eigenvalues, the projection of phi onto their span is used; `tolerance`: of the
+    eigenvalues.
     """
     overlap = constrained.shapes @ (constrained.M @ phi)
     best = int(np.argmax(np.abs(overlap)))

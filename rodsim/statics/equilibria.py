@@ -362,7 +362,7 @@ def raise_not_converged(
     record: Record,
     output: str | Path | None,
 ) -> NoReturn:
-    """Raise a ConvergenceError that says how far the load steps came, what moves there at no cost, and what may be done.
+    """Raise a ConvergenceError that says how far the load steps came, which motions nothing resists there, and what to do.
 
     Errors while this is determined do not replace the ConvergenceError.
     """

@@ -155,7 +155,7 @@ class Record:
         self.iterations: list[int] = []
 
     def add(self, factor: float, statics: EquilibriumSystem, iterations: int) -> None:
-        """Add the equilibrium in which `statics` is."""
+        """Add the current equilibrium of `statics`."""
         if self.check is not None:
             self.check(statics)
         self.states.append(statics.state_for_motion)

@@ -89,7 +89,7 @@ def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
 
 
 def unstable_motions(built: Built, statics: EquilibriumSystem) -> UnstableMotions | None:
-    """Return motions that lower the energy of the equilibrium in which `statics` is.
+    """Return motions that lower the energy of the current equilibrium of `statics`.
 
     None if there are none, or if it cannot be decided, as under follower loads. Negative pivots are counted first. If there
     are some, or a zero one, as for bodies that only joints hold, the eigenvalues decide whether they are more than round-off.
@@ -125,7 +125,7 @@ def unstable_motions(built: Built, statics: EquilibriumSystem) -> UnstableMotion
 
 
 def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record: Record) -> None:
-    """Go from the unstable equilibrium in which `statics` is to a stable one under the same loads, and add it to the record.
+    """Go from the current, unstable equilibrium of `statics` to a stable one under the same loads, and add it to the record.
 
     A push along a motion that lowers the energy starts a damped motion to the next equilibrium.
     """
@@ -155,7 +155,7 @@ class Unstable(Exception):
 
 
 def refuse_unstable(built: Built, statics: EquilibriumSystem) -> None:
-    """Raise Unstable if motions lower the energy of the equilibrium in which `statics` is."""
+    """Raise Unstable if motions lower the energy of the current equilibrium of `statics`."""
     motions = unstable_motions(built, statics)
     if motions is not None:
         raise Unstable(float(statics.factor), motions)

@@ -305,8 +305,8 @@ def _linear(
     use = np.flatnonzero(inverse > np.maximum(_rounding(lin, phi), 1e-9 * np.abs(inverse).max()))
     if not len(use):
         raise ModelError(
-            f"model '{name}': {_growing(loaded)} do not make it buckle, only reversed they might, because they pull; reverse them, or "
-            "let a load that presses grow"
+            f"model '{name}': {_growing(loaded)} do not make it buckle, only reversed they might, because they pull; reverse "
+            "them, or let a load that presses grow"
         )
     use = use[np.argsort(-inverse[use])]
     # more than n, because close shapes are held together, and two may lead to one point

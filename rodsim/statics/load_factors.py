@@ -108,7 +108,7 @@ def _motion(
 def _onward(
     center: Floats, d: LoadFactorFunction, rotation: LoadFactorFunction
 ) -> Callable[[float], tuple[Floats, Floats]]:
-    """Return the rest of a motion whose beginning is done: X -> c + R (X - c) + d after undoing (d0, R0)."""
+    """Return the remaining motion after that at load factor 0: X -> c + R (X - c) + d after undoing (d0, R0)."""
     d0, turn0 = d(0.0), rotation(0.0)
     back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
 
@@ -116,7 +116,7 @@ def _onward(
         total = rotation(factor)
         on: Floats = np.zeros(3)
         if np.abs(np.cross(total, turn0)).max() <= 1e-12 * np.abs(total).max() * np.abs(turn0).max():
-            on = total - turn0  # about one axis: whole turns are kept
+            on = total - turn0  # about one axis: whole turns are preserved
         else:
             relative = quaternions.multiply(quaternions.from_rotation_vector(total), back)
             on = quaternions.to_rotation_vector(relative)

@@ -88,7 +88,7 @@ def _monitor(model: Model, name: str, monitor: Any) -> Callable[[State], float]:
 def follow(
     statics: EquilibriumSystem, record: Record, settings: PathSettings, first: float
 ) -> NewtonOutcome | None:
-    """Follow the path from the equilibrium in which `statics` is; return None, or why it ended before a stop.
+    """Follow the path from the current equilibrium of `statics`; return None, or why it ended before a stop.
 
     Equilibria are added to the record. Raises ModelError if the path begins beyond a stop, or ends before the bifurcation at
     which it should be left.

@@ -1,7 +1,11 @@
 """Keys of cases: a hash of all data and code that determine the numbers of a case, and of the program.
 
-The key covers the user code that Python can reach: code, defaults, enclosed variables and named globals of functions;
-attributes, methods and bases of classes; the object of a bound method; the source of modules, and of those that they import.
+The key covers the user code that Python can reach:
+
+    - code, defaults, enclosed variables and named globals of functions;
+    - attributes, methods and bases of classes, and the object of a bound method;
+    - the source of modules, and of those that they import.
+
 Imports, also those inside functions, are read from the source; nothing is imported to find them. Installed packages
 (site-packages, the standard library) are identified by name and version, this program by its sources (`program`). The key does
 not cover what is read at run time: data files, the environment, modules imported by a computed name.

@@ -203,11 +203,11 @@ class _Compiling(event.Listener):
 
 
 def within(seconds: float | None, call: Callable[[], T]) -> T:
-    """Return the result of `call`; raise TookTooLong if it takes longer than `seconds` (None: no limit), without compilation.
+    """Return the result of `call`; raise TimeLimitExceeded after `seconds` without compilation (None: no limit).
 
-    With a limit the call runs in a thread. At the limit TookTooLong is raised in this thread, between two steps of the Python
-    interpreter. A call that is blocked in one step (it sleeps, or waits for another program) does not end by this: then Stuck is
-    raised a little later, and the thread continues.
+    With a limit the call runs in a thread. At the limit TimeLimitExceeded is raised in this thread, between two steps of the
+    Python interpreter. A call that is blocked in one step (it sleeps, or waits for another program) does not end by this: then
+    CallDoesNotEnd is raised a little later, and the thread continues.
     """
     if seconds is None:
         return call()

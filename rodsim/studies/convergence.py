@@ -3,7 +3,8 @@
 Two sequences start at the scene's own mesh and step: meshes that are doubled at that step, and steps that are halved on that
 mesh. They predict which choice meets the error; `refinement.choose` runs this choice and verifies it. `cheapest_scheme` repeats
 this with several integrators. The cost of a run is estimated from the runs made: the shortest time per element and step, times
-the elements and steps of the choice. So one-time costs of a process, such as loading machine code, count for no integrator.
+the elements and steps of the choice. So one-time costs of a process, such as loading machine code, are not counted for any
+integrator.
 """
 
 from __future__ import annotations
@@ -618,7 +619,7 @@ def cheapest_scheme(
     Returns
     -------
     SchemeChoice
-        `best` is the name of the cheapest integrator, `results` contains the refinement of each.
+        `best` is the name of the cheapest integrator, `found` contains the refinement of each.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def series(name: str, x: Floats, levels: list[Floats], scale: float) -> Series:
 def cheapest(mesh: Series | None, step: Series | None, error: float) -> tuple[float, float]:
     """Return the factors (mesh, steps) over the first level with the least product for which both errors sum up to `error`.
 
-    The cost is (elements) x (steps). With errors a m^-p and b s^-q the product m s is least where p a m^-p = q b s^-q: the
+    The cost is (elements) x (steps). With errors a m^-p and b s^-q the product m s is least at p a m^-p = q b s^-q. So the
     mesh may have the fraction q/(p + q) of the error, the step p/(p + q).
     """
     if mesh is None or mesh.exact:

@@ -258,7 +258,7 @@ def _seeds(design: DesignEntry) -> list[int] | None:
 
 
 def _check_count(design: DesignEntry) -> None:
-    """Raise StudyError if the number of samples is missing, superfluous or, for Sobol points, no power of two."""
+    """Raise StudyError if the number of samples is missing, superfluous or, for Sobol points, not a power of two."""
     sampled = design.type in ("latin_hypercube", "sobol")
     if sampled and design.n is None:
         raise StudyError(f"design {design.type}: how many samples? give n")

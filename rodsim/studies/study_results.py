@@ -7,7 +7,8 @@ neither computing times nor hosts, so that it is bit-identical however the study
     table.csv, table.parquet     the table, written completely or not at all
     results/case-0007-KEY.vtkhdf     saved results, with the first 8 characters of the key
 
-A line of the journal that is incomplete because the process was killed is no JSON. It is skipped, and its case is run again.
+A line of the journal that is incomplete because the process was killed is not valid JSON. It is skipped, and its case is run
+again.
 """
 
 from __future__ import annotations

@@ -52,9 +52,9 @@ def sweep(
     Parameters
     ----------
     base : str, Path, mapping, Model or callable
-        A scene, as a file or as data (from `read_scene`, PyYAML or written by hand); a function of the parameters that returns
-        a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, whose run settings and numbers, given by
-        their paths (`Prepared.changeable`), are varied.
+        A scene, as a file or as data (from `read_scene`, PyYAML or written by hand). Or a function of the parameters that
+        returns a `Model`, the data of a scene, a `Result`, or numbers by name. Or a `Model`: its run settings and numbers, given
+        by their paths (`Prepared.changeable`), are varied.
     parameters : mapping of str to sequence or mapping
         Name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}. For a scene
         the name is the path unless one is given: "rods.cord.section.radius". For a function the names are its arguments.

@@ -42,7 +42,7 @@ class StudyTarget(Protocol):
     """Interface of a study target: content, result, layout and end time of a case, given the values of its parameters."""
 
     def content(self, values: Values) -> Any:
-        """Return all data that determine the numbers of the case, in a form that `keys.key` can hash."""
+        """Return all data that determine the numbers of the case, in a form that `case_keys.key` can hash."""
 
     def result(self, values: Values, output: Path | None) -> Result | Mapping[str, Any]:
         """Run the case and return its result; `output`: result file, None to keep the result in memory."""
